@@ -35,7 +35,7 @@ def samples(tmp_path):
     return folder
 
 
-def test_a_letter_is_laid_onto_its_lines(drethtr, text, tmp_path):
+def test_a_letter_is_aligned_with_its_lines(drethtr, text, tmp_path):
     out, lines = tmp_path / "out", tmp_path / "lines.parquet"
     command = ("align", PAGE, text, "--output", out, "--format", "page,alto,hocr,json", "--threads", "1")
     done = drethtr(*command, "--ground-truth", lines, "--precision", "0.9")

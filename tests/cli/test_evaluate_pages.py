@@ -72,7 +72,7 @@ def test_whole_pages_refuse_what_is_for_lines(drethtr, pages, tiny_path, option)
 
 
 @pytest.mark.parametrize("lines", [(), ("--lines", "projection")], ids=["marked", "found"])
-def test_texts_are_laid_onto_pages(drethtr, pages, tiny_path, tmp_path, lines):
+def test_texts_are_aligned_with_pages(drethtr, pages, tiny_path, tmp_path, lines):
     outcome = drethtr("evaluate", pages, "--align", *lines, "--model", tiny_path, "--json", tmp_path / "a.json")
     assert outcome.code == 0 and "exact %" in outcome.out and "decoder ctc, float32." in outcome.out
     [of_set, pool] = json.loads((tmp_path / "a.json").read_text())["sets"]

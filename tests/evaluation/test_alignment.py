@@ -6,7 +6,7 @@ from printed_pages import put_page
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.evaluation.alignment import FoundPage, LaidPage, lay_pages, marked_pages, with_errors
+from drethtr.evaluation.alignment import AlignedPage, FoundPage, align_pages, marked_pages, with_errors
 from drethtr.evaluation.alignment_figures import measure_alignment
 from drethtr.lines.sample import Sample
 from drethtr.pages.segmentation import segmentation_named
@@ -18,8 +18,8 @@ def samples(pages, lines, set="s"):
     return [Sample(b"", f"line {n} of page {page}", set, page=str(page)) for page in range(pages) for n in range(lines)]
 
 
-def laid(name, exact, probability, right):
-    return LaidPage(name, np.array(exact, bool), np.array(probability, float), np.array(right, bool))
+def aligned(name, exact, probability, right):
+    return AlignedPage(name, np.array(exact, bool), np.array(probability, float), np.array(right, bool))
 
 
 @pytest.fixture
@@ -36,13 +36,13 @@ def images(tmp_path):
 def test_texts_that_are_read_so_fall_onto_their_lines(recognizer, images):
     texts = [f"{reading.text}" for reading in recognizer.read(images)]
     lines = [Sample(image, text, "s", page="p") for image, text in zip(images, texts, strict=True)]
-    [page] = lay_pages(recognizer, marked_pages(lines))
+    [page] = align_pages(recognizer, marked_pages(lines))
     assert page.exact.all() and len(page.probability) == len(page.right) <= len(lines)
 
 
 def test_texts_of_other_lines_do_not(recognizer, images):
     lines = [Sample(image, text, "s", page="p") for image, text in zip(images, ("x", "yy", "z", "w w"), strict=True)]
-    [page] = lay_pages(recognizer, marked_pages(lines))
+    [page] = align_pages(recognizer, marked_pages(lines))
     assert not page.exact.all()
 
 
@@ -52,7 +52,7 @@ def test_lines_are_found_where_they_are_marked(recognizer, tmp_path):
     [original] = open_originals(tmp_path / "a.xml")
     page = FoundPage.of(original, segmentation_named("projection"))
     assert [sample.text for sample in page.samples] == texts
-    assert page.see(recognizer).places == (0, 1)
+    assert page.recognize(recognizer).places == (0, 1)
 
 
 def test_pages_are_drawn_whole():
@@ -75,7 +75,7 @@ def test_one_line_in_ten_has_an_error():
 
 
 def test_figures_are_of_sets_and_of_pools():
-    pages = [laid("a", [1, 1], [0.999, 0.998], [1, 0]), laid("b", [1, 0], [0.999, 0.5], [1, 0])]
+    pages = [aligned("a", [1, 1], [0.999, 0.998], [1, 0]), aligned("b", [1, 0], [0.999, 0.5], [1, 0])]
     a, b, known, held_out = measure_alignment(pages, {"a"})
     assert [pool.name for pool in (a, b, known, held_out)] == ["a", "b", "known", "held out"]
     assert (a.exact, a.accepted, a.precision) == (1, 1, 0.5) and (b.exact, b.accepted, b.precision) == (0.5, 0.5, 1)
@@ -83,13 +83,13 @@ def test_figures_are_of_sets_and_of_pools():
 
 
 def test_lines_are_accepted_by_set():
-    pages = [laid("a", [1], [0.99], [1]), laid("b", [1], [0.98], [1])]
+    pages = [aligned("a", [1], [0.99], [1]), aligned("b", [1], [0.98], [1])]
     *_, both = measure_alignment(pages, ())
     assert both.accepted == 0.5
 
 
 def test_pages_that_differ_have_an_interval():
-    pages = [laid("a", [number % 2, 1], [], []) for number in range(8)]
+    pages = [aligned("a", [number % 2, 1], [], []) for number in range(8)]
     [of_set, _] = measure_alignment(pages, {"a"})
     assert of_set.exact_low < of_set.exact == 0.75 < of_set.exact_high
     assert of_set.accepted is None and of_set.precision is None

@@ -80,8 +80,8 @@ def use_text(path: Path) -> None:
     """Read a text, and lay it onto the lines of a page, as `drethtr align` does; `check` goes on with that."""
     text = read_running_text(path)
     refuse_empty(path.name, text)
-    laid = fitting(path.name, text, "a page", READ)
-    assert len(laid.texts) == len(READ)
+    aligned = fitting(path.name, text, "a page", READ)
+    assert len(aligned.texts) == len(READ)
 
 
 TARGETS = {

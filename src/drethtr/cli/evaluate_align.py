@@ -37,13 +37,13 @@ def evaluate_align(recognizer: "Recognizer", pages: "Sequence[KnownPage]", seed:
     """Align texts with pages, with a progress bar, and measure how well."""
     from tqdm import tqdm
 
-    from drethtr.evaluation.alignment import lay_pages
+    from drethtr.evaluation.alignment import align_pages
     from drethtr.evaluation.alignment_figures import measure_alignment
     from drethtr.evaluation.pools import known_sets
 
     with tqdm(total=sum(len(page.samples) for page in pages), unit="line", disable=None) as bar:
-        laid = lay_pages(recognizer, pages, seed, bar.update)
-    found = measure_alignment(laid, known_sets(recognizer.model))
+        aligned = align_pages(recognizer, pages, seed, bar.update)
+    found = measure_alignment(aligned, known_sets(recognizer.model))
     return Judged(alignment_table(found), {"sets": [pool.to_json() for pool in found]})
 
 

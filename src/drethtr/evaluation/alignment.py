@@ -1,7 +1,7 @@
-"""Measure how well running text is aligned: the texts of a page, joined, are aligned with its lines again.
+"""Measure the alignment of running text: the texts of the lines of a page are joined, and aligned with its lines again.
 
-Two texts are aligned with each page. The right one tells how many lines get exactly their words. The other one has an
-error in one line of ten, as texts of others do, and tells which lines can be accepted.
+Two texts are aligned with each page. The correct one shows how many lines get exactly their words. The other has an
+error in one line of ten, like transcriptions by other people, and shows which lines can be accepted.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ from drethtr.pages.place import on_page
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
-from drethtr.recognition.alignment import lay
+from drethtr.recognition.alignment import align_text
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.support.evidence import ReadText
@@ -35,25 +35,25 @@ from drethtr.recognition.support.fit import WRONG_LINES
 from drethtr.text.normalize import for_scoring
 
 
-class SeenLine(NamedTuple):
-    """A line that texts are aligned with, and its reading."""
+class RecognizedLine(NamedTuple):
+    """The image of a line, and its reading."""
 
     image: Line
     reading: Reading
 
 
-class SeenPage(NamedTuple):
+class RecognizedPage(NamedTuple):
     """The lines of a page in reading order, marked or found.
 
-    places  the number of each marked line among them; None if it was not found
+    places  the number of each marked line among them; None if the segmentation missed it
     """
 
-    lines: tuple[SeenLine, ...]
+    lines: tuple[RecognizedLine, ...]
     places: tuple[int | None, ...]
 
 
 class KnownPage(ABC):
-    """A page whose texts are known.
+    """A page with known texts.
 
     samples  its marked lines, in reading order
     """
@@ -61,8 +61,8 @@ class KnownPage(ABC):
     samples: Sequence[Sample]
 
     @abstractmethod
-    def see(self, recognizer: Recognizer) -> SeenPage:
-        """The lines that texts are aligned with, read.
+    def recognize(self, recognizer: Recognizer) -> RecognizedPage:
+        """Read the lines that texts are aligned with.
 
         Raises:
             DataError: naming the line or page, if an image cannot be used.
@@ -76,14 +76,16 @@ class MarkedPage(KnownPage):
 
     samples: Sequence[Sample]
 
-    def see(self, recognizer: Recognizer) -> SeenPage:
+    def recognize(self, recognizer: Recognizer) -> RecognizedPage:
         images = [open_sample(recognizer, sample) for sample in self.samples]
-        return SeenPage(tuple(map(SeenLine, images, recognizer.read_lines(images))), tuple(range(len(images))))
+        return RecognizedPage(
+            tuple(map(RecognizedLine, images, recognizer.read_lines(images))), tuple(range(len(images)))
+        )
 
 
 @dataclass(frozen=True)
 class FoundPage(KnownPage):
-    """A page on which lines are found; those that are marked tell what stands on them."""
+    """A page whose lines are found; the marked lines have their texts."""
 
     samples: Sequence[Sample]
     original: Original
@@ -96,21 +98,21 @@ class FoundPage(KnownPage):
         samples = [Sample(path, line.text, document_name(path), page=original.name) for line in given]
         return cls(samples, original, segmentation)
 
-    def see(self, recognizer: Recognizer) -> SeenPage:
-        seen = {}
+    def recognize(self, recognizer: Recognizer) -> RecognizedPage:
+        recognized = {}
 
-        def look(id: str, strip: Strip, reading: Reading) -> None:
-            seen[id] = SeenLine(strip.line, reading)
+        def keep(id: str, strip: Strip, reading: Reading) -> None:
+            recognized[id] = RecognizedLine(strip.line, reading)
 
         finder = self.segmentation.finder(self.original)
-        page = transcribe(replace(self.original, has_lines=False), recognizer, finder, witness=look)
+        page = transcribe(replace(self.original, has_lines=False), recognizer, finder, witness=keep)
         matched = match_outlines(self.outlines(), [line.polygon or () for line in page.lines])
         places = {match.marked: match.found for match in matched}
-        lines = tuple(seen[line.id] for line in page.lines)
-        return SeenPage(lines, tuple(places.get(number) for number in range(len(self.samples))))
+        lines = tuple(recognized[line.id] for line in page.lines)
+        return RecognizedPage(lines, tuple(places.get(number) for number in range(len(self.samples))))
 
     def outlines(self) -> list[Points]:
-        """The outlines of the marked lines; empty where nothing says where a line is."""
+        """The outlines of the marked lines; empty for lines without a place."""
         grey = self.original.source.grey()
         height, width = grey.shape
         given = with_text(self.original.given_for(grey))
@@ -121,12 +123,12 @@ class FoundPage(KnownPage):
 
 
 def with_text(page: Page | None) -> list[TextLine]:
-    """The lines of a page that have a text."""
+    """The lines of a page that have text."""
     return [line for line in page.lines if line.text.strip()] if page is not None else []
 
 
 def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[MarkedPage]:
-    """The pages of some lines; of each set as many, drawn by `seed`, as have this many lines together, at least one.
+    """The pages of some lines. With a `limit`, pages are drawn from each set up to that many lines, at least one page.
 
     Raises:
         DataError: if the page of a line is unknown.
@@ -148,11 +150,11 @@ def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int 
     return pages
 
 
-class LaidPage(NamedTuple):
-    """What became of the texts of a page.
+class AlignedPage(NamedTuple):
+    """The result for one page.
 
-    exact        (M,): which of its marked lines get exactly their words of the right text
-    probability  (N,): of the lines that get some of the text with errors, that it is right
+    exact        (M,): which of its marked lines get exactly their words of the correct text
+    probability  (N,): for lines with some of the text with errors, the probability that it is correct
     right        (N,): whether it is
     """
 
@@ -162,13 +164,13 @@ class LaidPage(NamedTuple):
     right: Truths
 
 
-def lay_pages(
+def align_pages(
     recognizer: Recognizer, pages: Sequence[KnownPage], seed: int = 0, advance: Advance | None = None
-) -> list[LaidPage]:
-    """Lay the right texts of pages onto their lines, and then texts in which one line of ten has an error.
+) -> list[AlignedPage]:
+    """Align the correct texts of pages with their lines, then texts with an error in one line of ten.
 
     Args:
-        seed: Draws the errors.
+        seed: Of the errors.
         advance: Called after each page with its number of marked lines.
 
     Raises:
@@ -177,37 +179,39 @@ def lay_pages(
         ConfigError: if it has no CTC head.
     """
     others = iter(with_errors([sample for page in pages for sample in page.samples], seed))
-    laid = []
+    aligned = []
     for page in pages:
         texts, given = [for_scoring(sample.text) for sample in page.samples], [next(others) for _ in page.samples]
-        laid.append(lay_page(recognizer, page.samples[0].set, page.see(recognizer), texts, given))
+        aligned.append(align_page(recognizer, page.samples[0].set, page.recognize(recognizer), texts, given))
         if advance is not None:
             advance(len(texts))
-    return laid
+    return aligned
 
 
-def lay_page(recognizer: Recognizer, set: str, seen: SeenPage, texts: Sequence[str], others: Sequence[str]) -> LaidPage:
-    """Lay the right texts of the marked lines of a page onto its lines, and then others."""
-    read = [line.reading.text for line in seen.lines]
-    laid, laid_others = lay(" ".join(texts), read).texts, lay(" ".join(others), read).texts
-    places = list(zip(texts, seen.places, strict=True))
+def align_page(
+    recognizer: Recognizer, set: str, page: RecognizedPage, texts: Sequence[str], others: Sequence[str]
+) -> AlignedPage:
+    """Align the correct texts of the marked lines of a page with its lines, then other texts."""
+    read = [line.reading.text for line in page.lines]
+    aligned, aligned_others = align_text(" ".join(texts), read).texts, align_text(" ".join(others), read).texts
+    places = list(zip(texts, page.places, strict=True))
     truths = {place: text for text, place in places if place is not None}
-    written = [number for number, text in enumerate(laid_others) if text]
+    written = [number for number, text in enumerate(aligned_others) if text]
     checks = recognizer.check_lines(
-        [seen.lines[number].image for number in written],
-        [laid_others[number] for number in written],
-        [ReadText.of(seen.lines[number].reading) for number in written],
+        [page.lines[number].image for number in written],
+        [aligned_others[number] for number in written],
+        [ReadText.of(page.lines[number].reading) for number in written],
     )
-    return LaidPage(
+    return AlignedPage(
         set,
-        exact=np.array([place is not None and laid[place] == text for text, place in places], dtype=np.bool_),
+        exact=np.array([place is not None and aligned[place] == text for text, place in places], dtype=np.bool_),
         probability=np.array([check.probability for check in checks]),
-        right=np.array([laid_others[number] == truths.get(number) for number in written], dtype=np.bool_),
+        right=np.array([aligned_others[number] == truths.get(number) for number in written], dtype=np.bool_),
     )
 
 
 def with_errors(samples: Sequence[Sample], seed: int) -> list[str]:
-    """The texts of lines; one of ten has an error of some kind, whatever the other lines are."""
+    """The texts of lines, one of ten with an error; which one does not depend on the other lines."""
 
     def chosen(sample: Sample) -> bool:
         return bool(np.random.default_rng([seed, 1, *map(ord, sample.text)]).random() < WRONG_LINES)

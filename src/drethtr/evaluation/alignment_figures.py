@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.evaluation.alignment import LaidPage
+from drethtr.evaluation.alignment import AlignedPage
 from drethtr.evaluation.confidence import Truths
 from drethtr.evaluation.metrics import DRAWS, FEWEST, drawn_sums, interval_95, rates_of
 from drethtr.evaluation.pools import pools_of
@@ -52,11 +52,11 @@ class AlignmentFigures:
 class LaidSet:
     """The pages of a set, and which of the lines with text are accepted."""
 
-    pages: tuple[LaidPage, ...]
+    pages: tuple[AlignedPage, ...]
     accepted: Truths
 
     @classmethod
-    def of(cls, pages: Sequence[LaidPage]) -> Self:
+    def of(cls, pages: Sequence[AlignedPage]) -> Self:
         """The pages of a set, its lines accepted together."""
         return cls(tuple(pages), acceptable(np.concatenate([page.probability for page in pages]), PRECISION))
 
@@ -66,7 +66,7 @@ class LaidSet:
         return np.concatenate([page.right for page in self.pages])
 
 
-def measure_alignment(pages: Sequence[LaidPage], known: Collection[str]) -> list[AlignmentFigures]:
+def measure_alignment(pages: Sequence[AlignedPage], known: Collection[str]) -> list[AlignmentFigures]:
     """Figures of each set, and of the known and held-out sets together.
 
     Args:

@@ -1,10 +1,10 @@
 """Files at URLs given by a user: volumes (METS and IIIF manifests), scans and PDFs."""
 
 from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from drethtr.base import web
-from drethtr.base.cache import ADDRESS, LONGEST_NAME, UNUSUAL, place_of
+from drethtr.base.cache import ADDRESS, LONGEST_NAME, UNUSUAL, parts_of, place_of
 from drethtr.base.outputs import is_there, write_bytes
 from drethtr.documents.read import SPACE, first_bytes
 
@@ -31,7 +31,7 @@ def file_at(address: str) -> Path:
 
 def stem_of(address: str) -> str:
     """What results are named after: the last part of an address that tells its volume from others of a library."""
-    parts = urlsplit(unquote(address))
+    parts = parts_of(unquote(address))
     names = [PurePosixPath(part).stem for part in parts.path.split("/") if part]
     telling = [name for name in names if name.lower() not in SAYS_NOTHING]
     if parts.query and names and names[-1].lower() in SAYS_NOTHING:
@@ -43,4 +43,4 @@ def ending_of(address: str, content: bytes) -> str:
     """The ending of the name of a file, by its content, else as in its address."""
     begin = content[:64].lstrip(SPACE + b"\xef\xbb\xbf")
     kind = next((ending for head, ending in KINDS if begin.startswith(head)), None)
-    return kind or PurePosixPath(urlsplit(address).path).suffix or ".jpg"
+    return kind or PurePosixPath(parts_of(address).path).suffix or ".jpg"

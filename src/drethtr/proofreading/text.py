@@ -10,7 +10,7 @@ from drethtr.pages.source import Original
 from drethtr.proofreading.inputs import Given
 from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
 from drethtr.proofreading.rules import Rules
-from drethtr.recognition.alignment import Alignment, lay
+from drethtr.recognition.alignment import Alignment, align_text
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -64,7 +64,7 @@ def prove_text(
             errors.append(error)
     if not read:
         raise errors[0]
-    texts, left = (own_texts(read), {}) if given.text is None else laid_texts(given.source, given.text, read)
+    texts, left = (own_texts(read), {}) if given.text is None else aligned_texts(given.source, given.text, read)
     pages = []
     for (original, page), some in zip(read, texts, strict=True):
         pages.append(prove_page(original, page, some, recognizer, rules))
@@ -86,7 +86,7 @@ def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
     return found
 
 
-def laid_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, dict[int, str]]:
+def aligned_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, dict[int, str]]:
     """Running text aligned with the lines of its pages, and the parts that are on no line, by the lines before them.
 
     Raises:
@@ -109,7 +109,7 @@ def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignmen
     Raises:
         DataError: if it is the text of other pages.
     """
-    alignment = lay(text, read)
+    alignment = align_text(text, read)
     if not alignment.fits:
         raise DataError(
             f"{source}: this is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} "

@@ -1,8 +1,8 @@
-"""Align running text with lines: which part of a text belongs to which line, judged by the readings.
+"""Align running text with lines: find the part of a text that belongs to each line, by the readings of the lines.
 
-A text that somebody else has made, an edition or the output of a language model, has no line breaks or other ones. The
-fewest edits between it and the readings of the lines say where each line ends. Lines may be missing from the text, and
-text from the lines; a word may be broken over two lines.
+A text from elsewhere, such as an edition or the output of a language model, has no line breaks, or different ones. The
+alignment with the fewest edits between text and readings shows where each line ends. Lines may be missing from the
+text, and text from the lines; a word may be broken over two lines.
 
 Shapes, everywhere in this file: (M + 1,) one number for each place in a text of M characters: before, between and
 after them.
@@ -27,29 +27,29 @@ HYPHENS = "-‐‑¬=⸗–:„"
 """Signs that break a word at the end of a line."""
 
 SKIP_LINE, LINE_CHARACTER = 1.0, 0.4
-"""Edits that a line without text costs, and each character read there."""
+"""Cost, in edits, of a line without text, and of each character read there."""
 
 SKIP_TEXT, TEXT_CHARACTER = 5.0, 0.35
-"""Edits that text on no line costs, and each character of it."""
+"""Cost, in edits, of text on no line, and of each character of it."""
 
 AT_HYPHEN, INSIDE_WORD = 0.5, 4.0
-"""Edits that breaking a word at the end of a line costs: at a hyphen, and without one."""
+"""Cost, in edits, of breaking a word at the end of a line: at a hyphen, and without one."""
 
-TOGETHER, AHEAD = 40, 4
-"""Lines that are laid together; the last ones of them are laid again with the next."""
+CHUNK, OVERLAP = 40, 4
+"""Lines that are aligned together, and how many of the last ones are aligned again with the next."""
 
 WIDER, SPARE = 2.0, 1500
-"""The lines are looked for in so many times as many characters as were read there, and some more."""
+"""The text searched for some lines has this many times as many characters as their readings, plus some more."""
 
 GRAM, PASSAGES, AGREEING = 10, 400, 3
-"""Characters of a passage that is looked for in a long text, how many are, and how many must agree where it is."""
+"""To locate lines in a long text: characters of a passage, passages to search for, and how many must agree."""
 
 OTHER_TEXT = 0.6
 """Edits per character; unrelated texts of a language are about 0.75 apart."""
 
 
-class LaidLine(NamedTuple):
-    """What of a text stands on a line: its characters from `first` to `last`, the latter excluded.
+class AlignedLine(NamedTuple):
+    """The part of a text on one line: its characters from `first` to `last`, exclusive.
 
     `hyphen` is the sign at the end of the line that breaks a word, where the text has none.
     """
@@ -65,16 +65,16 @@ class Alignment:
 
     text   with white space folded
     lines  the part of the text on each line
-    apart  edits between the text and the readings per character read; lines without text are left out
+    apart  edits between text and readings per character read; lines without text do not count
     """
 
     text: str
-    lines: tuple[LaidLine, ...]
+    lines: tuple[AlignedLine, ...]
     apart: float
 
     @property
     def fits(self) -> bool:
-        """Whether this is the text of these lines, rather than another one."""
+        """Whether this is the text of these lines."""
         return self.apart < OTHER_TEXT
 
     @property
@@ -84,7 +84,7 @@ class Alignment:
 
     @property
     def between(self) -> tuple[str, ...]:
-        """The parts of the text that are on no line: before, between and after the lines, empty where there is none."""
+        """The parts of the text before, between and after the lines; empty where there is none."""
         ends = [0, *(last for _, last, _ in self.lines)]
         begins = [*(first for first, _, _ in self.lines), len(self.text)]
         return tuple(self.text[end:begin].strip() for end, begin in zip(ends, begins, strict=True))
@@ -95,38 +95,38 @@ class Alignment:
         return tuple(filter(None, self.between))
 
 
-def lay(text: str, read: Sequence[str]) -> Alignment:
+def align_text(text: str, read: Sequence[str]) -> Alignment:
     """Align a text with readings of lines, in reading order.
 
-    The text may be much longer than what the lines hold, as a book for one of its pages: they are looked for in it.
+    The text may be much longer than the lines, such as a book for one of its pages: the lines are located in it.
     """
     folded = for_scoring(text)
     letters, readings = alike(folded), [alike(for_scoring(line)) for line in read]
-    laid: list[LaidLine] = []
-    while len(laid) < len(readings):
-        chunk = readings[len(laid) : len(laid) + TOGETHER]
-        place = laid[-1].last if laid else 0
+    aligned: list[AlignedLine] = []
+    while len(aligned) < len(readings):
+        chunk = readings[len(aligned) : len(aligned) + CHUNK]
+        place = aligned[-1].last if aligned else 0
         size = round(WIDER * sum(map(len, chunk))) + SPARE
         if len(letters) - place > size:
             place = located(letters, " ".join(chunk), place)
-        last = len(laid) + len(chunk) == len(readings)
-        found = lay_together(letters[place : place + size], chunk, more=not last or place + size < len(letters))
-        laid += [
-            LaidLine(line.first + place, line.last + place, line.hyphen)
-            for line in (found if last else found[: TOGETHER - AHEAD])
+        last = len(aligned) + len(chunk) == len(readings)
+        found = align_chunk(letters[place : place + size], chunk, more=not last or place + size < len(letters))
+        aligned += [
+            AlignedLine(line.first + place, line.last + place, line.hyphen)
+            for line in (found if last else found[: CHUNK - OVERLAP])
         ]
-    return Alignment(folded, tuple(laid), edits_per_character(letters, laid, readings))
+    return Alignment(folded, tuple(aligned), edits_per_character(letters, aligned, readings))
 
 
 def alike(text: str) -> str:
-    """A text of the same length in which letters that are often taken for each other are the same."""
+    """A text of the same length in which letters that are easily confused are the same."""
     plain = {character: RELATIVES.get(character, character) for character in set(text)}
     lower = {ord(c): unicodedata.normalize("NFKD", like)[0].lower()[0] for c, like in plain.items()}
     return text.translate(lower)
 
 
 def located(letters: str, read: str, place: int) -> int:
-    """Where in a long text, from a place on, the lines probably begin that were read so; that place if nobody knows."""
+    """Where in a long text, from `place` on, the lines with this reading probably begin; `place` if unknown."""
     step = max(1, (len(read) - GRAM) // PASSAGES)
     passages = ((letters.find(read[n : n + GRAM], place), n) for n in range(0, len(read) - GRAM + 1, step))
     begins = np.sort([found - n for found, n in passages if found >= 0])
@@ -137,10 +137,10 @@ def located(letters: str, read: str, place: int) -> int:
     return max(place, letters.rfind(" ", 0, max(int(begins[agreeing.argmax()]) - near, 0)) + 1)
 
 
-def lay_together(letters: str, read: Sequence[str], *, more: bool) -> list[LaidLine]:
-    """Lay a text onto some lines; `more` tells that it goes on behind the last one.
+def align_chunk(letters: str, read: Sequence[str], *, more: bool) -> list[AlignedLine]:
+    """Align a text with some lines; `more` if it continues after the last one.
 
-    Costs are those of the cheapest way to explain the lines so far, by the place where the last of them ends.
+    Costs are those of the best alignment of the lines so far, by the place where the last of them ends.
     """
     text = Text.of(letters)
     ended = np.full(len(letters) + 1, np.inf, dtype=np.float32)
@@ -157,24 +157,24 @@ def lay_together(letters: str, read: Sequence[str], *, more: bool) -> list[LaidL
         steps.append((came_from, began_at))
         broken = AT_HYPHEN if hyphen else INSIDE_WORD
     place = text.end(ended, broken, more=more)
-    laid: list[LaidLine] = []
+    aligned: list[AlignedLine] = []
     for hyphen, (came_from, began_at) in zip(reversed(hyphens), reversed(steps), strict=True):
         first = int(began_at[place])
         if first == NO_TEXT:
-            laid.append(LaidLine(place, place))
+            aligned.append(AlignedLine(place, place))
             continue
         breaks = bool(text.inside[place])
-        laid.append(LaidLine(first, place, hyphen if breaks else ""))
+        aligned.append(AlignedLine(first, place, hyphen if breaks else ""))
         place = int(came_from[first])
-    return laid[::-1]
+    return aligned[::-1]
 
 
 NO_TEXT = -1
-"""Where a line begins that has no text."""
+"""Stands for the beginning of a line without text."""
 
 
 class Text(NamedTuple):
-    """A text that lines are written from.
+    """A text to be aligned.
 
     letters  (M,) code points
     starts   (M + 1,) whether a word begins at a place
@@ -196,11 +196,11 @@ class Text(NamedTuple):
         return cls(letters, starts, ends, ~starts & ~ends)
 
     def begin(self, ended: Costs, broken: float) -> tuple[Costs, Places]:
-        """Costs of a line that begins at each place, and where the one before ended.
+        """Cost of a line beginning at each place, and where the line before it ended.
 
         Args:
             ended: Costs of the lines before.
-            broken: What it costs to begin inside a word.
+            broken: Cost of beginning inside a word.
         """
         places = np.arange(len(ended))
         begun = np.where(self.inside, ended + np.float32(broken), np.inf).astype(np.float32)
@@ -217,7 +217,7 @@ class Text(NamedTuple):
         return np.minimum(begun, skipped).astype(np.float32), came_from
 
     def write(self, begun: Costs, line: str) -> tuple[Costs, Places]:
-        """Costs of having read a line by the place where it ends, and where it began."""
+        """Cost of a line with this reading ending at each place, and where it began."""
         places = np.arange(len(begun))
         costs, began_at = running_edits(begun, places)
         for letter in line:
@@ -231,7 +231,7 @@ class Text(NamedTuple):
         return costs, began_at
 
     def end(self, ended: Costs, broken: float, *, more: bool) -> int:
-        """Where the last line ends best."""
+        """The best end of the last line."""
         places = np.arange(len(ended))
         behind = SKIP_TEXT + TEXT_CHARACTER * (places[-1] - places) * (not more)
         behind[-1] = 0
@@ -239,21 +239,21 @@ class Text(NamedTuple):
 
 
 def running_least(values: NDArray[Any]) -> tuple[NDArray[Any], Places]:
-    """The least of the values up to each place, and where it is."""
+    """The minimum of the values up to each place, and its place."""
     least = np.minimum.accumulate(values)
     return least, np.maximum.accumulate(np.where(values == least, np.arange(len(values)), 0))
 
 
 def running_edits(costs: Costs, places: Places) -> tuple[Costs, Places]:
-    """Costs if characters of the text may be passed over, one edit each, and from where they were."""
+    """Costs if characters of the text may be skipped, one edit each, and where the skipping began."""
     least, at = running_least(costs - places.astype(np.float32))
     return (least + places).astype(np.float32), at
 
 
-def edits_per_character(letters: str, laid: Sequence[LaidLine], read: Sequence[str]) -> float:
-    """How far the text is from what was read on the lines that have some; 1 if none has."""
+def edits_per_character(letters: str, aligned: Sequence[AlignedLine], read: Sequence[str]) -> float:
+    """Edits per character between the text and the readings of lines that have some of it; 1 if none has."""
     pairs = [
-        (letters[one.first : one.last], line) for one, line in zip(laid, read, strict=True) if one.last > one.first
+        (letters[one.first : one.last], line) for one, line in zip(aligned, read, strict=True) if one.last > one.first
     ]
     return (
         sum(Levenshtein.distance(*pair) for pair in pairs) / max(sum(len(line) for _, line in pairs), 1)

@@ -19,7 +19,7 @@ from drethtr.images.line_file import open_line
 from drethtr.language.choice import AUTO as ALL_LANGUAGES
 from drethtr.language.choice import chosen as chosen_languages
 from drethtr.recognition.adapter_file import load_named
-from drethtr.recognition.alignment import Alignment, lay
+from drethtr.recognition.alignment import Alignment, align_text
 from drethtr.recognition.backends import AUTO, CPU, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
@@ -302,7 +302,7 @@ class Recognizer:
         Raises:
             DataError, CheckpointError: as `read`.
         """
-        return lay(text, [reading.text for reading in self.read(images)])
+        return align_text(text, [reading.text for reading in self.read(images)])
 
     @property
     def calibration(self) -> Calibration | None:

@@ -7,7 +7,7 @@ from drethtr.language.learn import learn
 from drethtr.network.backend import open_network
 from drethtr.recognition.confidence.evidence import gather, in_both, line_features, weigh
 from drethtr.recognition.precision import Precision
-from drethtr.recognition.search.decoded import Decoded, located
+from drethtr.recognition.search.decoded import Decoded, entropy_of_steps, located
 from drethtr.recognition.search.stepwise import Hypothesis
 from drethtr.recognition.search.strategies import CTC, Greedy
 from drethtr.recognition.search.strategy import View
@@ -24,7 +24,8 @@ def test_margin_and_entropy_by_hand():
     shares[1, [4, 1, 6]] = 0.6, 0.3, 0.1
     shares[2, 1] = shares[3, 5] = 1
     decoded = Decoded((4, 5), (0.6, 0.9), ((0.0, 1.0), (1.0, 2.0)), Decoded((6, 5), (1, 1), ((0, 1), (1, 2))))
-    first, second = weigh(decoded, [0.5, 2.0], np.log(shares), 2)
+    scores = np.log(shares)
+    first, second = weigh(decoded, [0.5, 2.0], scores, entropy_of_steps(scores), 2)
     assert (first.surprise, second.surprise) == (0.5, 2.0)
     assert first.own == 0.6 and not first.agrees and second.agrees
     assert first.margin == pytest.approx(np.log(0.6 / 0.1), abs=1e-3)

@@ -112,7 +112,8 @@ def test_every_text_is_in_the_language_that_finds_it_likeliest(log_probs):
     )
     letters = np.full((STEPS, tokenizer.size), -np.inf, dtype=np.float32)
     letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
-    found = search_languages(letters, BLANK, Voices(languages, 0.7), **ALL)
+    draft = best_path(letters, BLANK).tokens
+    found = search_languages(letters, BLANK, Voices(languages, 0.7), draft, **ALL)
     each = [prefix_search(letters, BLANK, voice=Voice(one, 0.7), **ALL) for one in languages.models.values()]
     assert len({text.tokens for text in found}) == len(found) == len(each[0])
     for text in found:

@@ -16,7 +16,7 @@ from drethtr.recognition.precision import Precision
 from drethtr.recognition.search import verify as module
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import greedy
-from drethtr.recognition.search.strategies import Greedy, VerifiedDrafts
+from drethtr.recognition.search.strategies import Greedy, VerifiedDrafts, write_greedily
 from drethtr.recognition.search.verify import verify
 from drethtr.text.tokenizer import EOS
 
@@ -69,7 +69,7 @@ def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
     made = network()
     memory = noise_lines(made, 32)
     scorer, limits = NetworkScorer(made, memory), NetworkScorer(made, memory).text_limits()
-    expected = Greedy().write(scorer)
+    expected = write_greedily(scorer)
     rng = np.random.default_rng(0)
     drafts = [corrupted(text.tokens, rng) for text in expected]
     mistakes = [sum(a != b for a, b in zip(d, e.tokens, strict=True)) for d, e in zip(drafts, expected, strict=True)]
@@ -89,7 +89,7 @@ def test_any_draft_will_do(draft):
     memory = noise_lines(made, 5)
     scorer, limits = NetworkScorer(made, memory), NetworkScorer(made, memory).text_limits()
     found = verify(scorer, [Draft(draft)] * 5, limits, end=EOS, passes=1000)
-    assert [text.tokens for text in found] == [text.tokens for text in Greedy().write(scorer)]
+    assert [text.tokens for text in found] == [text.tokens for text in write_greedily(scorer)]
 
 
 def test_what_takes_too_many_passes_is_left():

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.network import Dimensions
 from drethtr.recognition.reading import Evidence
-from drethtr.recognition.search.ctc_search import best_path
+from drethtr.recognition.search.ctc_search import CTCPath
 from drethtr.recognition.search.decoded import Decoded, LogProbs
 from drethtr.recognition.search.strategy import View
 from drethtr.text.tokenizer import PAD
@@ -44,8 +44,8 @@ def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGU
             for decoded, losses in zip(found, surprises, strict=True)
         ]
     else:
-        steps = view.ctc.steps_per_token
-        tokens = [weigh(*line, steps) for line in zip(found, surprises, view.ctc.lines, strict=True)]
+        lines = zip(found, surprises, view.ctc.lines, view.ctc.entropies, strict=True)
+        tokens = [weigh(*line, view.ctc.steps_per_token) for line in lines]
     return list(map(LineEvidence, tokens, [decoded.ended for decoded in found], features))
 
 
@@ -54,10 +54,18 @@ def surprise(tokens: Sequence[int], languages: Languages) -> Sequence[float]:
     return languages.surprises(tokens) if languages else [0.0] * len(tokens)
 
 
-def weigh(decoded: Decoded, surprises: Sequence[float], scores: LogProbs, steps: int) -> tuple[Evidence, ...]:
-    """Evidence for each token of a text, from CTC log-probabilities (S, V) with so many `steps` per image token."""
+def weigh(
+    decoded: Decoded, surprises: Sequence[float], scores: LogProbs, entropies: LogProbs, steps: int
+) -> tuple[Evidence, ...]:
+    """Evidence for each token of a text.
+
+    Args:
+        scores: CTC log-probabilities (S, V).
+        entropies: Of each step, (S,).
+        steps: CTC steps per image token.
+    """
     agreeing = in_both(decoded.tokens, decoded.tokens if decoded.draft is None else decoded.draft.tokens)
-    entropy = np.concatenate([[0.0], entropies(scores).cumsum()])
+    entropy = np.concatenate([[0.0], entropies.cumsum()])
     weighed = []
     of_tokens = zip(decoded.tokens, decoded.confidences, agreeing, decoded.spans, surprises, strict=True)
     for token, own, agrees, span, lost in of_tokens:
@@ -87,27 +95,20 @@ def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> NDArray[n
     return kept
 
 
-def entropies(scores: LogProbs) -> LogProbs:
-    """Entropy of each step in nats, (S,)."""
-    values: LogProbs = -(np.exp(scores) * scores).sum(1)
-    return values
-
-
 def features_of(dimensions: Dimensions) -> int:
-    """How many line features a network of these dimensions gives."""
+    """Number of line features of a network with these dimensions."""
     return dimensions.features + (LEGIBILITY if dimensions.steps_per_token is not None else 0)
 
 
 def line_features(view: View) -> Features:
-    """What each line looks like to the network, (B, features): how clearly it reads, and its mean key and value."""
-    mean = view.memory.mean.astype(np.float64)
-    return mean if view.ctc is None else np.column_stack([list(map(legibility, view.ctc.lines)), mean])
+    """Features of each line for out-of-distribution detection, (B, features): legibility, mean key and mean value."""
+    mean, ctc = view.memory.mean.astype(np.float64), view.ctc
+    return mean if ctc is None else np.column_stack([list(map(legibility, ctc.paths, ctc.entropies)), mean])
 
 
-def legibility(scores: LogProbs) -> tuple[float, float, float]:
+def legibility(path: CTCPath, entropies: LogProbs) -> tuple[float, float, float]:
     """Mean confidence of the characters, logarithm of the entropy at each, and characters per step."""
-    path = best_path(scores, PAD)
     number = len(path.tokens)
     sure = float(np.exp(path.token_log_probabilities).mean()) if number else 0.0
-    entropy = float(entropies(scores).sum()) / max(number, 1)
-    return sure, float(np.log(entropy + 0.01)), number / len(scores)
+    entropy = float(entropies.sum()) / max(number, 1)
+    return sure, float(np.log(entropy + 0.01)), number / len(entropies)

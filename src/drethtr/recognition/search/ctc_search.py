@@ -93,13 +93,13 @@ def search_languages(
     log_probs: NDArray[np.float32],
     blank: int,
     voices: Voices,
+    draft: Sequence[int],
     *,
     beams: int = 10,
     tokens_per_step: int = 8,
     margin: float = inf,
 ) -> list[CTCText]:
-    """The likeliest texts of a line in any of the languages in which its best path may be, best first."""
-    draft = best_path(log_probs, blank).tokens if len(voices.languages.models) > 1 else ()
+    """The likeliest texts of a line in any of the languages that its best path, `draft`, may be in, best first."""
     found = dict[tuple[int, ...], CTCText]()
     for voice in voices.near(draft):
         limits = {"beams": beams, "tokens_per_step": tokens_per_step}

@@ -4,6 +4,8 @@ The CTC head says where tokens stand, whatever wrote them.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import exp, inf
 from operator import attrgetter
@@ -58,7 +60,8 @@ class Decoded(NamedTuple):
         return self._replace(alternatives=(Candidate(self.tokens, score), *chosen))
 
 
-class CTCScores(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class CTCScores:
     """Log-probabilities (S, V) of the CTC head for each of B lines, with `steps_per_token` steps per image token.
 
     Start and end are not text: the head never reads them.
@@ -66,6 +69,16 @@ class CTCScores(NamedTuple):
 
     lines: tuple[LogProbs, ...]
     steps_per_token: int
+
+    @cached_property
+    def paths(self) -> tuple[CTCPath, ...]:
+        """The likeliest path of each line."""
+        return tuple(best_path(line, PAD) for line in self.lines)
+
+    @cached_property
+    def entropies(self) -> tuple[LogProbs, ...]:
+        """Entropy of each step of each line in nats, (S,)."""
+        return tuple(map(entropy_of_steps, self.lines))
 
     @classmethod
     def of(cls, memory: ImageMemory) -> "CTCScores | None":
@@ -77,7 +90,7 @@ class CTCScores(NamedTuple):
 
     def reading(self, line: int) -> Decoded:
         """The likeliest path of a line."""
-        return self.on_image(best_path(self.lines[line], PAD), self.lines[line])
+        return self.on_image(self.paths[line], self.lines[line])
 
     def placed(self, line: int, tokens: Sequence[int]) -> Decoded:
         """Some tokens where the head would put them on a line, as sure as the head is of them."""
@@ -101,6 +114,12 @@ def text_only(logits: Logits) -> LogProbs:
     shifted = values - values.max(1, keepdims=True)
     log_probs: LogProbs = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
     return log_probs
+
+
+def entropy_of_steps(log_probs: LogProbs) -> LogProbs:
+    """Entropy of each step in nats, (S,)."""
+    values: LogProbs = -(np.exp(log_probs) * log_probs).sum(1)
+    return values
 
 
 def located(memory: ImageMemory, scores: CTCScores | None, hypotheses: Sequence[Hypothesis]) -> list[Decoded]:

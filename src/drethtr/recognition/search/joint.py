@@ -24,7 +24,7 @@ from drethtr.language.voice import PER_TOKEN, Voices
 from drethtr.recognition.network import Network
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import CTCText, search_languages
-from drethtr.recognition.search.decoded import LogProbs
+from drethtr.recognition.search.decoded import CTCScores, LogProbs
 from drethtr.recognition.search.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.search.stepwise import Floats, Hypothesis
 from drethtr.recognition.search.strategy import View
@@ -245,8 +245,8 @@ def compete(
     language = LanguageScorer(network) if asked else None
     lines = range(views[0].memory.lines)
     races = [Race([view.scores.lines[line] for view in views], quality, voices) for line in lines]
-    for race in races:
-        race.propose(text.tokens for rows in race.rows for text in proposed(rows, candidates, voices))
+    for line, race in enumerate(races):
+        race.propose(text.tokens for view in views for text in proposed(view.scores, line, candidates, voices))
     for turn in range(1 + corrections):
         running = [line for line in lines if races[line].waiting]
         if not running:
@@ -260,10 +260,11 @@ def compete(
     return [list(race.known.values()) for race in races]
 
 
-def proposed(rows: LogProbs, number: int, voices: Voices) -> list[CTCText]:
-    """At most so many texts of a line; with n-grams more are followed on the way, as their vote comes late."""
+def proposed(scores: CTCScores, line: int, number: int, voices: Voices) -> list[CTCText]:
+    """At most so many texts of a line; with n-grams the search is wider, as their vote comes late."""
     beams = max(number, BEAMS) if voices.speak else number
-    return search_languages(rows, PAD, voices, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
+    rows, draft = scores.lines[line], scores.paths[line].tokens
+    return search_languages(rows, PAD, voices, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
 
 
 def read_back(

@@ -91,13 +91,13 @@ class CTC(Strategy):
     def find_line(self, view: View, line: int, voices: Voices, alternatives: int) -> Decoded:
         """The text of one line."""
         scores, rows = view.scores, view.scores.lines[line]
-        read = scores.reading(line)
+        read = draft = scores.reading(line)
         if voices.speak:
-            best = search_languages(rows, PAD, voices, beams=BEAMS, margin=MARGIN)[0]
-            read = scores.placed(line, best.tokens)._replace(draft=read)
+            best = search_languages(rows, PAD, voices, draft.tokens, beams=BEAMS, margin=MARGIN)[0]
+            read = scores.placed(line, best.tokens)._replace(draft=draft)
         if not alternatives:
             return read
-        texts = search_languages(rows, PAD, voices, beams=2 * (alternatives + 1))
+        texts = search_languages(rows, PAD, voices, draft.tokens, beams=2 * (alternatives + 1))
         own = ctc_log_likelihood(rows, read.tokens, PAD) + voices.vote(read.tokens)
         return read.with_alternatives(own, [Candidate(text.tokens, text.score) for text in texts], alternatives)
 
@@ -158,15 +158,15 @@ class Writer(Strategy):
     """A decoder that writes one text; alternatives come from a beam search of their own."""
 
     @abstractmethod
-    def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        """The text of each line."""
+    def write(self, scorer: NetworkScorer, view: View) -> list[Hypothesis]:
+        """The text of each line of a view."""
 
     def find(
         self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
         [view] = views
         scorer = NetworkScorer(network, view.memory)
-        own = self.write(scorer)
+        own = self.write(scorer, view)
         read = located(view.memory, view.ctc, own)
         if not alternatives:
             return read
@@ -178,8 +178,13 @@ class Writer(Strategy):
 class Greedy(Writer):
     """The likeliest next token at every step."""
 
-    def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        return greedy(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, limit=scorer.text_limits())
+    def write(self, scorer: NetworkScorer, view: View) -> list[Hypothesis]:
+        return write_greedily(scorer)
+
+
+def write_greedily(scorer: NetworkScorer) -> list[Hypothesis]:
+    """The likeliest next token at every step, for each line of a scorer."""
+    return greedy(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, limit=scorer.text_limits())
 
 
 @dataclass(frozen=True)
@@ -193,12 +198,11 @@ class VerifiedDrafts(Writer):
 
     needs_ctc: ClassVar[bool] = True
 
-    def write(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        scores = View.of(scorer.memory).scores
-        readers = [Continuation(rows, PAD) for rows in scores.lines]
+    def write(self, scorer: NetworkScorer, view: View) -> list[Hypothesis]:
+        readers = [Continuation(rows, PAD) for rows in view.scores.lines]
         found = verify(scorer, readers, scorer.text_limits().tolist(), end=EOS, passes=self.passes)
         left = [line for line, text in enumerate(found) if text is None]
-        rest = iter(Greedy().write(scorer.keep(np.array(left))) if left else ())
+        rest = iter(write_greedily(scorer.keep(np.array(left))) if left else ())
         return [next(rest) if text is None else text for text in found]
 
 
