@@ -15,7 +15,7 @@ from drethtr.pictures.explained_line import explained_line
 from drethtr.pictures.explanation import draw, explain
 from drethtr.pictures.hits import draw_hits
 from drethtr.pictures.reliability import reliability_chart
-from drethtr.proofreading.inputs import open_given
+from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.proof import ProofWord
 from drethtr.proofreading.report import page_strips, ranked
 from drethtr.proofreading.text import prove_text
@@ -53,7 +53,7 @@ with TemporaryDirectory() as folder:
         builder.read(*open_originals(PAGE))
     with open_index(path) as index:
         draw_hits(index.search("the", least=0.5)[:4]).to_image().quantize(64).save(IMAGES / "hits.png", optimize=True)
-[given] = open_given([str(PAGE), str(PAGE.with_name("transcription.txt"))], texts_needed=True)
+[given] = open_proof_inputs([str(PAGE), str(PAGE.with_name("transcription.txt"))], texts_needed=True)
 proof = prove_text(given, recognizer, segmentation_named("auto"))
 strips = page_strips(proof.lines, proof.pages)
 sheet = contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)])

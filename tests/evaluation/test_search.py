@@ -14,7 +14,7 @@ from drethtr.cli.evaluate_search import table
 from drethtr.evaluation.search.crowd import Crowd
 from drethtr.evaluation.search.figures import Among
 from drethtr.evaluation.search.fit import fit_search, load_weights, save_weights
-from drethtr.evaluation.search.lines import Lines
+from drethtr.evaluation.search.lines import LabeledLines
 from drethtr.evaluation.search.queries import queries_of
 from drethtr.evaluation.search.retrieval import average_precision, judge
 from drethtr.evaluation.search.text_search import exact_scores, fuzzy_features
@@ -24,7 +24,7 @@ from drethtr.lines.sample import Sample
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.reading import Character, Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.search.probability import Candidates, shipped
+from drethtr.search.probability import CandidateLines, shipped
 from drethtr.text.tokenizer import Characters
 
 ALPHABET = Characters(" abcdefghijklmnopqrstuvwxyz")
@@ -53,7 +53,7 @@ def line(truth, read, page):
 @pytest.fixture
 def lines():
     pairs = [line("The Mill.", "the mill", "1"), line("a river", "a rivet", "2"), line("the river", "the river", "2")]
-    return Lines(*map(list, zip(*pairs, strict=True)))
+    return LabeledLines(*map(list, zip(*pairs, strict=True)))
 
 
 def test_average_precision():
@@ -109,11 +109,11 @@ def test_each_method_finds_what_it_can(lines):
 
 def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
     wrong = line("by the hill", "by the mill", "3"), line("a mile", "a mill", "4")
-    lines = lines.with_others(Lines(*map(list, zip(*wrong, strict=True))))
+    lines = lines.with_others(LabeledLines(*map(list, zip(*wrong, strict=True))))
     others = [replace(sample, set="other") for sample in lines.samples]
     with pytest.raises(DataError, match="at least two sets"):
         fit_search(lines, NOBODY, (ALPHABET, LANGUAGES))
-    both = lines.with_others(Lines(others, lines.readings))
+    both = lines.with_others(LabeledLines(others, lines.readings))
     weights, judged = fit_search(both, NOBODY, (ALPHABET, LANGUAGES))
     save_weights(weights, tmp_path / "weights.json")
     assert load_weights(tmp_path / "weights.json") == weights
@@ -131,7 +131,7 @@ def test_the_weights_in_the_package_are_whole():
 
 def test_many_false_hits_make_a_word_without_sure_ones_less_likely():
     """As many lines that may have it, some of them surely; or none of them."""
-    lines = Candidates.of_all(np.full(200, 200, np.uint8), np.full(200, 80, np.uint16))
+    lines = CandidateLines.of_all(np.full(200, 200, np.uint8), np.full(200, 80, np.uint16))
     chances = np.where(np.arange(200) < 100, 0.3, 0.0)
     with_sure = np.where(np.arange(200) < 30, 1.0, chances)
     assert shipped()(with_sure, 6, lines)[50] > shipped()(chances, 6, lines)[50]

@@ -5,11 +5,11 @@ import pytest
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.pictures.canvas import Canvas, Photo, Rectangle, Words
+from drethtr.pictures.canvas import Canvas, Label, Photo, Rectangle
 
 PHOTO = Image.new("RGB", (10, 5), (0, 0, 255))
 CANVAS = Canvas(
-    60, 40, (Photo(0, 0, PHOTO), Rectangle(20, 10, 30, 20, (255, 0, 0), 0.5), Words(50, 38, "a < b & c", 12, (0, 0, 0)))
+    60, 40, (Photo(0, 0, PHOTO), Rectangle(20, 10, 30, 20, (255, 0, 0), 0.5), Label(50, 38, "a < b & c", 12, (0, 0, 0)))
 )
 
 
@@ -29,7 +29,7 @@ def test_svg_holds_the_same_and_needs_no_other_file():
 
 
 def test_svg_is_well_formed_whatever_the_words():
-    drawn = Words(0, 0, "a\x01\x1b<\ufffe").svg()
+    drawn = Label(0, 0, "a\x01\x1b<\ufffe").svg()
     assert ElementTree.fromstring(f"<svg>{drawn}</svg>")[0].text == "a\ufffd\ufffd<\ufffd"
 
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.proofreading.inputs import are_lines, open_given
+from drethtr.proofreading.inputs import are_lines, open_proof_inputs
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def folder(tmp_path):
 
 
 def given(folder, *names):
-    return open_given([str(folder / name) for name in names], texts_needed=True)
+    return open_proof_inputs([str(folder / name) for name in names], texts_needed=True)
 
 
 def test_texts_go_with_the_pages_of_their_names(folder):
@@ -54,7 +54,7 @@ def test_what_does_not_go_together_is_refused(folder, names, said):
 
 def test_a_page_without_text_cannot_be_checked_alone(folder):
     with pytest.raises(DataError, match="has no text to check"):
-        open_given([str(folder / "a.png")], texts_needed=False)
+        open_proof_inputs([str(folder / "a.png")], texts_needed=False)
 
 
 def test_lines_are_told_from_pages(folder, tmp_path):

@@ -10,7 +10,7 @@ from drethtr.pages.source import open_originals
 from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.build import open_builder
 from drethtr.search.index import open_index
-from drethtr.search.probability import Candidates, shipped
+from drethtr.search.probability import CandidateLines, shipped
 from drethtr.search.records import CERTAIN, PageKey, Verdict
 
 RANDOM = np.random.default_rng(0)
@@ -29,7 +29,7 @@ def test_judged_hits_calibrate_a_collection(too_sure):
 
 
 def test_a_certain_line_has_the_word_or_not_whatever_was_judged():
-    lines = Candidates.of_all(np.array([CERTAIN, CERTAIN, 100], np.uint8), np.array([9, 9, 9], np.uint16))
+    lines = CandidateLines.of_all(np.array([CERTAIN, CERTAIN, 100], np.uint8), np.array([9, 9, 9], np.uint16))
     verdicts = [Verdict("q", PageKey("a", 1), str(n), 0.9, False) for n in range(50)]
     chances = np.array([1.0, 0.0, 0.5])
     before, after = shipped()(chances, 5, lines), shipped().shifted(verdicts)(chances, 5, lines)

@@ -11,7 +11,15 @@ import pytest
 from drethtr.base import config
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.lines.sample import Sample, fingerprint
-from drethtr.synthesis.recombination import MOST_WORDS, Gap, Recombination, Recombined, joined_up, read_gaps, write_gaps
+from drethtr.synthesis.recombination import (
+    MOST_WORDS,
+    Recombination,
+    Recombined,
+    WordGap,
+    joined_up,
+    read_gaps,
+    write_gaps,
+)
 from drethtr.training.feed.supply import RealLines, Source
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -41,7 +49,7 @@ def gaps_of(text):
     """The middle of every space."""
     widths = [SPACE if letter == " " else STROKE + AIR for letter in text]
     starts = AIR + np.cumsum([0, *widths])
-    return tuple(Gap(int(starts[n]) + SPACE // 2, n) for n, letter in enumerate(text) if letter == " ")
+    return tuple(WordGap(int(starts[n]) + SPACE // 2, n) for n, letter in enumerate(text) if letter == " ")
 
 
 def on_page(page, texts, hand=None):
@@ -146,7 +154,7 @@ def test_a_source_puts_its_lines_together_anew(tmp_path, draw):
     texts = ["ab cd", "ef gh", "ij kl"]
     images = [draw(text) for text in texts]
     pq.write_table(pa.table({"image": images, "text": texts, "page": ["p"] * 3}), tmp_path / "a.parquet")
-    gaps = {fingerprint(Sample(image, text)): (Gap(20, 2),) for image, text in zip(images, texts, strict=True)}
+    gaps = {fingerprint(Sample(image, text)): (WordGap(20, 2),) for image, text in zip(images, texts, strict=True)}
     write_gaps(gaps, tmp_path / "gaps.parquet")
     recombined = {"gaps": str(tmp_path / "gaps.parquet"), "share": 1.0}
     table = {"kind": "Real", "paths": [str(tmp_path / "a.parquet")], "recombined": recombined}

@@ -12,7 +12,7 @@ from drethtr.network.backend import rescorer_of
 from drethtr.recognition.architecture import RescorerConfig
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import BOS, EOS, Characters
-from drethtr.training.rescorer import AT_A_TIME, Material, RescorerRun, train_rescorer
+from drethtr.training.rescorer import AT_A_TIME, RescorerRun, TrainingTexts, train_rescorer
 
 TOKENIZER = Characters.learn(["abcdefghij klmnop"])
 LINES = ["abc abc", "cab", "back", "a bad cab"]
@@ -27,7 +27,7 @@ RUN = RescorerRun(
 
 @pytest.fixture
 def material():
-    return Material(LINES, None, TOKENIZER, RUN)
+    return TrainingTexts(LINES, None, TOKENIZER, RUN)
 
 
 def surprise(rescorer, text):
@@ -73,7 +73,7 @@ def test_texts_have_their_share(tmp_path):
     (tmp_path / "book.txt").write_text("mop on a pond\n" * 50, encoding="utf-8")
     corpus = Corpus(files=(tmp_path / "book.txt",), alphabet=TOKENIZER.alphabet)
     for share in (0.0, 0.6, 1.0):
-        material = Material(LINES, corpus, TOKENIZER, replace(RUN, share=share))
+        material = TrainingTexts(LINES, corpus, TOKENIZER, replace(RUN, share=share))
         batches = [batch for batch, _ in zip(material.batches(0), range(AT_A_TIME), strict=False)]
         texts = [TOKENIZER.decode(row.tolist()) for batch in batches for row in batch]
         of_lines = sum(len(text) + 1 for text in texts if text in LINES)
@@ -82,7 +82,7 @@ def test_texts_have_their_share(tmp_path):
 
 def test_without_lines_there_is_nothing_to_learn(tmp_path):
     with pytest.raises(DataError, match="no lines with text"):
-        train_rescorer(Material([], None, TOKENIZER, RUN), tmp_path / "run")
+        train_rescorer(TrainingTexts([], None, TOKENIZER, RUN), tmp_path / "run")
 
 
 @pytest.mark.parametrize("settings", [{"characters": 0}, {"per_step": 0}, {"share": 1.5}], ids=str)

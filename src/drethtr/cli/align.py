@@ -56,14 +56,14 @@ def align(
     are not in the text, are named, and the exit code is 1.
     """
     from drethtr.pages.segmentation import segmentation_named
-    from drethtr.proofreading.inputs import open_given
+    from drethtr.proofreading.inputs import open_proof_inputs
     from drethtr.proofreading.rules import Rules
 
     if output is None and ground_truth is None:
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
     segmentation, formats = segmentation_named(lines), formats_of_pages(format)
     refuse_results(ground_truth, force=force, inputs=inputs)
-    given = open_given(inputs, texts_needed=True)
+    given = open_proof_inputs(inputs, texts_needed=True)
     originals = [original for one in given for original in one.originals]
     targets = targets_of(originals, output, formats, force=force) if output is not None else {}
     recognizer = load_recognizer(model, decoder, device, threads=threads)

@@ -80,7 +80,7 @@ def check(
     from drethtr.pages.provenance import provenance_of
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.proofreading.conventions import conventions_named
-    from drethtr.proofreading.inputs import are_lines, open_given
+    from drethtr.proofreading.inputs import are_lines, open_proof_inputs
     from drethtr.proofreading.report import page_strips, row_strips, write_report
     from drethtr.proofreading.rules import Rules
 
@@ -95,7 +95,7 @@ def check(
         found, failed = check_rows(samples, recognizer, rules)
         strips = row_strips(found, samples) if html_file is not None else {}
     else:
-        given = open_given(inputs, texts_needed=False)
+        given = open_proof_inputs(inputs, texts_needed=False)
         originals = [original for one in given for original in one.originals]
         targets = targets_of(originals, output, formats, force=force) if output is not None else {}
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.tables import Judged, figure, interval
+from drethtr.cli.tables import EvaluationResult, figure, interval
 
 if TYPE_CHECKING:
     from drethtr.evaluation.alignment import KnownPage
@@ -33,7 +33,7 @@ def open_known(data: Sequence[str], lines: str | None, limit: int | None, seed: 
     return [FoundPage.of(original, segmentation) for original in open_references(data)]
 
 
-def evaluate_align(recognizer: "Recognizer", pages: "Sequence[KnownPage]", seed: int) -> Judged:
+def evaluate_align(recognizer: "Recognizer", pages: "Sequence[KnownPage]", seed: int) -> EvaluationResult:
     """Align texts with pages, with a progress bar, and measure how well."""
     from tqdm import tqdm
 
@@ -44,7 +44,7 @@ def evaluate_align(recognizer: "Recognizer", pages: "Sequence[KnownPage]", seed:
     with tqdm(total=sum(len(page.samples) for page in pages), unit="line", disable=None) as bar:
         aligned = align_pages(recognizer, pages, seed, bar.update)
     found = measure_alignment(aligned, known_sets(recognizer.model))
-    return Judged(alignment_table(found), {"sets": [pool.to_json() for pool in found]})
+    return EvaluationResult(alignment_table(found), {"sets": [pool.to_json() for pool in found]})
 
 
 def alignment_table(pools: "Sequence[AlignmentFigures]") -> str:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.tables import Judged, figure
+from drethtr.cli.tables import EvaluationResult, figure
 
 if TYPE_CHECKING:
     from drethtr.evaluation.search.crowd import Crowd
     from drethtr.evaluation.search.figures import SetFigures
-    from drethtr.evaluation.search.lines import Lines
+    from drethtr.evaluation.search.lines import LabeledLines
     from drethtr.recognition.recognizer import Recognizer
 
 METHODS = {
@@ -38,7 +38,7 @@ NARROWEST = 6
 
 def evaluate_search(
     recognizer: "Recognizer", data: Sequence[str], among: Sequence[str], limit: int | None, seed: int, fit: Path | None
-) -> Judged:
+) -> EvaluationResult:
     """Read lines and evaluate the search on each set; with `fit`, by weights fitted on the others; write those of all.
 
     Raises:
@@ -61,7 +61,9 @@ def evaluate_search(
     else:
         weights, judged = fit_search(lines, crowd, language)
         save_weights(weights, fit)
-    return Judged(table(judged, held_out=fit is not None), {"sets": {name: f.to_json() for name, f in judged.items()}})
+    return EvaluationResult(
+        table(judged, held_out=fit is not None), {"sets": {name: f.to_json() for name, f in judged.items()}}
+    )
 
 
 def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":
@@ -74,7 +76,7 @@ def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) 
     return read_behind_bar(recognizer, [data], limit, seed).crowd
 
 
-def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | None, seed: int) -> "Lines":
+def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | None, seed: int) -> "LabeledLines":
     """The clean lines of data sets, read with a progress bar."""
     from tqdm import tqdm
 

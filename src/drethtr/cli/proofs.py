@@ -12,7 +12,7 @@ from drethtr.cli.progress import report_skipped
 if TYPE_CHECKING:
     from drethtr.pages.segmentation import Segmentation
     from drethtr.pages.source import Original
-    from drethtr.proofreading.inputs import Given
+    from drethtr.proofreading.inputs import ProofInput
     from drethtr.proofreading.proof import PageProof
     from drethtr.proofreading.rules import Rules
     from drethtr.proofreading.text import TextProof
@@ -24,7 +24,7 @@ LinesOf = Annotated[
 
 
 def prove_all(
-    given: "Sequence[Given]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
+    given: "Sequence[ProofInput]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
 ) -> "list[TextProof]":
     """Check each text against its pages, with a progress bar; reports pages that could not be read."""
     from tqdm import tqdm

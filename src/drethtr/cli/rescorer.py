@@ -46,7 +46,7 @@ def rescorer(
     from drethtr.lines.sources import open_all
     from drethtr.recognition.model_file import load_model, save_rescorer
     from drethtr.synthesis.corpus import Corpus
-    from drethtr.training.rescorer import Material, RescorerRun, train_rescorer
+    from drethtr.training.rescorer import RescorerRun, TrainingTexts, train_rescorer
 
     target = output or model
     refuse_places(target)
@@ -65,7 +65,7 @@ def rescorer(
             bar.update(done - bar.n)
 
         trained = train_rescorer(
-            Material(lines, corpus, loaded.tokenizer, run), snapshot, device=device_named(device), advance=advance
+            TrainingTexts(lines, corpus, loaded.tokenizer, run), snapshot, device=device_named(device), advance=advance
         )
         save_rescorer(model, trained, target, of=loaded)
         snapshot.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_un
 """Titles of word error rates by other conventions, and their names in JSON."""
 
 
-class Judged(NamedTuple):
+class EvaluationResult(NamedTuple):
     """What was found, for people and for programs."""
 
     text: str

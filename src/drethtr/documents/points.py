@@ -11,7 +11,7 @@ SEPARATORS = re.compile(r"[\s,;]+")
 LARGEST = 1_000_000
 
 
-class Canvas(NamedTuple):
+class PageScale(NamedTuple):
     """The size of a page in pixels (0 if unknown), and the number of pixels per unit of the file."""
 
     width: int

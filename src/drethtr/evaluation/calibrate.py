@@ -62,7 +62,7 @@ Group = tuple[Strategy, ...]
 Turn = Callable[[Line], Line]
 
 
-class Case(NamedTuple):
+class LabeledReading(NamedTuple):
     """A reading beside the truth: features (N, F) of its characters, and which of these and of its words are right."""
 
     sample: Sample
@@ -197,14 +197,14 @@ def fit_calibration(group: Group, precision: Precision, pairs: Sequence[Pair], p
     return Fit(calibration, measured.characters, measured.words, held_out(group, precision, cases, pairs))
 
 
-def case_of(sample: Sample, reading: Reading) -> Case:
+def case_of(sample: Sample, reading: Reading) -> LabeledReading:
     """A reading beside the truth."""
     right = right_characters(sample.text, reading), right_words(sample.text, reading)
-    return Case(sample, reading, character_features(reading.characters), *right)
+    return LabeledReading(sample, reading, character_features(reading.characters), *right)
 
 
 def calibration_of(
-    group: Group, precision: Precision, cases: Sequence[Case], prior: Calibration | None = None
+    group: Group, precision: Precision, cases: Sequence[LabeledReading], prior: Calibration | None = None
 ) -> Calibration:
     """The likeliest calibration."""
     of_characters, of_words = (None, None) if prior is None else (prior.characters, prior.words)
@@ -217,7 +217,9 @@ def calibration_of(
     return Calibration(group, characters, words, precision.value)
 
 
-def held_out(group: Group, precision: Precision, cases: Sequence[Case], pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+def held_out(
+    group: Group, precision: Precision, cases: Sequence[LabeledReading], pairs: Sequence[Pair]
+) -> tuple[Pair, ...]:
     """The pairs of collections with text, each collection as sure as a calibration fitted on the others makes it.
 
     None if there are too few collections.

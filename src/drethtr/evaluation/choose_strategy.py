@@ -18,7 +18,7 @@ from drethtr.lines.sample import Sample
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.joint import Scored
+from drethtr.recognition.search.joint import ScoredText
 from drethtr.recognition.search.names import USUAL_JOINT
 from drethtr.recognition.search.scorer import LanguageScorer
 from drethtr.recognition.search.strategies import CTC, USUAL, Joint
@@ -49,7 +49,7 @@ class Tried(NamedTuple):
 class Proposed(NamedTuple):
     """A candidate text of a line, with its errors."""
 
-    text: Scored
+    text: ScoredText
     counts: Counts
 
 

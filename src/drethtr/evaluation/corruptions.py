@@ -26,7 +26,7 @@ class Corrupted(NamedTuple):
     missing: tuple[int, ...] = ()
 
 
-class Lines(NamedTuple):
+class WordPool(NamedTuple):
     """The lines of a set, each a tuple of words, and all words in them: where wrong words are taken from."""
 
     lines: tuple[tuple[str, ...], ...]
@@ -37,7 +37,7 @@ class Lines(NamedTuple):
         return [self.words[place] for place in chance.integers(len(self.words), size=number).tolist()]
 
 
-Corrupt: TypeAlias = Callable[[tuple[str, ...], Lines, Chance], Corrupted | None]
+Corrupt: TypeAlias = Callable[[tuple[str, ...], WordPool, Chance], Corrupted | None]
 """An error in some words; None if they cannot have it."""
 
 DRAWS = 200
@@ -69,12 +69,12 @@ def put(words: tuple[str, ...], place: int, word: str) -> Corrupted | None:
     return Corrupted((*words[:place], word, *words[place + 1 :]), (place,))
 
 
-def other_word(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def other_word(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """A word of the set instead of another."""
     return put(words, int(chance.integers(len(words))), lines.drawn(chance, 1)[0])
 
 
-def similar_word(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def similar_word(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """A word of the set instead of one that looks like it."""
     place = int(chance.integers(len(words)))
     others = [word for word in lines.drawn(chance, DRAWS) if word != words[place]]
@@ -83,7 +83,7 @@ def similar_word(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrup
     return put(words, place, min(others, key=lambda word: Levenshtein.normalized_distance(word, words[place])))
 
 
-def one_letter(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def one_letter(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """A letter instead of another."""
     place = int(chance.integers(len(words)))
     word = words[place]
@@ -97,13 +97,13 @@ def one_letter(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupte
     return put(words, place, word[:number] + letter + word[number + 1 :])
 
 
-def inserted(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def inserted(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """A word that is not there."""
     place = int(chance.integers(len(words) + 1))
     return Corrupted((*words[:place], lines.drawn(chance, 1)[0], *words[place:]), (place,))
 
 
-def omitted(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def omitted(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """A word that is left out."""
     if len(words) < 2:
         return None
@@ -111,7 +111,7 @@ def omitted(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted |
     return Corrupted((*words[:place], *words[place + 1 :]), missing=(place,))
 
 
-def spelling(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def spelling(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """A word in another spelling."""
     for place in chance.permutation(len(words)).tolist():
         for pattern, instead in SPELLINGS:
@@ -121,7 +121,7 @@ def spelling(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted 
     return None
 
 
-def digit(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def digit(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """A digit instead of another."""
     places = [(w, c) for w, word in enumerate(words) for c, character in enumerate(word) if character in "0123456789"]
     if not places:
@@ -132,7 +132,7 @@ def digit(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | N
     return put(words, place, word[:number] + changed + word[number + 1 :])
 
 
-def name(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def name(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """A name instead of another: what is capitalized within a line."""
     places = [place for place, word in enumerate(words) if place and is_name(word)]
     names = [word for word in lines.drawn(chance, DRAWS) if is_name(word)]
@@ -146,7 +146,7 @@ def is_name(word: str) -> bool:
     return len(word) > 2 and word[0].isupper() and word[1:].islower()
 
 
-def continued(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def continued(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """The end of another line instead of its own: two words or more, a third at most."""
     number = max(2, len(words) // 3)
     other = lines.lines[int(chance.integers(len(lines.lines)))]
@@ -158,7 +158,7 @@ def continued(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted
     return Corrupted((*kept, *end), changed) if changed else None
 
 
-def swapped(words: tuple[str, ...], lines: Lines, chance: Chance) -> Corrupted | None:
+def swapped(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
     """The text of another line."""
     other = lines.lines[int(chance.integers(len(lines.lines)))]
     wrong = tuple(place for place, word in enumerate(other) if word not in words)
@@ -191,7 +191,7 @@ def corrupt(samples: Sequence[Sample], seed: int = 0, most: int = len(KINDS)) ->
     for sample, words in zip(samples, words_of, strict=True):
         if words:
             sets[sample.set].append(words)
-    pools = {set: Lines(tuple(some), tuple(word for line in some for word in line)) for set, some in sets.items()}
+    pools = {set: WordPool(tuple(some), tuple(word for line in some for word in line)) for set, some in sets.items()}
     found = []
     for sample, words in zip(samples, words_of, strict=True):
         chance = np.random.default_rng([seed, *map(ord, sample.text)])

@@ -48,7 +48,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Known:
+class LabeledDoubt:
     """The doubt in some lines and their true error rate, None without text."""
 
     read: TotalDoubt
@@ -75,10 +75,10 @@ class Known:
         return (self.edits + 0.5) / (self.read.doubt + 0.5)
 
 
-def known(pairs: Sequence[Pair]) -> Known:
+def known(pairs: Sequence[Pair]) -> LabeledDoubt:
     """The doubt in some lines and their true error rate."""
     counts = sum((compare(sample.text, reading.text) for sample, reading in pairs), Counts())
-    return Known(doubt_of(reading for _, reading in pairs), counts.cer if counts.characters else None)
+    return LabeledDoubt(doubt_of(reading for _, reading in pairs), counts.cer if counts.characters else None)
 
 
 def grouped(pairs: Sequence[Pair], name: Callable[[Sample], str]) -> dict[str, list[Pair]]:

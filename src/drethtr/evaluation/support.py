@@ -29,7 +29,7 @@ ERRORS = 5
 """Errors of different kinds that each line gets, one at a time."""
 
 
-class Case(NamedTuple):
+class SupportCase(NamedTuple):
     """The evidence for a text of a line: the right one, or with an error of some kind."""
 
     set: str
@@ -41,7 +41,7 @@ class Case(NamedTuple):
 
 def weigh_cases(
     recognizer: Recognizer, samples: Sequence[Sample], seed: int = 0, advance: Advance | None = None
-) -> list[Case]:
+) -> list[SupportCase]:
     """The evidence for the text of each line, and for as many corrupted texts, drawn by `seed`.
 
     Raises:
@@ -58,7 +58,7 @@ def weigh_cases(
         for (number, _), some, weighed in zip(group, texts, recognizer.weigh_lines(images, given, read), strict=True):
             sample = samples[number]
             cases += [
-                Case(sample.set, sample.page or "", kind, text, one.evidence)
+                SupportCase(sample.set, sample.page or "", kind, text, one.evidence)
                 for (kind, text), one in zip(some.items(), weighed, strict=True)
                 if one.evidence is not None
             ]
@@ -71,7 +71,7 @@ RIGHT = ""
 """The kind of a text without an error."""
 
 
-def fit_support(cases: Sequence[Case]) -> SupportFit:
+def fit_support(cases: Sequence[SupportCase]) -> SupportFit:
     """What evidence is worth, from right and corrupted texts.
 
     Raises:
@@ -92,7 +92,7 @@ def fit_at(wrong: float, features: Floats, right: Truths) -> Logistic:
     return Logistic(float(f"{fitted.bias + shift:.{DIGITS}g}"), fitted.weights)
 
 
-def compared_words(case: Case) -> tuple[Truths, Truths]:
+def compared_words(case: SupportCase) -> tuple[Truths, Truths]:
     """Which words of a case are compared, and which of those are right.
 
     All words of a right text; else one that is wrong, from the middle, so that no kind of error outweighs the others.
@@ -102,7 +102,7 @@ def compared_words(case: Case) -> tuple[Truths, Truths]:
     return kept, ~wrong[kept]
 
 
-def compared_gaps(case: Case) -> tuple[Truths, Truths]:
+def compared_gaps(case: SupportCase) -> tuple[Truths, Truths]:
     """Which gaps of a case are compared, and which of those are right: all of a right text, else the wrong ones."""
     missing = np.isin(np.arange(len(case.text.words) + 1), case.text.missing)
     kept = np.ones_like(missing) if case.kind == RIGHT else missing

@@ -9,7 +9,7 @@ import numpy as np
 from drethtr.evaluation.confidence import Floats, Truths, auroc, reliability
 from drethtr.evaluation.corruptions import KINDS
 from drethtr.evaluation.pools import pools_of
-from drethtr.evaluation.support import RIGHT, Case, compared_gaps, compared_words, fit_support
+from drethtr.evaluation.support import RIGHT, SupportCase, compared_gaps, compared_words, fit_support
 from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit
 from drethtr.recognition.support.verdict import DOUBTED
 
@@ -93,7 +93,7 @@ class Judged:
 
 
 def measure_support(
-    cases: Sequence[Case], known: Collection[str], fit: SupportFit, fitted_on: Sequence[Case] = ()
+    cases: Sequence[SupportCase], known: Collection[str], fit: SupportFit, fitted_on: Sequence[SupportCase] = ()
 ) -> list[PoolFigures]:
     """Figures of each set, and of the known and held-out sets together.
 
@@ -102,14 +102,14 @@ def measure_support(
         fit: Judges the cases, unless there are some to fit on.
         fitted_on: Cases of other lines: every set is judged by a fit on those of the other sets.
     """
-    judged: dict[str, tuple[list[Case], SupportFit]] = {}
+    judged: dict[str, tuple[list[SupportCase], SupportFit]] = {}
     for name in {case.set for case in cases}:
         others = [case for case in fitted_on if case.set != name]
         judged[name] = [case for case in cases if case.set == name], fit_support(others) if others else fit
     return [pool_figures(pool, [judged[name] for name in some]) for pool, some in pools_of(judged, known).items()]
 
 
-def pool_figures(name: str, judged: Sequence[tuple[Sequence[Case], SupportFit]]) -> PoolFigures:
+def pool_figures(name: str, judged: Sequence[tuple[Sequence[SupportCase], SupportFit]]) -> PoolFigures:
     """The figures of some sets together."""
     pairs = [(case, fit) for cases, fit in judged for case in cases]
     words = Judged.joined([words_of(*pair) for pair in pairs])
@@ -132,7 +132,7 @@ def pool_figures(name: str, judged: Sequence[tuple[Sequence[Case], SupportFit]])
     )
 
 
-def words_of(case: Case, fit: SupportFit) -> Judged:
+def words_of(case: SupportCase, fit: SupportFit) -> Judged:
     """The words of a case that are compared."""
     kept, right = compared_words(case)
     pairs = zip(case.evidence.given.written, case.evidence.pairing.words, strict=True)
@@ -140,14 +140,14 @@ def words_of(case: Case, fit: SupportFit) -> Judged:
     return Judged(fit.of_words(case.evidence)[kept], right, (case.kind,) * len(right), differs[kept])
 
 
-def gaps_of(case: Case, fit: SupportFit) -> Judged:
+def gaps_of(case: SupportCase, fit: SupportFit) -> Judged:
     """The gaps of a case that are compared."""
     kept, right = compared_gaps(case)
     differs = np.array([bool(read) for read in case.evidence.pairing.gaps], dtype=np.bool_)
     return Judged(fit.of_gaps(case.evidence)[kept], right, (case.kind,) * len(right), differs[kept])
 
 
-def line_of(case: Case, fit: SupportFit) -> Judged:
+def line_of(case: SupportCase, fit: SupportFit) -> Judged:
     """A case as a whole."""
     differs = np.array([case.evidence.given.written != tuple(case.evidence.read.text.split())])
     return Judged(np.array([fit.of_line(case.evidence)]), np.array([case.kind == RIGHT]), (case.kind,), differs)

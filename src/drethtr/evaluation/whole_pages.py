@@ -7,7 +7,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
 from drethtr.evaluation.end_to_end import PageCounts, compare_pages
 from drethtr.pages.inputs import files_of
-from drethtr.pages.segmentation import Given, Segmentation
+from drethtr.pages.segmentation import GivenLines, Segmentation
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
@@ -49,7 +49,7 @@ def read_and_compare(
     counts = {}
     for original in pages:
         reference = texts_of(original)
-        asked = original if isinstance(segmentation, Given) else replace(original, has_lines=False)
+        asked = original if isinstance(segmentation, GivenLines) else replace(original, has_lines=False)
         read = transcribe(asked, recognizer, segmentation.finder(original))
         report(original, read)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])

@@ -14,7 +14,7 @@ from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.ctc_search import align
 from drethtr.recognition.search.decoded import CTCScores
-from drethtr.synthesis.recombination import Gap
+from drethtr.synthesis.recombination import WordGap
 from drethtr.text.tokenizer import PAD
 
 LIKELY = -1.5
@@ -28,7 +28,7 @@ AROUND = 2
 
 def word_gaps(
     recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
-) -> dict[bytes, tuple[Gap, ...]]:
+) -> dict[bytes, tuple[WordGap, ...]]:
     """The gaps between words by the fingerprint of the image; lines whose text does not align are omitted.
 
     Args:
@@ -40,7 +40,7 @@ def word_gaps(
     """
     if recognizer.network.dimensions.steps_per_token is None:
         raise ConfigError(f"model {recognizer.model.identity} has no CTC head to locate words; use another model")
-    found: dict[bytes, tuple[Gap, ...]] = {}
+    found: dict[bytes, tuple[WordGap, ...]] = {}
     for some in portions(recognizer, samples, advance):
         pieces = recognizer.pieces.prepare_whole([line for _, line in some])
         for group, view in recognizer.pieces.views(pieces):
@@ -54,7 +54,7 @@ def word_gaps(
 
 def gaps_of(
     recognizer: Recognizer, text: str, line: Line, piece: PreparedPiece, scores: CTCScores, row: int
-) -> tuple[Gap, ...] | None:
+) -> tuple[WordGap, ...] | None:
     """The reliable gaps of one line, which is row `row` of the scores; None if its text does not align."""
     tokenizer = recognizer.model.tokenizer
     tokens = tokenizer.encode(text)
@@ -70,5 +70,5 @@ def gaps_of(
         around = path.token_log_probabilities[max(place - AROUND, 0) : place + AROUND + 1]
         if written[place] == " " and 0 < place < len(tokens) - 1 and np.mean(around) >= SURE:
             left, right = int(edges[place][0]), int(edges[place][1]) + 1
-            gaps.append(Gap(round(quietest(line, left, right)), begins))
+            gaps.append(WordGap(round(quietest(line, left, right)), begins))
     return tuple(gaps)

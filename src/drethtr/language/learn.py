@@ -18,7 +18,7 @@ from drethtr.language.ngrams import FAINTEST, STEP, NGrams
 from drethtr.text.tokenizer import BOS, EOS, Tokenizer
 
 
-class Source(Protocol):
+class NGramStatistics(Protocol):
     """Statistics of the n-grams of one order."""
 
     @property
@@ -69,7 +69,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Known:
+class ModelStatistics:
     """The n-grams of one order in another model, and their relative frequencies according to that model."""
 
     levels: Levels
@@ -108,9 +108,9 @@ def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted
     return counted
 
 
-def known_by(ngrams: NGrams) -> list[Known]:
+def known_by(ngrams: NGrams) -> list[ModelStatistics]:
     """The n-grams of a model by order, with frequencies from the chain rule."""
-    levels, known = Levels.of(ngrams), list[Known]()
+    levels, known = Levels.of(ngrams), list[ModelStatistics]()
     for length in range(1, ngrams.order + 1):
         occur = levels.shares(length)
         if length == 1:
@@ -118,7 +118,7 @@ def known_by(ngrams: NGrams) -> list[Known]:
         else:
             before, _ = found(levels.contexts(length - 1), levels.contexts(length) // levels.size)
             occur = known[-1].occur[before] * occur
-        known.append(Known(levels, length, occur))
+        known.append(ModelStatistics(levels, length, occur))
     return known
 
 
@@ -134,7 +134,7 @@ class Mixed(NamedTuple):
     weights: Shares
 
 
-def mixed(sources: Sequence[Sequence[Source]], parts: Sequence[float], size: int) -> list[Mixed]:
+def mixed(sources: Sequence[Sequence[NGramStatistics]], parts: Sequence[float], size: int) -> list[Mixed]:
     """Interpolate sources with weights `parts`, which sum to 1; the unigrams are the whole vocabulary."""
     keys, each = np.arange(size), [np.full(size, 1 / size)] * len(sources)
     found_so_far: list[Mixed] = []
@@ -185,7 +185,7 @@ def learn(
         raise ConfigError(
             f"{others[0]} cannot be kept among n-grams of up to {order}; keep that length and the alphabet, or none"
         )
-    known: list[Sequence[Source]] = [
+    known: list[Sequence[NGramStatistics]] = [
         known_by(some) if isinstance(some, NGrams) else count(map(tokenizer.encode, some), size, order)
         for some in sources
     ]

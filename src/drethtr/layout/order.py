@@ -21,7 +21,7 @@ SIDE_BY_SIDE = 3
 """Minimum number of lines of a column beside lines of the other for the gap between them to be a gutter."""
 
 
-class Place(NamedTuple):
+class LinePosition(NamedTuple):
     """The position of a line, and its index."""
 
     number: int
@@ -60,15 +60,17 @@ def typical_angle(lines: Sequence[FoundLine]) -> float:
     return float(np.arctan2(*vectors.sum(0)[::-1]))
 
 
-def level(number: int, line: FoundLine, angle: float) -> Place:
+def level(number: int, line: FoundLine, angle: float) -> LinePosition:
     """The position of a line after rotating the page by `-angle`."""
     columns = line.polygon @ (np.cos(angle), np.sin(angle))
     down = (-np.sin(angle), np.cos(angle))
     height = float(np.ptp(line.polygon @ down))
-    return Place(number, float(columns.min()), float(columns.max()), float(np.median(line.baseline @ down)), height)
+    return LinePosition(
+        number, float(columns.min()), float(columns.max()), float(np.median(line.baseline @ down)), height
+    )
 
 
-def read(places: list[Place]) -> list[list[Place]]:
+def read(places: list[LinePosition]) -> list[list[LinePosition]]:
     """Blocks in reading order."""
     white = gutter(places)
     if white is None:
@@ -80,7 +82,7 @@ def read(places: list[Place]) -> list[list[Place]]:
         return read(headings + right) + read(left)
     if is_note(right, left):
         return read(headings + left) + read(right)
-    blocks: list[list[Place]] = []
+    blocks: list[list[LinePosition]] = []
     start = -np.inf
     for heading in sorted(headings, key=lambda place: place.row):
         blocks += [*between(left, right, start, heading.row), [heading]]
@@ -88,20 +90,20 @@ def read(places: list[Place]) -> list[list[Place]]:
     return blocks + between(left, right, start, np.inf)
 
 
-def between(left: list[Place], right: list[Place], start: float, end: float) -> list[list[Place]]:
+def between(left: list[LinePosition], right: list[LinePosition], start: float, end: float) -> list[list[LinePosition]]:
     """Blocks of both sides of a gutter within a range of rows, the left side first."""
     sides = ([place for place in side if start < place.row <= end] for side in (left, right))
     return [block for side in sides for block in read(side)]
 
 
-def is_note(side: list[Place], other: list[Place]) -> bool:
+def is_note(side: list[LinePosition], other: list[LinePosition]) -> bool:
     """Whether the lines on one side are notes to those on the other: fewer, and much shorter."""
     width = max(place.right for place in side) - min(place.left for place in side)
     usual = float(np.median([place.right - place.left for place in other]))
     return len(side) <= len(other) / 2 and width < NOTE * usual
 
 
-def gutter(places: Sequence[Place]) -> float | None:
+def gutter(places: Sequence[LinePosition]) -> float | None:
     """The center of the gutter between lines that are side by side; None if there is none.
 
     The gutter with the fewest crossing lines is chosen, then the widest: next to a ragged column, a wider one begins at
@@ -123,23 +125,23 @@ def gutter(places: Sequence[Place]) -> float | None:
     return best
 
 
-def are_side_by_side(left: Sequence[Place], right: Sequence[Place]) -> bool:
+def are_side_by_side(left: Sequence[LinePosition], right: Sequence[LinePosition]) -> bool:
     """Whether two sides overlap vertically: as columns, or as a note beside a column."""
     few, many = sorted((left, right), key=len)
     beside, others = count_beside(few, many), count_beside(many, few)
     return len(many) >= SIDE_BY_SIDE and beside >= len(few) / 2 and others >= min(len(few), SIDE_BY_SIDE)
 
 
-def count_beside(places: Sequence[Place], others: Sequence[Place]) -> int:
+def count_beside(places: Sequence[LinePosition], others: Sequence[LinePosition]) -> int:
     """Number of lines that are within the vertical range of some others."""
     rows = [other.row for other in others]
     top, bottom = min(rows), max(rows)
     return sum(top - place.height / 2 <= place.row <= bottom + place.height / 2 for place in places)
 
 
-def rows(places: Sequence[Place]) -> list[Place]:
+def rows(places: Sequence[LinePosition]) -> list[LinePosition]:
     """From top to bottom, and from left to right within a row."""
-    ordered: list[list[Place]] = []
+    ordered: list[list[LinePosition]] = []
     for place in sorted(places, key=lambda place: place.row):
         if ordered and all(is_beside(place, other) for other in ordered[-1]):
             ordered[-1].append(place)
@@ -148,7 +150,7 @@ def rows(places: Sequence[Place]) -> list[Place]:
     return [place for row in ordered for place in sorted(row, key=lambda place: place.left)]
 
 
-def is_beside(place: Place, other: Place) -> bool:
+def is_beside(place: LinePosition, other: LinePosition) -> bool:
     """Whether two lines are in the same row, one after the other."""
     near = abs(place.row - other.row) < 0.4 * min(place.height, other.height)
     return near and (place.left >= other.right or other.left >= place.right)

@@ -13,7 +13,7 @@ from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
 from drethtr.network.device import device_called
 from drethtr.network.inspection import watch
-from drethtr.network.network import DecoderState, DRetHTR, ImageMemory, select_rows
+from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, pays_for_steps
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
@@ -75,7 +75,7 @@ class TorchNetwork:
             memory = self.image.encode_image(batch.to(self.device), widths.to(self.device))
         return self.kept(memory if self.image is self.text else in_float32(memory))
 
-    def kept(self, memory: ImageMemory) -> wall.ImageMemory:
+    def kept(self, memory: BatchMemory) -> wall.ImageMemory:
         """The memory of a batch as search and recognizer see it."""
         keys = memory.layers[-1].keys
         counts = keys.new_full((len(keys),), keys.shape[2]) if memory.mask is None else memory.mask.sum(1)
@@ -228,16 +228,16 @@ def stack(lines: Sequence[Prepared]) -> tuple[Tensor, Tensor]:
     return images, torch.tensor(widths)
 
 
-def select_lines(memory: ImageMemory, lines: Tensor) -> ImageMemory:
+def select_lines(memory: BatchMemory, lines: Tensor) -> BatchMemory:
     """The memory of some lines."""
-    return ImageMemory(
+    return BatchMemory(
         select_rows(memory.layers, lines),
         None if memory.mask is None else memory.mask[lines],
         None if memory.ctc is None else select_rows(memory.ctc, lines),
     )
 
 
-def mean_of_image(memory: ImageMemory) -> wall.Logits:
+def mean_of_image(memory: BatchMemory) -> wall.Logits:
     """The mean key and value of each line's image tokens in the last layer, (B, 2 x H x K)."""
     kept = torch.cat(memory.layers[-1], dim=-1).float()
     mask = kept.new_ones(kept.shape[0], kept.shape[2]) if memory.mask is None else memory.mask.to(kept.dtype)

@@ -26,7 +26,7 @@ from drethtr.network.mixer import (
     causal,
     unseen_hidden,
 )
-from drethtr.network.network import DRetHTR, ImageMemory
+from drethtr.network.network import BatchMemory, DRetHTR
 
 
 class LayerWeights(NamedTuple):
@@ -43,7 +43,7 @@ class LayerWeights(NamedTuple):
 
 
 @torch.inference_mode()
-def watch(network: DRetHTR, memory: ImageMemory, tokens: Tensor) -> LayerWeights:
+def watch(network: DRetHTR, memory: BatchMemory, tokens: Tensor) -> LayerWeights:
     """Decode a text once more: `tokens` (1, N) are the input of the N steps; the batch is this one line."""
     attention: list[Tensor] = []
     text: list[Tensor] = []

@@ -25,7 +25,7 @@ from drethtr.recognition.architecture import NetworkConfig
 State = TypeVar("State")
 
 
-class ImageMemory(NamedTuple):
+class BatchMemory(NamedTuple):
     """What the decoder needs of the images of B lines.
 
     layers  keys and values (B, H, I, K) of the image tokens in every layer
@@ -88,7 +88,7 @@ class DRetHTR(nn.Module):
         """The number of parameters, frozen ones included."""
         return sum(parameter.numel() for parameter in self.parameters())
 
-    def encode_image(self, images: Tensor, widths: Tensor) -> ImageMemory:
+    def encode_image(self, images: Tensor, widths: Tensor) -> BatchMemory:
         """Run line images through every layer and keep their keys and values there.
 
         Args:
@@ -98,7 +98,7 @@ class DRetHTR(nn.Module):
         features, counts = self.backbone(images, widths)
         return self.encode_features(features, counts)
 
-    def encode_features(self, features: Tensor, counts: Tensor) -> ImageMemory:
+    def encode_features(self, features: Tensor, counts: Tensor) -> BatchMemory:
         """`encode_image` from backbone tokens (B, I, backbone width), of which `counts` (B,) are not padding."""
         tokens = self.positions(self.to_width(features), counts)
         if self.ctc is None:
@@ -106,7 +106,7 @@ class DRetHTR(nn.Module):
         draft = self.ctc.draft(features[..., -self.backbone.draft_width :])
         return self.encode_tokens(self.ctc.informed(tokens, draft), counts, draft)
 
-    def encode_tokens(self, tokens: Tensor, counts: Tensor, draft: Tensor | None = None) -> ImageMemory:
+    def encode_tokens(self, tokens: Tensor, counts: Tensor, draft: Tensor | None = None) -> BatchMemory:
         """`encode_image` from image tokens (B, I, width) with positions; without a draft there is no CTC reading."""
         mask = valid(counts, tokens.shape[1]) if bool((counts < tokens.shape[1]).any()) else None
         x, layers = self.image_dropout(tokens), []
@@ -117,11 +117,11 @@ class DRetHTR(nn.Module):
             x, kept = block.image(x, mask)
             layers.append(alone(kept))
         if self.ctc is None or draft is None:
-            return ImageMemory((*layers, alone(last.kept_of_image(x))), mask, None)
+            return BatchMemory((*layers, alone(last.kept_of_image(x))), mask, None)
         x, kept = last.image(x, mask)
-        return ImageMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
+        return BatchMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
 
-    def without_image(self, lines: int) -> ImageMemory:
+    def without_image(self, lines: int) -> BatchMemory:
         """The memory of lines that have no image: one token each, without content or position.
 
         The decoder is then a language model, if it was trained to be one.
@@ -129,7 +129,7 @@ class DRetHTR(nn.Module):
         nothing = self.to_width.weight.new_zeros(lines, 1, self.config.width)
         return self.encode_tokens(nothing, torch.ones(lines, dtype=torch.long, device=nothing.device))
 
-    def initial_state(self, memory: ImageMemory, beams: int = 1) -> DecoderState:
+    def initial_state(self, memory: BatchMemory, beams: int = 1) -> DecoderState:
         """The state before the first token, for `beams` rows per line."""
         layers = []
         for block, kept in zip(self.blocks, memory.layers, strict=True):
@@ -137,7 +137,7 @@ class DRetHTR(nn.Module):
             layers.append(block.initial_state(like))
         return DecoderState(0, tuple(layers))
 
-    def decode_text(self, tokens: Tensor, memory: ImageMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
+    def decode_text(self, tokens: Tensor, memory: BatchMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Logits (R, N, vocabulary) after each of N further tokens (R, N), and the state after them.
 
         R is B lines times any number of beams, the beams of a line next to each other; they share its image memory.
@@ -149,7 +149,7 @@ class DRetHTR(nn.Module):
             after.append(layer_state)
         return self.to_logits(self.final_norm(x)), DecoderState(length, tuple(after))
 
-    def decode_tree(self, tokens: Tensor, tree: Tree, memory: ImageMemory) -> Tensor:
+    def decode_tree(self, tokens: Tensor, tree: Tree, memory: BatchMemory) -> Tensor:
         """Logits (B, N, vocabulary) after each node of a tree of texts for each line, tokens (B, N), in one pass.
 
         They equal what `decode_text` gives for each text alone; shared beginnings are computed once.

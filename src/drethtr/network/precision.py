@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from drethtr.network.attention import KeyValue
 from drethtr.network.backbones.backbone import Backbone
 from drethtr.network.folding import fold_norms
-from drethtr.network.network import DRetHTR, ImageMemory
+from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.recognition.architecture import NetworkConfig
 
 WORTHWHILE = 2**20
@@ -25,7 +25,7 @@ def pays_for_steps(config: NetworkConfig) -> bool:
     return config.width * config.hidden >= WORTHWHILE
 
 
-def in_float32(memory: ImageMemory) -> ImageMemory:
+def in_float32(memory: BatchMemory) -> BatchMemory:
     """A memory whose keys and values are in float32, for a decoder that computes so."""
     return memory._replace(layers=tuple(KeyValue(kept.keys.float(), kept.values.float()) for kept in memory.layers))
 

@@ -7,7 +7,7 @@ from drethtr.documents.document import Document
 from drethtr.documents.page import Page
 from drethtr.documents.writers.line import LineEntry
 from drethtr.pages.doubts import DoubtCounts
-from drethtr.pages.plan import Plan
+from drethtr.pages.plan import JobPlan
 from drethtr.pages.source import Original
 from drethtr.pages.task import FileTask
 
@@ -15,7 +15,7 @@ from drethtr.pages.task import FileTask
 class Planned(NamedTuple):
     """The plan of a job; reported first, unless there is nothing to do."""
 
-    plan: Plan
+    plan: JobPlan
 
 
 class Skipped(NamedTuple):

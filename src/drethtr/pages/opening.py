@@ -14,7 +14,7 @@ from drethtr.base.outputs import refuse_protected
 from drethtr.documents.formats import FORMATS, TEXT_WITH_DOUBTS, Format
 from drethtr.pages.job import PageJob
 from drethtr.pages.ranges import PageRanges
-from drethtr.pages.segmentation import Found, Segmentation, segmentation_named
+from drethtr.pages.segmentation import DetectedLines, Segmentation, segmentation_named
 from drethtr.pages.selection import Selection, select
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import refuse_overwriting, task_for
@@ -78,7 +78,7 @@ def open_selected(
     """
     if isinstance(segmentation, str):
         segmentation = segmentation_named(segmentation)
-    if update and isinstance(segmentation, Found):
+    if update and isinstance(segmentation, DetectedLines):
         raise ConfigError(f"an update needs existing lines, so it excludes detecting them with {segmentation.name}")
     wanted = {name: named("format", name, FORMATS) for name in formats}
     refuse_same_endings(wanted)

@@ -26,7 +26,7 @@ OTHER_SCAN = "made from different files with these names"
 
 
 @dataclass
-class Plan:
+class JobPlan:
     """The files of a job.
 
     waiting     to read
@@ -48,13 +48,13 @@ class Planner:
         self.made = made
         self.ledger = cache(Ledger)
 
-    def plan(self, tasks: Sequence[FileTask], *, force: bool) -> Plan:
+    def plan(self, tasks: Sequence[FileTask], *, force: bool) -> JobPlan:
         """What there is to do; with `force` everything.
 
         Raises:
             DataError: if a record cannot be opened.
         """
-        plan = Plan()
+        plan = JobPlan()
         for task in tasks:
             known, unknown = self.entries(task) if not force else ([], False)
             if unknown:

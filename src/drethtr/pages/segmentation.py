@@ -42,7 +42,7 @@ class Automatic(Segmentation):
 
 
 @dataclass(frozen=True)
-class Given(Segmentation):
+class GivenLines(Segmentation):
     """Given lines only: `given`."""
 
     def prepare(self, original: Original) -> Original:
@@ -55,7 +55,7 @@ class Given(Segmentation):
 
 
 @dataclass(frozen=True)
-class Found(Segmentation):
+class DetectedLines(Segmentation):
     """Lines found by the finder of this name, even if lines are given."""
 
     name: str
@@ -70,7 +70,7 @@ class Found(Segmentation):
         return self.finder(original).whole and original.is_alone and original.description is None
 
 
-WITHOUT_FINDER: Mapping[str, Segmentation] = {"auto": Automatic(), "given": Given()}
+WITHOUT_FINDER: Mapping[str, Segmentation] = {"auto": Automatic(), "given": GivenLines()}
 """Names of segmentations that are not names of finders."""
 
 
@@ -83,11 +83,11 @@ def segmentation_named(name: str) -> Segmentation:
     if name in WITHOUT_FINDER:
         return WITHOUT_FINDER[name]
     finder_named(name, tuple(WITHOUT_FINDER))
-    return Found(name)
+    return DetectedLines(name)
 
 
 def name_of(segmentation: Segmentation) -> str:
     """The name of a segmentation, as `segmentation_named` takes it; one without a name as Python shows it."""
-    if isinstance(segmentation, Found):
+    if isinstance(segmentation, DetectedLines):
         return segmentation.name
     return next((name for name, known in WITHOUT_FINDER.items() if known == segmentation), repr(segmentation))

@@ -48,7 +48,7 @@ class Rectangle:
 
 
 @dataclass(frozen=True)
-class Words:
+class Label:
     """Words on a baseline, with their height in pixels; `anchor` is one of `ANCHORS`."""
 
     x: float
@@ -92,7 +92,7 @@ class Canvas:
 
     width: int
     height: int
-    shapes: tuple[Rectangle | Words | Photo, ...]
+    shapes: tuple[Rectangle | Label | Photo, ...]
 
     def to_image(self) -> Image.Image:
         """Render the drawing as pixels."""

@@ -3,7 +3,7 @@
 from PIL import Image
 
 from drethtr.images.line import Line
-from drethtr.pictures.canvas import Canvas, Color, Photo, Rectangle, Words
+from drethtr.pictures.canvas import Canvas, Color, Label, Photo, Rectangle
 from drethtr.recognition.reading import Character, Reading
 
 SURE: Color = (30, 60, 50)
@@ -17,7 +17,7 @@ HEIGHT = 96
 
 MARGIN = 10
 
-Shape = Rectangle | Words | Photo
+Shape = Rectangle | Label | Photo
 
 
 def explained_line(line: Line, reading: Reading) -> Canvas:
@@ -48,7 +48,7 @@ def show_text(characters: tuple[Character, ...], scale: float, left: float, base
     Colors are `SURE` at confidence 1, `DOUBTFUL` at 0.5 and `LOST` at 0, interpolated between these.
     """
     return [
-        Words(
+        Label(
             left + (character.left + character.right) / 2 * scale,
             baseline,
             character.text,

@@ -10,7 +10,7 @@ from PIL import Image
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.images.line import Line
-from drethtr.pictures.canvas import GREY, Canvas, Color, Photo, Rectangle, Words
+from drethtr.pictures.canvas import GREY, Canvas, Color, Label, Photo, Rectangle
 from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
 from drethtr.recognition.confidence.evidence import in_both
 from drethtr.recognition.network import Attention
@@ -110,10 +110,10 @@ def draw(told: Explanation) -> Canvas:
     for title, part in PARTS.items():
         drawn, height = part(told, Frame(HEIGHT / told.line.shape[0], LABELS + MARGIN, top))
         if height:
-            shapes += [Words(TITLES, top + min(height, HEIGHT) / 2 + 4, title, 12, GREY, "end"), *drawn]
+            shapes += [Label(TITLES, top + min(height, HEIGHT) / 2 + 4, title, 12, GREY, "end"), *drawn]
             top += height + GAP
     width = LABELS + told.line.shape[1] * HEIGHT / told.line.shape[0]
-    widest = max(width, *(shape.x + LETTER * len(shape.text) for shape in shapes if isinstance(shape, Words)))
+    widest = max(width, *(shape.x + LETTER * len(shape.text) for shape in shapes if isinstance(shape, Label)))
     return Canvas(round(widest) + 2 * MARGIN, round(top) + MARGIN, tuple(shapes))
 
 
@@ -133,7 +133,7 @@ def draw_words(told: Explanation, frame: Frame) -> Drawn:
     for word in told.reading.words():
         first, last = (frame.left + edge * frame.scale for edge in (word.left, word.right))
         color = color_of(word.confidence)
-        percent = Words((first + last) / 2, frame.top + 17, f"{word.confidence:.0%}", 12, color, "middle")
+        percent = Label((first + last) / 2, frame.top + 17, f"{word.confidence:.0%}", 12, color, "middle")
         shapes += [Rectangle(first + 2, frame.top, last - 2, frame.top + 3, color), percent]
     return shapes, 18 if shapes else 0
 
@@ -144,7 +144,7 @@ def draw_draft(told: Explanation, frame: Frame) -> Drawn:
         return [], 0
     kept = in_both(told.draft.text, told.reading.text)
     return [
-        Words(
+        Label(
             frame.left + (character.left + character.right) / 2 * frame.scale,
             frame.top + 20,
             character.text,
@@ -164,7 +164,7 @@ def draw_flags(told: Explanation, frame: Frame) -> Drawn:
         first, last = (frame.left + edge * frame.scale for edge in (flag.left, flag.right))
         shapes += [
             Rectangle(first, top, last, top + 4, LOST),
-            Words(frame.left, top + 20, str(flag), 14, LOST),
+            Label(frame.left, top + 20, str(flag), 14, LOST),
         ]
         top += 28
     return shapes, top - frame.top
@@ -179,32 +179,32 @@ def draw_attention(told: Explanation, frame: Frame) -> Drawn:
     size = max(1, round(told.extent * frame.scale)), ROW * len(told.tokens)
     shapes: list[Shape] = [Photo(frame.left, frame.top, Image.fromarray(grey).resize(size, Image.Resampling.NEAREST))]
     for row, token in enumerate(told.tokens):
-        shapes.append(Words(frame.left - 4, frame.top + ROW * (row + 1) - 1, token, ROW, GREY, "end"))
+        shapes.append(Label(frame.left - 4, frame.top + ROW * (row + 1) - 1, token, ROW, GREY, "end"))
     return shapes, size[1]
 
 
 def draw_memory(told: Explanation, frame: Frame) -> Drawn:
     """A bar for each head of each layer, as long as the logarithm of the characters it remembers."""
     if told.attention.reach is None:
-        return [Words(frame.left, frame.top + 14, "all that it wrote, in every layer", 12, GREY)], 18
+        return [Label(frame.left, frame.top + 14, "all that it wrote, in every layer", 12, GREY)], 18
     shapes: list[Shape] = []
     top = frame.top
     for number, heads in enumerate(told.attention.reach.tolist(), start=1):
-        shapes.append(Words(frame.left - 4, top + 12, f"layer {number}", 10, GREY, "end"))
+        shapes.append(Label(frame.left - 4, top + 12, f"layer {number}", 10, GREY, "end"))
         for head, reach in enumerate(heads):
             thick = BAR_HEIGHT / len(heads)
             bar = top + head * thick
             shapes.append(Rectangle(frame.left, bar, frame.left + 4 + OCTAVE * log2(reach), bar + thick - 0.5, BAR))
         span = f"{min(heads):.3g}" if len({f"{r:.3g}" for r in heads}) == 1 else f"{min(heads):.3g} to {max(heads):.3g}"
         end = frame.left + 12 + OCTAVE * log2(max(heads))
-        shapes.append(Words(end, top + 12, f"about {span} characters back", 11, GREY))
+        shapes.append(Label(end, top + 12, f"about {span} characters back", 11, GREY))
         top += BAR_HEIGHT + 6
     return shapes, top - frame.top
 
 
 def draw_reader(told: Explanation, frame: Frame) -> Drawn:
     """The model that read the line."""
-    return [Words(frame.left, frame.top + 14, told.read_by, 12, GREY)], 18
+    return [Label(frame.left, frame.top + 14, told.read_by, 12, GREY)], 18
 
 
 PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {

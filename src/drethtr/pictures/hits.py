@@ -6,7 +6,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from drethtr.images.page import open_pages
-from drethtr.pictures.canvas import BLACK, Canvas, Color, Photo, Rectangle, Words
+from drethtr.pictures.canvas import BLACK, Canvas, Color, Label, Photo, Rectangle
 from drethtr.pictures.contact_sheet import shortened
 from drethtr.search import Hit
 
@@ -34,14 +34,14 @@ def draw_hits(hits: Sequence[Hit]) -> Canvas:
         DataError: if a scan cannot be read.
     """
     cuts = cut_all(hits)
-    shapes: list[Rectangle | Words | Photo] = []
+    shapes: list[Rectangle | Label | Photo] = []
     top = MARGIN
     for hit, cut in zip(hits, cuts, strict=True):
         bottom = top + cut.image.height
         shapes.append(Photo(MARGIN, top, cut.image))
         shapes.append(Rectangle(MARGIN + cut.left, top, MARGIN + cut.right, bottom, MARK, OPACITY))
         caption = f"{hit.probability:4.2f}  {hit.page.name}  {hit.snippet}"
-        shapes.append(Words(MARGIN, bottom + CAPTION - 5, shortened(caption), LETTERS, BLACK))
+        shapes.append(Label(MARGIN, bottom + CAPTION - 5, shortened(caption), LETTERS, BLACK))
         top = bottom + CAPTION + MARGIN
     return Canvas(WIDTH + 2 * MARGIN, top, tuple(shapes))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from drethtr.pictures.canvas import GREY, Canvas, Color, Rectangle, Words
+from drethtr.pictures.canvas import GREY, Canvas, Color, Label, Rectangle
 
 SIDE = 300
 MARGIN = 48
@@ -16,23 +16,23 @@ GRID: Color = (225, 225, 225)
 
 def reliability_chart(trust: Mapping[str, Any]) -> Canvas:
     """Characters and words side by side; `trust` has the form of `drethtr evaluate --json`."""
-    shapes: list[Rectangle | Words] = []
+    shapes: list[Rectangle | Label] = []
     for number, level in enumerate(LEVELS):
         shapes += panel(level, trust[level], MARGIN + number * (SIDE + 2 * MARGIN))
     return Canvas(len(LEVELS) * (SIDE + 2 * MARGIN), SIDE + 2 * MARGIN, tuple(shapes))
 
 
-def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle | Words]:
+def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle | Label]:
     """Bars of accuracy over confidence, wider for more cases, with marks where perfect calibration would be."""
     top, bottom = MARGIN, MARGIN + SIDE
     ece = "" if found["ece"] is None else f", ECE {100 * found['ece']:.1f} %"
-    shapes: list[Rectangle | Words] = [Words(left, top - 16, f"{title}: {found['cases']:,}{ece}", 14)]
+    shapes: list[Rectangle | Label] = [Label(left, top - 16, f"{title}: {found['cases']:,}{ece}", 14)]
     for percent in range(0, 101, 20):
         across, up = left + percent / 100 * SIDE, bottom - percent / 100 * SIDE
         shapes += [
             Rectangle(left, up, left + SIDE, up + 1, GRID),
-            Words(left - 6, up + 4, f"{percent}", 11, GREY, "end"),
-            Words(across, bottom + 16, f"{percent}", 11, GREY, "middle"),
+            Label(left - 6, up + 4, f"{percent}", 11, GREY, "end"),
+            Label(across, bottom + 16, f"{percent}", 11, GREY, "middle"),
         ]
     most = max((group["cases"] for group in found["bins"]), default=1)
     for group in found["bins"]:
@@ -45,5 +45,5 @@ def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle |
         ]
     return [
         *shapes,
-        Words(left + SIDE, bottom + 34, "confidence %; bar: accuracy %; mark: perfect calibration", 11, GREY, "end"),
+        Label(left + SIDE, bottom + 34, "confidence %; bar: accuracy %; mark: perfect calibration", 11, GREY, "end"),
     ]

@@ -21,7 +21,7 @@ BOTH = frozenset({DESCRIPTION, ".json"})
 
 
 @dataclass(frozen=True)
-class Given:
+class ProofInput:
     """Pages and the running text that is given for all of them.
 
     text    of the pages together; None where the pages have the texts of their lines themselves
@@ -33,7 +33,7 @@ class Given:
     source: str
 
 
-def open_given(inputs: Sequence[str], *, texts_needed: bool) -> list[Given]:
+def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[ProofInput]:
     """The pages among some files, each with its text.
 
     A text file goes with the page of its name. If no text has the name of a page, they are together one running text of
@@ -63,7 +63,7 @@ def open_given(inputs: Sequence[str], *, texts_needed: bool) -> list[Given]:
     if not named.keys() & set(stems):
         originals = tuple(original for path in pages for original in open_originals(path))
         text = "\n".join(map(read_running_text, texts))
-        return [Given(originals, text, ", ".join(map(str, texts)))]
+        return [ProofInput(originals, text, ", ".join(map(str, texts)))]
     if len(named) < len(texts):
         raise DataError(f"{', '.join(map(str, texts))}: two texts have the same name; give one for each page")
     if without := [str(path) for path, stem in zip(pages, stems, strict=True) if stem not in named]:
@@ -71,7 +71,7 @@ def open_given(inputs: Sequence[str], *, texts_needed: bool) -> list[Given]:
     if alone := [str(path) for stem, path in named.items() if stem not in stems]:
         raise DataError(f"{alone[0]}: no page has its name, as others have; name the texts after their pages")
     return [
-        Given(open_originals(path), read_running_text(named[stem]), str(named[stem]))
+        ProofInput(open_originals(path), read_running_text(named[stem]), str(named[stem]))
         for path, stem in zip(pages, stems, strict=True)
     ]
 
@@ -104,7 +104,7 @@ def is_text(path: Path) -> bool:
     return ending != ".json" or not (is_page(path) or is_manifest(path))
 
 
-def given_in_lines(path: Path) -> Given:
+def given_in_lines(path: Path) -> ProofInput:
     """A page that has texts in its lines.
 
     Raises:
@@ -114,7 +114,7 @@ def given_in_lines(path: Path) -> Given:
     pages = [original.given() for original in originals]
     if not any(line.text.strip() for page in pages if page is not None for line in page.lines):
         raise DataError(f"{path}: has no text to check; give the text as well, or PAGE or ALTO with text in its lines")
-    return Given(originals, None, str(path))
+    return ProofInput(originals, None, str(path))
 
 
 def are_lines(inputs: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.proofreading.inputs import Given
+from drethtr.proofreading.inputs import ProofInput
 from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
 from drethtr.proofreading.rules import Rules
 from drethtr.recognition.alignment import Alignment, align_text
@@ -38,7 +38,7 @@ class TextProof:
 
 
 def prove_text(
-    given: Given,
+    given: ProofInput,
     recognizer: Recognizer,
     segmentation: Segmentation,
     rules: Rules = Rules(),  # noqa: B008  # a value

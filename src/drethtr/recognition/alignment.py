@@ -142,7 +142,7 @@ def align_chunk(letters: str, read: Sequence[str], *, more: bool) -> list[Aligne
 
     Costs are those of the best alignment of the lines so far, by the place where the last of them ends.
     """
-    text = Text.of(letters)
+    text = AlignableText.of(letters)
     ended = np.full(len(letters) + 1, np.inf, dtype=np.float32)
     ended[0] = 0
     steps: list[tuple[Places, Places]] = []
@@ -173,7 +173,7 @@ NO_TEXT = -1
 """Stands for the beginning of a line without text."""
 
 
-class Text(NamedTuple):
+class AlignableText(NamedTuple):
     """A text to be aligned.
 
     letters  (M,) code points
@@ -188,7 +188,7 @@ class Text(NamedTuple):
     inside: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, text: str) -> "Text":
+    def of(cls, text: str) -> "AlignableText":
         """The text of a string."""
         letters = np.frombuffer(text.encode("utf-32-le"), dtype=np.uint32)
         space = letters == ord(" ")

@@ -1,4 +1,4 @@
-"""Lines in groups that fit into memory, and those of similar width together."""
+"""Group lines: groups that fit into memory, and batches of similar width."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -13,14 +13,14 @@ Opened = TypeVar("Opened", bound=Line | DataError)
 Result = TypeVar("Result")
 
 WIDTH_STEP = 128
-"""Batches have widths that are multiples of it: GPU kernels are tuned for every new shape, so there must be few."""
+"""Widths of batches are multiples of this: GPU kernels are tuned for every new shape, so there must be few shapes."""
 
 PIXELS_TOGETHER = 100_000_000
-"""A group of lines ends when it has so many pixels, before they are prepared."""
+"""A group of lines ends when it has this many pixels, before preparation."""
 
 
 def in_groups(lines: Iterable[tuple[Item, Opened]], most: int) -> Iterator[list[tuple[Item, Opened]]]:
-    """Items in groups of at most `most` that fit into memory; an item without a line has the reason in its place."""
+    """Items in groups of at most `most` that fit into memory; an item without a line has an error in its place."""
     group: list[tuple[Item, Opened]] = []
     pixels = 0
     for item, line in lines:
@@ -34,15 +34,14 @@ def in_groups(lines: Iterable[tuple[Item, Opened]], most: int) -> Iterator[list[
 
 
 def padded_width(columns: int) -> int:
-    """How many columns a line takes in a batch, at least."""
+    """The least number of columns that a line takes in a batch."""
     return -(-columns // WIDTH_STEP) * WIDTH_STEP
 
 
 def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[list[int]]:
     """Indices in groups of similar width, widest first.
 
-    A group has at most `lines` members and, padded to its widest one, at most `columns` columns; a line that is wider
-    than that is alone.
+    A group has at most `lines` members and, padded to its widest, at most `columns` columns; a wider line is alone.
     """
     by_width = np.argsort(-np.asarray(widths), kind="stable").tolist()
     while by_width:
@@ -52,16 +51,16 @@ def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[
 
 
 def in_memory(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]) -> list[Result]:
-    """A result for each item: of all at once, or of ever smaller halves where memory does not suffice.
+    """The results of `work` for all items; they are halved as often as needed to fit into memory.
 
     Raises:
-        MemoryError: if it does not even suffice for one.
+        MemoryError: if a single item does not fit.
     """
     try:
         return work(items)
     except MemoryError:
         if len(items) == 1:
             raise
-    # Not in the handler: the error would keep alive what the failed attempt has taken.
+    # Not in the handler: the error would keep the memory of the failed attempt alive.
     middle = len(items) // 2
     return in_memory(work, items[:middle]) + in_memory(work, items[middle:])

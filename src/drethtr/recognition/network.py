@@ -1,10 +1,10 @@
-"""The wall between reading and computing: what a network can be asked, in numpy arrays.
+"""The interface between reading and computing: the `Network` protocol, in numpy arrays.
 
-Two backends stand behind it: `drethtr.recognition.onnx` computes with onnxruntime and is what reads by default;
+Two backends implement it: `drethtr.recognition.onnx` computes with onnxruntime and is the default;
 `drethtr.network.backend` computes with torch, for training, CUDA and research networks. Search, confidences and the
 recognizer know only this protocol, so both backends give the same texts (tests/recognition/test_backends.py).
 
-Shapes, everywhere in this file: B lines; R rows, that is lines times beams, the beams of a line next to each other; V
+Shapes, everywhere in this file: B lines; R rows: lines times beams, with the beams of a line next to each other; V
 tokens of the vocabulary.
 """
 
@@ -21,20 +21,20 @@ from drethtr.recognition.search.tree import TextTree
 Logits = NDArray[np.float32]
 Tokens = NDArray[np.int64]
 State = Any
-"""What the layers remember of the text so far: a value, opaque to all but the network that made it."""
+"""The recurrent state of the layers after the text so far: a value, opaque to all but the network that made it."""
 
 
 class Dimensions(NamedTuple):
-    """What search and recognizer must know of a network.
+    """What search and recognizer need to know about a network.
 
-    vocabulary         tokens it knows, V
-    height             rows of the lines it takes
-    columns_per_token  image columns between one image token and the next
-    steps_per_token    CTC steps for an image token; None without a CTC head
-    features           numbers in `ImageMemory.mean`
-    widest             columns of the widest line it can take, if there is a limit
-    epsilon            rounding error of the numbers its layers compute with, relative to 1
-    rescores           whether `score_texts` is that of a rescorer, a network trained for it
+    vocabulary         number of tokens, V
+    height             rows of its input lines
+    columns_per_token  image columns per image token
+    steps_per_token    CTC steps per image token; None without a CTC head
+    features           size of `ImageMemory.mean`
+    widest             columns of its widest input line, if there is a limit
+    epsilon            relative rounding error of the numbers its layers compute with
+    rescores           whether `score_texts` uses a rescorer, a network trained for it
     """
 
     vocabulary: int
@@ -49,13 +49,13 @@ class Dimensions(NamedTuple):
 
 @dataclass(frozen=True)
 class ImageMemory:
-    """What a network keeps of B lines once it has seen their images.
+    """B encoded lines.
 
     tokens  image tokens of each line
-    drafts  logits (tokens, V) of each line's draft reading, straight from the backbone; None without a CTC head
+    drafts  logits (tokens, V) of each line's draft reading, directly from the backbone; None without a CTC head
     ctc     logits (steps, V) of each line's refined CTC reading; None without a CTC head
-    mean    (B, features) each line's mean key and value in the last layer: what its writing looks like
-    kept    keys and values of the image tokens in every layer, as the network that made them stores them
+    mean    (B, features) each line's mean key and value in the last layer, which depend on its writing
+    kept    keys and values of the image tokens in every layer, in the form of the network that made them
     """
 
     tokens: tuple[int, ...]
@@ -66,16 +66,16 @@ class ImageMemory:
 
     @property
     def lines(self) -> int:
-        """How many lines there are, B."""
+        """The number of lines, B."""
         return len(self.tokens)
 
 
 class Attention(NamedTuple):
-    """What each layer attended to while N tokens of one line were written.
+    """The attention of each layer while N tokens of one line were written.
 
-    image  (layers, H, N, I) share of its attention that each token gives to each image token, summing to 1
+    image  (layers, H, N, I) attention of each token to each image token, normalized to a sum of 1
     text   (layers, H, N, N) weight of each earlier token: softmax weights, or |Q Kᵀ| ⊙ D
-    reach  (layers, H) how many tokens a memory lasts on average, 1 / (1 - γ); None where nothing decays
+    reach  (layers, H) mean number of tokens that a memory lasts, 1 / (1 - γ); None without decay
     """
 
     image: NDArray[np.float32]
@@ -84,7 +84,7 @@ class Attention(NamedTuple):
 
 
 class Network(Protocol):
-    """Pure functions of a trained network. Methods may be called from several threads at once, see `workers`."""
+    """Pure functions of a trained network; several threads may call them at once, see `workers`."""
 
     @property
     def dimensions(self) -> Dimensions:
@@ -92,13 +92,13 @@ class Network(Protocol):
 
     @property
     def workers(self) -> int:
-        """Number of threads that can call it in parallel with profit."""
+        """Number of threads that are worth running in parallel."""
 
     def groups(self, columns: Sequence[int]) -> Iterator[list[int]]:
-        """Which lines to encode together, as numbers of lines with so many columns."""
+        """Which lines to encode together, given their columns: groups of their numbers."""
 
     def encode(self, images: Sequence[Prepared]) -> ImageMemory:
-        """Run prepared lines through every layer; the answer for a line does not depend on the others.
+        """Run prepared lines through every layer; the result for a line does not depend on the others.
 
         Raises:
             MemoryError: if they do not fit into the device's memory together.
@@ -108,22 +108,22 @@ class Network(Protocol):
         """The memory of some of its lines."""
 
     def score_trees(self, memory: ImageMemory, trees: Sequence[TextTree]) -> list[Logits]:
-        """Logits (nodes, V) of what follows each node of one tree of texts for each line, in one parallel pass."""
+        """Logits (nodes, V) of the token after each node of one tree of texts per line, in one parallel pass."""
 
     def score_texts(self, trees: Sequence[TextTree]) -> list[Logits]:
-        """Logits (nodes, V) of what follows each node of some trees by language alone, in one parallel pass each.
+        """Logits (nodes, V) of the token after each node, without an image, in one parallel pass per tree.
 
-        They are the rescorer's if the model has one, else the decoder's without an image.
+        They come from the rescorer if the model has one, else from the decoder.
         """
 
     def begin(self, memory: ImageMemory) -> State:
         """The state before the first token, one row for each line."""
 
     def step(self, memory: ImageMemory, tokens: Tokens, state: State) -> tuple[Logits, State]:
-        """Logits (R, V) of what follows one more token in each row, tokens (R,), and the state after it."""
+        """Logits (R, V) of the token after one more token in each row, tokens (R,), and the state after it."""
 
     def reorder(self, state: State, rows: Tokens) -> State:
         """Keep, repeat or reorder the rows of a state."""
 
     def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:
-        """What each layer attends to while the decoder writes these tokens of the memory's only line."""
+        """The attention of each layer while the decoder writes these tokens; the memory has one line."""

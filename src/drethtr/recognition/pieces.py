@@ -1,6 +1,6 @@
-"""Pieces of lines in, their characters out: prepared, encoded and decoded, together or alone with the same result.
+"""Read pieces of lines: prepare, encode and decode them. Reading pieces together or alone gives the same result.
 
-`Recognizer` opens lines before and judges readings after.
+`Recognizer` opens the lines before, and judges the readings after.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,11 +27,11 @@ from drethtr.text.tokenizer import UNK
 Result = TypeVar("Result")
 
 MAX_COLUMNS = 3600
-"""Longer prepared lines are read in pieces; the longest the shipped model was trained on."""
+"""Longer prepared lines are read in pieces; the shipped model was trained on none longer."""
 
 
 class PreparedPiece(NamedTuple):
-    """A piece of one of the lines to read, prepared at each width at which the strategy sees it."""
+    """A piece of line number `line`, prepared at each width that the strategy wants."""
 
     line: int
     piece: Piece
@@ -39,17 +39,17 @@ class PreparedPiece(NamedTuple):
 
     @property
     def prepared(self) -> Prepared:
-        """As it is seen first."""
+        """The piece at the first width, at which characters are placed."""
         return self.views[0]
 
 
 class ReadPiece(NamedTuple):
-    """What was found on a piece of a line.
+    """The result of reading a piece of a line.
 
-    tokens     ids of what was written
-    unwritten  left and right edge of each character that was read there, and is not in the alphabet
-    draft      what the CTC head read where a decoder wrote the text
-    posteriors what else it may say, if that is asked for
+    tokens      ids of the text
+    unwritten   left and right edge of each character that is not in the alphabet
+    draft       the CTC reading, if a decoder wrote the text
+    posteriors  what else the piece may say, if the recognizer keeps that
     """
 
     piece: Piece
@@ -77,17 +77,17 @@ class PieceReader:
 
     @property
     def keeps_posteriors(self) -> bool:
-        """Whether it keeps what else each line may say."""
+        """Whether it keeps the posteriors of each line."""
         return self.texts is not None
 
     def read(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
-        """Read any number of pieces, grouped as suits the network and on as many threads as it has workers."""
+        """Read any number of pieces, in the groups that suit the network and on as many threads as it has workers."""
         return self.in_groups(pieces, self.read_group)
 
     def in_groups(
         self, pieces: Sequence[PreparedPiece], work: Callable[[Sequence[PreparedPiece]], list[Result]]
     ) -> list[Result]:
-        """What some work gives for each piece, done in groups as suits the network and on as many threads."""
+        """The result of `work` for each piece, in the same groups and on the same threads as `read`."""
         groups = list(self.network.groups([sum(view.shape[1] for view in piece.views) for piece in pieces]))
         found: dict[int, Result] = {}
         for group, done in zip(
@@ -101,7 +101,7 @@ class PieceReader:
         groups: Sequence[Sequence[PreparedPiece]],
         work: Callable[[Sequence[PreparedPiece]], list[Result]],
     ) -> Iterator[list[Result]]:
-        """The work done for each group, in order."""
+        """The result of `work` for each group, in order."""
         workers = min(self.network.workers, len(groups))
         if workers <= 1:
             yield from (in_memory(work, group) for group in groups)
@@ -110,31 +110,31 @@ class PieceReader:
             yield from threads.map(lambda group: in_memory(work, group), groups)
 
     def views(self, pieces: Sequence[PreparedPiece]) -> Iterator[tuple[list[int], View]]:
-        """Any number of pieces as the strategy sees them first, group by group: their numbers, and their view."""
+        """Groups of pieces at their first width: the numbers of the pieces, and their view."""
         for group in self.network.groups([piece.prepared.shape[1] for piece in pieces]):
             yield group, self.view([pieces[i].prepared for i in group])
 
     def line_features(self, pieces: Sequence[PreparedPiece]) -> list[Features]:
-        """What any number of pieces look like to the network, (features,) each."""
+        """Features of pieces for out-of-distribution detection, (features,) each."""
         found: dict[int, Features] = {}
         for group, view in self.views(pieces):
             found |= zip(group, line_features(view), strict=True)
         return [found[number] for number in range(len(pieces))]
 
     def prepare_all(self, lines: Sequence[Line]) -> list[PreparedPiece]:
-        """The pieces of some lines, which are numbered from 0."""
+        """The pieces of some lines, numbered from 0."""
         return [piece for number, line in enumerate(lines) for piece in self.prepare(number, line)]
 
     def prepare_whole(self, lines: Sequence[Line]) -> list[PreparedPiece]:
-        """Those lines that are read in one piece."""
+        """The lines that are read in one piece."""
         prepared = (self.prepare(number, line) for number, line in enumerate(lines))
         return [pieces[0] for pieces in prepared if len(pieces) == 1]
 
     def prepare(self, number: int, line: Line) -> list[PreparedPiece]:
-        """A line as the network sees it, in pieces if it is too long."""
+        """A line, prepared for the network; in pieces if it is too long."""
         columns = self.most_columns(line)
         widest = min(MAX_COLUMNS, self.network.dimensions.widest or MAX_COLUMNS)
-        # Columns are rounded down, for a piece as for the line, so one more of them makes sure that pieces fit.
+        # Columns are rounded down, for pieces as for the line; one more makes sure that every piece fits.
         longest = line.shape[1] if columns <= widest else line.shape[1] * widest // (columns + 1)
         return [
             PreparedPiece(number, piece, tuple(p(line[:, piece.left : piece.right]) for p in self.preparations))
@@ -142,7 +142,7 @@ class PieceReader:
         ]
 
     def most_columns(self, line: Line) -> int:
-        """The columns of a line where it is seen widest.
+        """The columns of a line at its largest width.
 
         Raises:
             DataError: if it is empty, too high, or too long for its height.
@@ -150,7 +150,7 @@ class PieceReader:
         return max(prepare.columns(line.shape[1], line.shape[0]) for prepare in self.preparations)
 
     def view(self, lines: Sequence[Prepared]) -> View:
-        """Some prepared lines as the network sees them.
+        """The view of some prepared lines.
 
         Raises:
             CheckpointError: if the model's activations are not finite.
@@ -161,7 +161,7 @@ class PieceReader:
         return View.of(memory)
 
     def read_group(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
-        """Some pieces, together.
+        """Read some pieces together.
 
         Raises:
             CheckpointError: if the model's activations are not finite.
@@ -180,8 +180,8 @@ class PieceReader:
         return [piece._replace(posteriors=line) for piece, line in zip(read, possible, strict=True)]
 
     def posteriors(self, log_probs: LogProbs, piece: PreparedPiece) -> Posteriors:
-        """What a piece may say, by the log-probabilities (steps, V) of the CTC head."""
-        assert self.texts is not None, "a recognizer that keeps posteriors knows what its tokens say"
+        """The posteriors of a piece, from the log-probabilities (steps, V) of the CTC head."""
+        assert self.texts is not None, "a recognizer that keeps posteriors knows the text of each token"
         columns = self.network.dimensions.columns_per_token / (self.network.dimensions.steps_per_token or 1)
         step = (piece.piece.right - piece.piece.left) / piece.prepared.shape[1] * columns
         return Posteriors.of(log_probs, self.texts, step)
@@ -197,29 +197,29 @@ class PieceReader:
         return ReadPiece(piece.piece, decoded.tokens, characters, unwritten, others, draft, known)
 
     def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
-        """The alternatives; of those that differ in white space at the ends only, the first."""
+        """The alternatives; of those that differ only in white space at the ends, the first."""
         scores: dict[str, float] = {}
         for other in decoded.alternatives:
             scores.setdefault(self.model.tokenizer.decode(other.tokens).strip(), other.score)
         return tuple(Alternative(text, score) for text, score in scores.items())
 
     def edges(self, decoded: Decoded, piece: PreparedPiece) -> list[tuple[float, float]]:
-        """Where tokens stand on the line, from their places on the image tokens."""
+        """Edges of tokens on the line in pixels, from their places on the image tokens."""
         left, right = piece.piece.left, piece.piece.right
         scale = self.scale(piece)
         if self.network.dimensions.steps_per_token is None and decoded.spans:
-            scale = (right - left) / decoded.spans[-1][1]  # over all the decoder sees, also a canvas around the line
+            scale = (right - left) / decoded.spans[-1][1]  # the decoder may see a canvas around the line
         return [(min(left + begin * scale, right), min(left + end * scale, right)) for begin, end in decoded.spans]
 
     def scale(self, piece: PreparedPiece) -> float:
-        """Pixels of the line between one image token and the next."""
+        """Pixels of the line per image token."""
         width = piece.piece.right - piece.piece.left
         return float(width / piece.prepared.shape[1] * self.network.dimensions.columns_per_token)
 
     def characters(
         self, decoded: Decoded, edges: Sequence[tuple[float, float]], evidence: Sequence[Evidence] = ()
     ) -> tuple[Character, ...]:
-        """Tokens as characters, which share the place of their token."""
+        """The characters of tokens; characters of one token share its place."""
         characters = []
         for place, (token, (left, right)) in enumerate(zip(decoded.tokens, edges, strict=True)):
             text = self.model.tokenizer.decode([token])
@@ -231,5 +231,5 @@ class PieceReader:
 
 
 def overflow(model: Model) -> CheckpointError:
-    """What to say of numbers that would read as silence, or break a strategy."""
+    """The error for activations that would read as an empty line, or break a strategy."""
     return CheckpointError(f"model {model.identity}: non-finite activations on these lines; check or retrain the model")

@@ -1,4 +1,4 @@
-"""What a line may say besides its text: the characters that the CTC head finds possible at each step."""
+"""Posteriors of a line: the characters that the CTC head finds possible at each step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from drethtr.images.pieces import Piece
 from drethtr.text.tokenizer import PAD, UNK, Tokenizer
 
 LEAST = 1e-3
-"""A character less likely than this at a step is left out there."""
+"""Characters less likely than this at a step are dropped there."""
 
 UNKNOWN = "\ufffd"
 """The text of a token that stands for any character outside the alphabet."""
@@ -22,12 +22,12 @@ Probabilities = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """The possible tokens of a line at each CTC step, N entries at S steps. The blank has the rest of each step.
+    """The possible tokens of a line at each CTC step, N entries at S steps. The rest of each step is the blank's.
 
-    Steps without an entry are blanks and left out; `numbers` has gaps there.
+    Steps without an entry are blank and left out; `numbers` has gaps there.
 
-    texts          what each token says, usually one character
-    numbers        (S,) which step it is, counted from the left of the line, ascending
+    texts          the text of each token, usually one character
+    numbers        (S,) number of each step, counted from the left of the line, ascending
     firsts         (S + 1,) the first entry of each step
     tokens         (N,) places in `texts`, ascending within a step
     probabilities  (N,) of each token at its step
@@ -43,12 +43,12 @@ class Posteriors:
 
     @property
     def steps(self) -> int:
-        """How many steps have entries, S."""
+        """The number of steps that have entries, S."""
         return len(self.numbers)
 
     @classmethod
     def of(cls, log_probs: NDArray[np.float32], texts: Sequence[str], step: float, blank: int = PAD) -> Self:
-        """Those of log-probabilities (steps, V), whose token v says `texts[v]`."""
+        """The posteriors in log-probabilities (steps, V); `texts[v]` is the text of token v."""
         probabilities = np.exp(log_probs.astype(np.float64))
         probabilities[:, blank] = 0
         rows, tokens = np.nonzero(probabilities > LEAST)
@@ -65,9 +65,9 @@ class Posteriors:
 
     @classmethod
     def certain(cls, text: str, lefts: Sequence[float], step: float) -> Self:
-        """Those of a text that is known; its characters begin at `lefts`, in pixels of the line.
+        """The posteriors of a known text whose characters begin at `lefts`, in pixels of the line.
 
-        Each character is certain at one step, a blank step apart from the next.
+        Each character is certain at one step, with a blank step before the next.
         """
         texts = tuple(sorted(set(text)))
         numbers = np.floor(np.array(lefts, dtype=np.float64).reshape(-1) / step).astype(np.int64)
@@ -77,7 +77,7 @@ class Posteriors:
         return cls(texts, numbers, np.arange(len(text) + 1), tokens, np.ones(len(text)), step)
 
     def between(self, begin: float, end: float, offset: float) -> Self:
-        """The steps whose middle is from `begin` to `end` in pixels of a line in which these begin at `offset`."""
+        """The steps with their middle from `begin` to `end`, in pixels of a line that contains this one at `offset`."""
         middles = offset + (self.numbers + 0.5) * self.step
         kept = np.flatnonzero((begin <= middles) & (middles < end))
         if not len(kept):
@@ -95,20 +95,20 @@ class Posteriors:
 
     @classmethod
     def nothing(cls, step: float) -> Self:
-        """Those of a line on which nothing can be read."""
+        """The posteriors of an empty line."""
         none = np.empty(0, dtype=np.int64)
         return cls((), none, np.zeros(1, dtype=np.int64), none, np.empty(0), step)
 
 
 def token_texts(tokenizer: Tokenizer) -> list[str]:
-    """What each token says; special ones say nothing, but the unknown one is some character."""
+    """The text of each token: empty for special tokens, `UNKNOWN` for the unknown one."""
     texts = [tokenizer.decode([token]) for token in range(tokenizer.size)]
     texts[UNK] = UNKNOWN
     return texts
 
 
 def joined(pieces: Sequence[tuple[Piece, Posteriors]]) -> Posteriors:
-    """The posteriors of a line from those of its overlapping pieces, each in the share of its piece."""
+    """The posteriors of a line, joined from the shares of its overlapping pieces."""
     if len(pieces) == 1:
         return pieces[0][1]
     line = Posteriors.nothing(pieces[0][1].step)
@@ -118,7 +118,7 @@ def joined(pieces: Sequence[tuple[Piece, Posteriors]]) -> Posteriors:
 
 
 def followed(before: Posteriors, after: Posteriors) -> Posteriors:
-    """The posteriors of a line that continues to the right; steps that were seen before are left out."""
+    """The posteriors of a line, continued to the right; steps that it already has are dropped."""
     seen = int(before.numbers[-1]) if before.steps else -1
     new = int(np.searchsorted(after.numbers, seen, side="right"))
     entries = int(after.firsts[new])

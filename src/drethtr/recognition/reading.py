@@ -13,7 +13,7 @@ from drethtr.images.line_file import open_line
 from drethtr.recognition.posteriors import Posteriors
 
 DOUBTFUL = 0.5
-"""A word less sure than this is rather wrong than right, and marked as doubtful unless a user says otherwise."""
+"""Default threshold: a word with less confidence is more likely wrong than right, and marked as doubtful."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class Reading:
     word_confidences  probability that each word, between white space, is correct; empty if the model is not calibrated
     alternatives      this text, then up to as many others as the recognizer was asked for, best first; empty if it
                       was asked for none, or the line was read in pieces
-    posteriors        what else each place of the line may say, for an index; None if the recognizer keeps none
-    doubtful          words with less confidence are doubtful
-    image             what `Recognizer.read` was given, so that a notebook can show it; None if read otherwise
+    posteriors        the probabilities of other characters, for an index; None if the recognizer keeps none
+    doubtful          words with less confidence than this are doubtful
+    image             the argument of `Recognizer.read`, so that a notebook can show it; None if read otherwise
     """
 
     text: str
@@ -142,7 +142,7 @@ class Reading:
         }
 
     def words(self) -> tuple[Word, ...]:
-        """The reading cut at white space."""
+        """The words of the reading: its text, split at white space."""
         groups = [self.characters[first:last] for first, last in word_places(self.characters)]
         own = [min(part.confidence for part in word) for word in groups]
         sure = own if self.word_confidences is None else self.word_confidences
@@ -152,16 +152,16 @@ class Reading:
         )
 
     def transcription(self) -> Transcription:
-        """The text with its words and flags, as documents have it; they have no places, as there is no page."""
+        """The text with its words and flags, as documents store it; without a page, they have no places."""
         words = (PageWord(word.text, word.confidence, None, is_doubtful(word, self)) for word in self.words())
         flags = (PageFlag(flag.kind, flag.reason) for flag in self.flags)
         return Transcription(self.text, self.confidence, tuple(words), tuple(flags), self.calibrated)
 
     def strip(self) -> Image.Image:
-        """The line that was read, in gray, dark on light.
+        """The image of the line, in gray, dark on light.
 
         Raises:
-            DataError: if its image is unknown or gone.
+            DataError: if the image is unknown or gone.
         """
         if self.image is None:
             raise DataError("this reading has no image; Recognizer.read keeps it")
@@ -181,7 +181,7 @@ class Readings(list[Reading]):
 
 
 def placed(part: Character | Word) -> dict[str, Any]:
-    """A piece of text with its place, in plain values."""
+    """A character or word with its place, as plain values."""
     return {
         "text": part.text,
         "confidence": round(part.confidence, 4),
@@ -191,13 +191,13 @@ def placed(part: Character | Word) -> dict[str, Any]:
 
 
 def is_doubtful(word: Word, line: Reading) -> bool:
-    """Whether a word of a line is not sure enough, or stands where there is a doubt about the line."""
+    """Whether a word of a line has too little confidence, or overlaps a flag of the line."""
     doubted = (flag.left < word.right and flag.right > word.left for flag in line.flags)
     return word.confidence < line.doubtful or any(doubted)
 
 
 def word_places(characters: tuple[Character, ...]) -> list[tuple[int, int]]:
-    """Where each word begins and ends among the characters of a line."""
+    """The first character of each word of a line, and the one after its last."""
     places, first = [], None
     for place, character in enumerate(characters):
         if character.text.isspace():

@@ -67,8 +67,8 @@ class Recognizer:
 
     Raises:
         CheckpointError: if the model must be recalibrated, or its weights do not fit its network.
-        ConfigError: if a name is unknown, the model lacks a part that `decoder` needs, or the decoder gives fewer
-            alternatives.
+        ConfigError: if a name is unknown, the model lacks a part that `decoder` needs, or the decoder cannot give so
+            many alternatives.
         MissingExtraError: if torch is needed and not installed.
     """
 
@@ -132,7 +132,7 @@ class Recognizer:
             CheckpointError: if a file is missing, damaged, of another version, or no model; the adapter is of another
                 model; or the model has to be calibrated again.
             ConfigError: as the class, or if the model does not know a language.
-            DataError: if a file of text cannot be used.
+            DataError: if a text file cannot be used.
             MissingExtraError: as the class.
         """
         file = Path(path) if path is not None else SHIPPED
@@ -154,7 +154,7 @@ class Recognizer:
 
     @property
     def model_hash(self) -> str:
-        """SHA-256 of everything in the model that affects a reading, see `Model.hash`."""
+        """SHA-256 of everything in the model that affects readings, see `Model.hash`."""
         return self.model.hash
 
     def read(self, images: Sequence[ImageSource]) -> list[Reading]:
@@ -251,7 +251,7 @@ class Recognizer:
         return np.stack([np.mean(some, axis=0) for some in of_line])
 
     def check(self, image: ImageSource, text: str) -> TextCheck:
-        """Check a text that somebody has given for a line against its image, word by word.
+        """Check a given text of a line against its image, word by word.
 
         Raises:
             DataError: naming the image, if it cannot be used.
@@ -272,7 +272,7 @@ class Recognizer:
 
         Args:
             read: The readings of the lines, if there are any.
-            least: Words with a lower probability are doubtful.
+            least: Words less probable than this are doubtful.
 
         Raises:
             CheckpointError, ConfigError: as `check`.
@@ -284,7 +284,7 @@ class Recognizer:
     def weigh_lines(
         self, lines: Sequence[Line], texts: Sequence[Sequence[str]], read: Sequence[ReadText]
     ) -> list[list[WeighedText]]:
-        """The evidence for any number of texts of each line; `read` are its readings.
+        """The evidence for any number of texts of each line, given the readings of the lines.
 
         Raises:
             CheckpointError, ConfigError: as `check`.
@@ -311,7 +311,7 @@ class Recognizer:
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
         """The reading of a line, with calibrated confidences and flags; empty for blank paper."""
-        blank = is_blank(line)  # the language of the model finds words even there
+        blank = is_blank(line)  # the language model finds words even there
         reading = reading_of(()) if blank else stitch([(piece.piece, piece.characters) for piece in pieces])
         if len(pieces) == 1 and not blank:
             reading = replace(reading, alternatives=pieces[0].alternatives)
@@ -334,7 +334,7 @@ class Recognizer:
 
 
 def precision_named(precision: Precision | str) -> Precision:
-    """The precision of a name.
+    """The precision with this name.
 
     Raises:
         ConfigError: if there is none.
@@ -345,10 +345,10 @@ def precision_named(precision: Precision | str) -> Precision:
 
 
 def check_trust(model: Model, network: Network) -> None:
-    """Refuse trust that was learned from other line features than the network has.
+    """Refuse out-of-distribution detection that was fitted on other line features than the network gives.
 
     Raises:
-        CheckpointError: saying so; the model can be calibrated all the same.
+        CheckpointError: saying so; the model can still be calibrated.
     """
     known, seen = model.trust.unlike_training, features_of(network.dimensions)
     if known is not None and len(known.alike.weights) != seen:

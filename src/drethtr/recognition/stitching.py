@@ -1,4 +1,4 @@
-"""A line that was read in overlapping pieces (`images/pieces.py`), put together again."""
+"""Join the readings of overlapping pieces of a line (see `images/pieces.py`)."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,15 @@ from drethtr.recognition.reading import Character, Reading
 
 
 def reading_of(characters: Sequence[Character]) -> Reading:
-    """The reading that consists of these characters."""
+    """The reading made of these characters."""
     confidence = sum(character.confidence for character in characters) / max(len(characters), 1)
     return Reading("".join(character.text for character in characters), confidence, tuple(characters))
 
 
 def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
-    """One reading from overlapping pieces: each character is taken from the piece whose share it stands in.
+    """One reading from overlapping pieces: each character is taken from the piece whose share it is in.
 
-    White space at the ends of the line goes; that between shares is not theirs, see `between`.
+    White space at the ends of the line is dropped; for white space between shares see `between`.
     """
     line: list[Character] = []
     behind: Character | None = None
@@ -33,15 +33,16 @@ def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
 
 
 def belongs(character: Character, piece: Piece) -> bool:
-    """Whether a character that is no white space stands in the share of a piece."""
+    """Whether a character is in the share of a piece and not white space."""
     return not character.text.isspace() and piece.shares(character.left, character.right)
 
 
 def between(last: Character, behind: Character | None, before: Character | None, first: Character) -> list[Character]:
     """The space between the last character of a share and the first of the next, if there is one.
 
-    Seams lie in the quietest places, so often in a space, which either piece may see on the other's side: it is there
-    if one of them saw it, right `behind` the last or `before` the first. If neither saw anything there, it is wide.
+    Lines are cut where there is little ink, so often at a space, and either piece may see it in the share of the other.
+    There is a space if one of them read it, right `behind` the last or `before` the first character. If neither read
+    anything there, the gap is wide.
     """
     seen = [character for character in (behind, before) if character is not None]
     spaces = [character for character in seen if character.text.isspace()]

@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from drethtr.images.line import Line
 from drethtr.network.backend import TorchNetwork, network_of
-from drethtr.network.network import DRetHTR, ImageMemory
+from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.network.retention import CHUNK
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.precision import Precision
@@ -43,14 +43,14 @@ def measure(
     return [found[number] for number in range(len(pieces))]
 
 
-def text_drift(network: DRetHTR, texts: Sequence[Sequence[int]], memory: ImageMemory) -> list[float]:
+def text_drift(network: DRetHTR, texts: Sequence[Sequence[int]], memory: BatchMemory) -> list[float]:
     """The largest drift on each of some texts, one per line of the memory."""
     tokens = pad_sequence([torch.tensor([BOS, *text]) for text in texts], batch_first=True, padding_value=PAD)
     found = drift(network, tokens.to(memory.layers[0].keys.device), memory).cpu()
     return [float(row[: len(text) + 1].max()) for row, text in zip(found, texts, strict=True)]
 
 
-def drift(network: DRetHTR, tokens: Tensor, memory: ImageMemory) -> Tensor:
+def drift(network: DRetHTR, tokens: Tensor, memory: BatchMemory) -> Tensor:
     """The largest difference of log-probabilities after each of the tokens (R, N), (R, N).
 
     The parallel form takes at most `CHUNK` tokens at a time, the recurrent one a single token.

@@ -32,7 +32,7 @@ MARK, PAIR, OPEN, SEVERAL, BROKEN = range(251, 256)
 tokens, and hyphens."""
 
 
-class Place(NamedTuple):
+class PatternState(NamedTuple):
     """A place in the pattern: words before it, letters of its word before it, edits made in the word.
 
     begun   whether a letter of the word was read
@@ -46,12 +46,12 @@ class Place(NamedTuple):
     hyphen: int = 0
 
 
-START = Place(0, 0, 0)
-FOUND = Place(-1, 0, 0)
-AGAIN = Place(-2, 0, 0)
+START = PatternState(0, 0, 0)
+FOUND = PatternState(-1, 0, 0)
+AGAIN = PatternState(-2, 0, 0)
 """Kept as long as a new word may begin the pattern: up to the end of the line."""
 
-Places: TypeAlias = frozenset[Place]
+Places: TypeAlias = frozenset[PatternState]
 
 
 @dataclass(eq=False)
@@ -214,7 +214,7 @@ class Steps:
         """The places after one more letter."""
         return self.closed({place for one in state for place in self.from_place(one, kind)})
 
-    def closed(self, places: set[Place]) -> Places:
+    def closed(self, places: set[PatternState]) -> Places:
         """The places and those reached without a letter: behind a star, and behind a letter that is left out."""
         if FOUND in places:
             return frozenset({FOUND})
@@ -232,11 +232,11 @@ class Steps:
                 waiting.append(behind)
         return frozenset(places)
 
-    def length(self, place: Place) -> int:
+    def length(self, place: PatternState) -> int:
         """Items of the word at a place."""
         return len(self.words[place.word].items)
 
-    def from_place(self, place: Place, kind: int) -> Iterable[Place]:
+    def from_place(self, place: PatternState, kind: int) -> Iterable[PatternState]:
         """The places that one leads to."""
         if place == FOUND:
             return (FOUND,)
@@ -246,7 +246,7 @@ class Steps:
             return self.over_sign(place, kind)
         return () if place.hyphen == 1 else self.over_letter(place._replace(hyphen=0), kind)
 
-    def over_letter(self, place: Place, kind: int) -> Iterable[Place]:
+    def over_letter(self, place: PatternState, kind: int) -> Iterable[PatternState]:
         """The places after a letter: it fits, or it is one too many, or stands for another."""
         place = place._replace(begun=True)
         word, behind = self.words[place.word], place._replace(letter=place.letter + 1)
@@ -261,7 +261,7 @@ class Steps:
         if place.edits < word.edits:
             yield place._replace(edits=place.edits + 1)
 
-    def over_sign(self, place: Place, kind: int) -> Iterable[Place]:
+    def over_sign(self, place: PatternState, kind: int) -> Iterable[PatternState]:
         """The places after what stands between words, a hyphen or a line break."""
         if place.hyphen:
             if kind != BREAK:
@@ -269,7 +269,7 @@ class Steps:
             elif place.hyphen == 1:
                 yield place._replace(hyphen=2)
         elif place.letter == self.length(place):
-            yield FOUND if place.word + 1 == len(self.words) else Place(place.word + 1, 0, 0)
+            yield FOUND if place.word + 1 == len(self.words) else PatternState(place.word + 1, 0, 0)
         elif not place.begun and place.word > 0:
             yield place
         elif place.begun and kind == HYPHEN:

@@ -21,7 +21,7 @@ from drethtr.search.automaton import Automaton, automaton_of
 from drethtr.search.line_place import LinePlace
 from drethtr.search.locate import locate
 from drethtr.search.postgres import PostgresStore, is_postgres
-from drethtr.search.probability import Calibration, shipped
+from drethtr.search.probability import SearchCalibration, shipped
 from drethtr.search.query import Query, parse
 from drethtr.search.records import Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
@@ -87,7 +87,7 @@ class Ranked(NamedTuple):
     unjudged: float
 
 
-class Found(NamedTuple):
+class Matches(NamedTuple):
     """A query and what it has found: what its hits are made of."""
 
     query: Query
@@ -104,7 +104,9 @@ class SearchIndex:
         threads: Number of pages to search in parallel; by default one for each free processor.
     """
 
-    def __init__(self, store: Records, calibration: Calibration | None = None, threads: int | None = None) -> None:
+    def __init__(
+        self, store: Records, calibration: SearchCalibration | None = None, threads: int | None = None
+    ) -> None:
         self.store = store
         self.calibration = calibration or shipped()
         self.threads = threads or free_processors()
@@ -178,7 +180,7 @@ class SearchIndex:
         order = order[kept[order]][:limit]
         unjudged = sigmoid(log_odds(found) - calibration.shift)
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
-        found_by = Found(asked, automatons, scanned, self.unknown_letters(asked))
+        found_by = Matches(asked, automatons, scanned, self.unknown_letters(asked))
         return [self.hit(found_by, Ranked(*one)) for one in ranked]
 
     def unknown(self, query: str, *, strict: bool = False) -> str:
@@ -207,7 +209,7 @@ class SearchIndex:
                     found[id, ids.index(verdict.line)] = verdict.stands
         return found
 
-    def hit(self, by: Found, ranked: Ranked) -> Hit:
+    def hit(self, by: Matches, ranked: Ranked) -> Hit:
         """A line as a hit; its box is around the likeliest of the words that are wanted."""
         query, scanned, place = by.query, by.scanned, ranked.place
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))

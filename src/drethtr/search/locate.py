@@ -33,7 +33,7 @@ Hypotheses: TypeAlias = dict[tuple[int, int], tuple[float, Node | None]]
 BLANK = -1
 
 
-class Found(NamedTuple):
+class Location(NamedTuple):
     """A pattern on a line: the pixels that it covers, and what stands there and around it."""
 
     left: float
@@ -41,7 +41,7 @@ class Found(NamedTuple):
     snippet: str
 
 
-def locate(line: Posteriors, automaton: Automaton, *, over: bool = False) -> Found | None:
+def locate(line: Posteriors, automaton: Automaton, *, over: bool = False) -> Location | None:
     """Find a pattern on a line; with `over`, the part of it before the line break. None if it cannot be there."""
     letters = likeliest(line, automaton, over=over)
     for first in reversed(range(len(letters))):
@@ -49,7 +49,7 @@ def locate(line: Posteriors, automaton: Automaton, *, over: bool = False) -> Fou
         if begins and is_letter(letters[first].text[0]):
             last = end_of(letters, first, automaton, over=over)
             if last is not None:
-                return Found(*columns(letters, first, last, line), snippet(letters, first, last))
+                return Location(*columns(letters, first, last, line), snippet(letters, first, last))
     return None
 
 

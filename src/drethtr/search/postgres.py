@@ -14,8 +14,8 @@ from drethtr.base.errors import DataError, MissingExtraError, first_line
 from drethtr.search.records import (
     PageBlock,
     PageKey,
+    PageSelection,
     PageState,
-    Selection,
     StoredLine,
     Verdict,
     known_confidences,
@@ -182,16 +182,16 @@ class PostgresStore:
             ).fetchall()
             return int(row[0]), int(row[1])
 
-    def select(self, words: Sequence[str]) -> Selection:
+    def select(self, words: Sequence[str]) -> PageSelection:
         """The pages to look at for a query; in a large index those that have something like one of the words."""
         lines = self.size()[1]
         with self.guarded():
             if lines < PREFILTER_FROM or not all(words):
-                return Selection([id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")])
+                return PageSelection([id for (id,) in self.database.execute("SELECT id FROM pages ORDER BY id")])
             self.database.execute(f"SET pg_trgm.word_similarity_threshold = {SIMILAR}")
             alike = " OR ".join(["folded %%> %s"] * len(words))
             rows = self.database.execute(f"SELECT DISTINCT page FROM lines WHERE {alike} ORDER BY page", tuple(words))
-            return Selection([id for (id,) in rows], lines)
+            return PageSelection([id for (id,) in rows], lines)
 
     def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
         """What a query needs of pages, on a connection of its own."""

@@ -42,7 +42,7 @@ PRIOR = 2.0
 ROUNDS = 50
 
 
-class Candidates(NamedTuple):
+class CandidateLines(NamedTuple):
     """The C lines that may have a pattern, among all that were searched.
 
     confidences  (C,) in the text of each, as `store.py` keeps them
@@ -81,7 +81,7 @@ class Candidates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Calibration:
+class SearchCalibration:
     """Weights of the features of a line, see `features`; `shift` is added to the log-odds in one collection."""
 
     weights: Logistic
@@ -104,7 +104,7 @@ class Calibration:
         """The weights, as `load` reads them."""
         return {"bias": self.weights.bias, "weights": dict(zip(FEATURES, self.weights.weights, strict=True))}
 
-    def __call__(self, chances: Floats, letters: int, lines: Candidates) -> Floats:
+    def __call__(self, chances: Floats, letters: int, lines: CandidateLines) -> Floats:
         """(C,) probabilities that a pattern stands on each line.
 
         Args:
@@ -139,7 +139,7 @@ FEATURES = ("chance", "letters", "steps", "confidence", "legibility", "frequency
 """Names of the features, in order."""
 
 
-def features(chances: Floats, letters: int, lines: Candidates) -> Floats:
+def features(chances: Floats, letters: int, lines: CandidateLines) -> Floats:
     """(C, 12) what is known of each line, in the order of `FEATURES`.
 
     chance      log-odds of the sum over all readings
@@ -183,6 +183,6 @@ def odds_of(probabilities: Floats) -> Floats:
 
 
 @cache
-def shipped() -> Calibration:
+def shipped() -> SearchCalibration:
     """The calibration inside the package."""
-    return Calibration.load(SHIPPED)
+    return SearchCalibration.load(SHIPPED)

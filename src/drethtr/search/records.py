@@ -58,7 +58,7 @@ class Verdict(NamedTuple):
     stands: bool
 
 
-class Selection(NamedTuple):
+class PageSelection(NamedTuple):
     """The pages to look at for a query, and how many lines the index has, if some of its pages are left out."""
 
     ids: Sequence[int]
@@ -78,7 +78,7 @@ class Records(Protocol):
     def size(self) -> tuple[int, int]:
         """How many pages and lines there are."""
 
-    def select(self, words: Sequence[str]) -> Selection:
+    def select(self, words: Sequence[str]) -> PageSelection:
         """The pages that may have one of some folded words."""
 
     def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:

@@ -11,7 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.recognition.packed import PackedLines
 from drethtr.search.automaton import Automaton
 from drethtr.search.forward import probabilities
-from drethtr.search.probability import Candidates
+from drethtr.search.probability import CandidateLines
 from drethtr.search.records import Records
 
 AT_ONCE = 256
@@ -27,7 +27,7 @@ class Scanned(NamedTuple):
     chances  (T, C, 2) what `probabilities` says of each term
     """
 
-    lines: Candidates
+    lines: CandidateLines
     pages: NDArray[np.int64]
     numbers: NDArray[np.int64]
     chances: NDArray[np.float64]
@@ -57,7 +57,7 @@ def scan_pages(store: Records, ids: Sequence[int], automatons: Sequence[Automato
     except DataError as error:
         raise damaged(store) from error
     sizes = [len(lines) for lines in pages]
-    every = Candidates.of_all(
+    every = CandidateLines.of_all(
         np.concatenate([block.confidences for block in blocks]), np.concatenate([lines.sizes for lines in pages])
     )
     [kept] = np.nonzero(chances.any(axis=(0, 2)))
@@ -72,11 +72,11 @@ def scan_pages(store: Records, ids: Sequence[int], automatons: Sequence[Automato
 def joined(parts: Sequence[Scanned], terms: int) -> Scanned:
     """All parts as one."""
     none = np.empty(0, dtype=np.int64)
-    nothing = Candidates.of_all(none.astype(np.uint8), none.astype(np.uint16))
+    nothing = CandidateLines.of_all(none.astype(np.uint8), none.astype(np.uint16))
     parts = parts or [Scanned(nothing, none, none, np.empty((terms, 0, 2)))]
     confidences, steps, searched = zip(*(part.lines for part in parts), strict=True)
     return Scanned(
-        Candidates(np.concatenate(confidences), np.concatenate(steps), np.sum(searched, axis=0)),
+        CandidateLines(np.concatenate(confidences), np.concatenate(steps), np.sum(searched, axis=0)),
         np.concatenate([part.pages for part in parts]),
         np.concatenate([part.numbers for part in parts]),
         np.concatenate([part.chances for part in parts], axis=1),

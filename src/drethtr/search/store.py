@@ -19,8 +19,8 @@ from drethtr.base.errors import DataError
 from drethtr.search.records import (
     PageBlock,
     PageKey,
+    PageSelection,
     PageState,
-    Selection,
     StoredLine,
     Verdict,
     known_confidences,
@@ -277,9 +277,9 @@ class Store:
         )
         return pages, lines
 
-    def select(self, words: Sequence[str]) -> Selection:
+    def select(self, words: Sequence[str]) -> PageSelection:
         """The pages to look at for a query: all, in the order in which they were read."""
-        return Selection([id for (id,) in self.rows((int,), "SELECT id FROM pages ORDER BY id")])
+        return PageSelection([id for (id,) in self.rows((int,), "SELECT id FROM pages ORDER BY id")])
 
     def page_id(self, key: PageKey) -> int | None:
         """The id of a page, if it is there."""

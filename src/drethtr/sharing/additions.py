@@ -12,17 +12,17 @@ from drethtr.recognition.model_file import Model
 from drethtr.sharing.card import DATA, is_own, maker_of, mappings
 
 
-class Kind(NamedTuple):
+class EntryType(NamedTuple):
     """The type of an entry: its name in messages, and a test."""
 
     name: str
     fits: Callable[[Any], bool]
 
 
-TEXT = Kind("a string in quotes", lambda value: isinstance(value, str))
-TEXTS = Kind("a list of strings", lambda value: isinstance(value, list) and all(map(TEXT.fits, value)))
-TABLE = Kind("a table", lambda value: isinstance(value, Mapping))
-TABLES = Kind("tables, each under [[…]]", lambda value: isinstance(value, list) and all(map(TABLE.fits, value)))
+TEXT = EntryType("a string in quotes", lambda value: isinstance(value, str))
+TEXTS = EntryType("a list of strings", lambda value: isinstance(value, list) and all(map(TEXT.fits, value)))
+TABLE = EntryType("a table", lambda value: isinstance(value, Mapping))
+TABLES = EntryType("tables, each under [[…]]", lambda value: isinstance(value, list) and all(map(TABLE.fits, value)))
 
 ENTRIES = {
     "name": TEXT,
@@ -109,7 +109,7 @@ def entries_of(text: str) -> Mapping[str, Any]:
     return found
 
 
-def refuse_odd(entries: Mapping[str, Any], known: Mapping[str, Kind], where: str = "") -> None:
+def refuse_odd(entries: Mapping[str, Any], known: Mapping[str, EntryType], where: str = "") -> None:
     """Refuse entries that would be ignored: names similar to known ones, and known ones of another type.
 
     Raises:

@@ -21,7 +21,7 @@ ENOUGH = {"lines": 100, "drawn": 6}
 """Minimum lines and pages for a meaningful error rate; with fewer pages there is no interval."""
 
 
-class Term(NamedTuple):
+class LicenseTerm(NamedTuple):
     """A condition that a license of data may impose on the license of the weights, and its pattern in license names."""
 
     asked: str
@@ -33,15 +33,15 @@ class Term(NamedTuple):
 
 
 TERMS = (
-    Term(
+    LicenseTerm(
         "a share-alike license of the weights",
         re.compile(r"by[-_ ]?(nc[-_ ]?)?sa(?![a-z])|share[-_ ]?alike", re.IGNORECASE),
     ),
-    Term(
+    LicenseTerm(
         "a license of the weights that forbids commercial use",
         re.compile(r"by[-_ ]?nc|no[nt]?[-_ ]?(for[-_ ])?commercial", re.IGNORECASE),
     ),
-    Term(
+    LicenseTerm(
         "a license of the weights that forbids derivatives",
         re.compile(r"by[-_ ]?(nc[-_ ]?)?nd(?![a-z])|no[-_ ]?derivative", re.IGNORECASE),
     ),
@@ -52,38 +52,38 @@ WER = ("wer_low", "wer", "wer_high")
 
 
 @dataclass(frozen=True)
-class Gap:
+class MissingEntry:
     """Something missing from a card, and how to add it."""
 
     what: str
     remedy: str
 
 
-def gaps(model: Model) -> list[Gap]:
+def gaps(model: Model) -> list[MissingEntry]:
     """What is missing from the card of a model before it should be shared; empty if it is complete."""
     return [gap for find in (of_data, of_license, of_texts, of_rates, of_confidences) for gap in find(model)]
 
 
-def of_data(model: Model) -> Iterator[Gap]:
+def of_data(model: Model) -> Iterator[MissingEntry]:
     """Training sets without a name, license or source."""
     entries = mappings(model.card.get("data"))
     if not entries:
-        yield Gap("the training data", "add a table [[data]] with set, license and source for each set")
+        yield MissingEntry("the training data", "add a table [[data]] with set, license and source for each set")
     for number, entry in enumerate(entries, 1):
         name = str(entry.get("set") or f"number {number}")
         if lacking := [key for key in DATA if not is_stated(entry.get(key))]:
-            yield Gap(
+            yield MissingEntry(
                 f"{' and '.join(lacking)} of the data {name!r}",
                 f"add a table [[data]] with set = {json.dumps(name, ensure_ascii=False)}, license and source",
             )
 
 
-def of_license(model: Model) -> Iterator[Gap]:
+def of_license(model: Model) -> Iterator[MissingEntry]:
     """A license of the weights that conflicts with those of the data, or is missing."""
     own, data = model.card.get("license"), mappings(model.card.get("data"))
     if not is_stated(own):
         remedy = 'add license = "CC BY-SA 4.0", which the included model requires, or another one that the data allows'
-        yield Gap("the license of the weights", remedy)
+        yield MissingEntry("the license of the weights", remedy)
         return
     for term in TERMS:
         asking = [entry for entry in data if term.within(entry.get("license"))]
@@ -91,38 +91,40 @@ def of_license(model: Model) -> Iterator[Gap]:
             names = ", ".join(repr(str(entry.get("set"))) for entry in asking)
             strictest = max(asking, key=lambda entry: sum(term.within(entry["license"]) for term in TERMS))
             asked = json.dumps(str(strictest["license"]), ensure_ascii=False)
-            yield Gap(f"{term.asked}, as required by {names}", f"add license = {asked}, not {own!r}")
+            yield MissingEntry(f"{term.asked}, as required by {names}", f"add license = {asked}, not {own!r}")
 
 
-def of_texts(model: Model) -> Iterator[Gap]:
+def of_texts(model: Model) -> Iterator[MissingEntry]:
     """A missing alphabet or text normalization."""
     if not alphabet(model).strip():
-        yield Gap("an alphabet", "retrain on lines with text, since this model cannot write anything")
+        yield MissingEntry("an alphabet", "retrain on lines with text, since this model cannot write anything")
     if not is_stated(model.card.get("normalization")):
-        yield Gap(
+        yield MissingEntry(
             "the text normalization",
             'add normalization = "NFC; …", with the treatment of long s, abbreviations and hyphens',
         )
 
 
-def of_rates(model: Model) -> Iterator[Gap]:
+def of_rates(model: Model) -> Iterator[MissingEntry]:
     """A missing or unreliable error rate; whether its lines were used in training cannot be checked."""
     evaluation = model.card.get("evaluation")
     overall = evaluation.get("overall") if isinstance(evaluation, Mapping) else None
     remedy = "run drethtr evaluate TEST… --model MODEL --json evaluation.json, and add evaluation.json"
     if isinstance(overall, Mapping) and too_few(overall):
         least = f"{ENOUGH['lines']} lines of {ENOUGH['drawn']} pages"
-        yield Gap(f"a character error rate on at least {least}", remedy)
+        yield MissingEntry(f"a character error rate on at least {least}", remedy)
     elif not isinstance(overall, Mapping) or rate_of(overall) is None:
-        yield Gap("a character error rate with its interval", remedy)
+        yield MissingEntry("a character error rate with its interval", remedy)
     elif maker_of(evaluation) is not None and not is_own(evaluation, model):
-        yield Gap(f"its own error rate: the metrics are of {maker_of(evaluation)}, not of {model.identity}", remedy)
+        yield MissingEntry(
+            f"its own error rate: the metrics are of {maker_of(evaluation)}, not of {model.identity}", remedy
+        )
 
 
-def of_confidences(model: Model) -> Iterator[Gap]:
+def of_confidences(model: Model) -> Iterator[MissingEntry]:
     """Missing calibration."""
     if not model.trust.calibrations:
-        yield Gap("calibrated confidences", "run drethtr calibrate MODEL VALIDATION…, then evaluate again")
+        yield MissingEntry("calibrated confidences", "run drethtr calibrate MODEL VALIDATION…, then evaluate again")
 
 
 def is_stated(value: Any) -> bool:

@@ -32,7 +32,7 @@ SUBSTITUTES = {
 }  # fmt: skip
 
 
-class Text(NamedTuple):
+class LineText(NamedTuple):
     """A line to write, and its language if the name of the file gives it."""
 
     text: str
@@ -83,7 +83,7 @@ class Corpus:
         if self.weights and not (min(self.weights) >= 0 and sum(self.weights) > 0):
             raise ConfigError(f"weights of text files must be 0 or more, and one above 0, not {self.weights}")
 
-    def draw(self, rng: np.random.Generator) -> Text:
+    def draw(self, rng: np.random.Generator) -> LineText:
         """One line, not empty.
 
         Raises:
@@ -94,7 +94,7 @@ class Corpus:
         for _ in range(TRIES):
             text = self.draw_line(file, language or "", rng)
             if text:
-                return Text(text, language)
+                return LineText(text, language)
         raise DataError(f"{file} has no text in the alphabet {self.alphabet!r}")
 
     def draw_file(self, rng: np.random.Generator) -> int:

@@ -21,7 +21,7 @@ from drethtr.lines.sample import Sample, fingerprint, page_of
 from drethtr.lines.sources.parquet import open_parquet
 
 IMAGE, COLUMNS, CHARACTERS = FIELDS = ("image", "columns", "characters")
-"""The columns of a gaps file: the fingerprint of an image, and the fields of each `Gap` in it."""
+"""The columns of a gaps file: the fingerprint of an image, and the fields of each `WordGap` in it."""
 
 MOST_WORDS = 4
 """Maximum number of consecutive words to keep together; more would be memorized again."""
@@ -38,7 +38,7 @@ SEAM = 3
 """Columns on either side of a seam over which the papers are blended."""
 
 
-class Gap(NamedTuple):
+class WordGap(NamedTuple):
     """White space between two words: a column of the image, and the position of the space in the text."""
 
     column: int
@@ -49,7 +49,7 @@ class Gap(NamedTuple):
         return 0 < self.character < len(text) and text[self.character] == " "
 
 
-Gaps = Mapping[bytes, tuple[Gap, ...]]
+Gaps = Mapping[bytes, tuple[WordGap, ...]]
 """The gaps of lines, by the fingerprints of their images."""
 
 
@@ -89,14 +89,14 @@ def read_gaps(path: str) -> Gaps:
         if {*FIELDS} - {*file.schema_arrow.names}:
             raise DataError(f"{path}: not a gaps file; create one with drethtr data gaps")
         rows = file.read(list(FIELDS), use_threads=False).to_pylist()
-    return {row[IMAGE]: tuple(map(Gap, row[COLUMNS], row[CHARACTERS])) for row in rows}
+    return {row[IMAGE]: tuple(map(WordGap, row[COLUMNS], row[CHARACTERS])) for row in rows}
 
 
-class Words(NamedTuple):
+class CuttableLine(NamedTuple):
     """A line that can be cut."""
 
     sample: Sample
-    gaps: tuple[Gap, ...]
+    gaps: tuple[WordGap, ...]
 
     def some(self, rng: np.random.Generator) -> tuple[Line, str]:
         """At most `MOST_WORDS` consecutive words, with an added margin at the ends of the line.
@@ -105,7 +105,7 @@ class Words(NamedTuple):
             DataError: naming the sample, if its image cannot be read.
         """
         line = self.sample.line()
-        edges = [Gap(0, -1), *self.gaps, Gap(line.shape[1], len(self.sample.text))]
+        edges = [WordGap(0, -1), *self.gaps, WordGap(line.shape[1], len(self.sample.text))]
         count = min(int(rng.integers(1, MOST_WORDS + 1)), len(edges) - 1)
         first = int(rng.integers(len(edges) - count))
         left, right = edges[first], edges[first + count]
@@ -117,7 +117,7 @@ class Words(NamedTuple):
         return piece, self.sample.text[left.character + 1 : right.character].strip()
 
 
-def recombine(sample: Sample, pool: Sequence[Words], rng: np.random.Generator) -> Sample:
+def recombine(sample: Sample, pool: Sequence[CuttableLine], rng: np.random.Generator) -> Sample:
     """A line about as long as `sample`, from words of the lines in the pool.
 
     Raises:
@@ -183,7 +183,7 @@ class Recombination:
     """
 
     share: float
-    pages: tuple[tuple[Words, ...], ...]
+    pages: tuple[tuple[CuttableLine, ...], ...]
     page: Mapping[int, int]
 
     @classmethod
@@ -193,11 +193,11 @@ class Recombination:
         Raises:
             DataError: naming the sample, if its file cannot be read.
         """
-        found: dict[tuple[str, str | None], dict[int, Words]] = defaultdict(dict)
+        found: dict[tuple[str, str | None], dict[int, CuttableLine]] = defaultdict(dict)
         for number, sample in enumerate(samples):
             of_line = gaps.get(fingerprint(sample))
             if of_line is not None and page_of(sample) and all(gap.is_of(sample.text) for gap in of_line):
-                found[page_of(sample), sample.hand][number] = Words(sample, of_line)
+                found[page_of(sample), sample.hand][number] = CuttableLine(sample, of_line)
         pages = [lines for lines in found.values() if len(lines) >= FEWEST_LINES]
         numbers = {number: page for page, lines in enumerate(pages) for number in lines}
         return cls(share, tuple(tuple(lines.values()) for lines in pages), numbers)

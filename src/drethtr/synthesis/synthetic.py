@@ -14,7 +14,7 @@ import numpy as np
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.lines.sample import Sample
 from drethtr.lines.urls import digest_of
-from drethtr.synthesis.corpus import Corpus, Text, Wording
+from drethtr.synthesis.corpus import Corpus, LineText, Wording
 from drethtr.synthesis.fonts import Face, FontFolder
 from drethtr.synthesis.sheet import Paper, put_on_paper
 from drethtr.synthesis.writing import Pen, Writing, write
@@ -87,7 +87,7 @@ class Synthesizer:
         key = f"synthetic line {index} of seed {seed}"
         return Sample(line, text.text, "synthetic", text.language, None, face.name, True, key), writing
 
-    def draw_text_and_face(self, rng: np.random.Generator) -> tuple[Text, Face]:
+    def draw_text_and_face(self, rng: np.random.Generator) -> tuple[LineText, Face]:
         for _ in range(TRIES):
             text = self.corpus.draw(rng)
             for number in rng.permutation(len(self.fonts)):

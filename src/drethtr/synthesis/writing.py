@@ -46,7 +46,7 @@ class Pen:
     stroke: tuple[float, float] = (0.08, 0.22)
 
 
-class Word(NamedTuple):
+class PlacedWord(NamedTuple):
     """A word and the column of the layout where it starts."""
 
     text: str
@@ -57,7 +57,7 @@ class Layout(NamedTuple):
     """Words on a sheet: 255 is ink, `box` is around it (left, top, right, bottom), `baseline` is a row."""
 
     sheet: Image.Image
-    words: tuple[Word, ...]
+    words: tuple[PlacedWord, ...]
     box: tuple[int, int, int, int]
     baseline: int
 
@@ -81,7 +81,7 @@ class Writing(NamedTuple):
     """Ink (height, width), 255 where the pen was, and the data for locating its characters."""
 
     ink: NDArray[np.uint8]
-    words: tuple[Word, ...]
+    words: tuple[PlacedWord, ...]
     font: FreeTypeFont
     warp: Warp
     shift: int
@@ -116,10 +116,10 @@ def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.rando
     x_height = face.x_height * font.size
     low = max(x_height, 0.45 * face.ascent * font.size)  # faces with tiny letters have long strokes between them
     gap = max(rng.uniform(*pen.gap) * low, 0.9 * font.getlength(" "))
-    words, stamps, start = list[Word](), list[tuple[int, int, Any]](), 0.0
+    words, stamps, start = list[PlacedWord](), list[tuple[int, int, Any]](), 0.0
     for word in text.split(" "):
         mask, (left, top) = mask_of(font, word)
-        words.append(Word(word, round(start)))
+        words.append(PlacedWord(word, round(start)))
         stamps.append((round(start) + int(left), int(top) + round(rng.normal(0, 0.04) * x_height), mask))
         start = round(start) + font.getlength(word) + gap * float(np.exp(rng.normal(0, 0.2)))
 
@@ -130,7 +130,7 @@ def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.rando
     drawing = ImageDraw.Draw(sheet).draw
     for left, top, mask in stamps:
         drawing.draw_bitmap((left - first, top - above), mask, 255)
-    shifted = tuple(Word(word, left - first) for word, left in words)
+    shifted = tuple(PlacedWord(word, left - first) for word, left in words)
     return Layout(sheet, shifted, sheet.getbbox() or (0, 0, *sheet.size), -above)
 
 

@@ -95,7 +95,7 @@ class RescorerRun:
 
 
 @dataclass(frozen=True)
-class Material:
+class TrainingTexts:
     """Texts to learn from: those of lines, and files to draw more from."""
 
     lines: Sequence[str]
@@ -144,7 +144,7 @@ def padded(texts: Sequence[Sequence[int]]) -> Tensor:
 
 
 def train_rescorer(
-    material: Material,
+    material: TrainingTexts,
     snapshot: Path,
     *,
     device: torch.device | str = "cpu",

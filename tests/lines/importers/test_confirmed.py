@@ -7,7 +7,7 @@ from edited_folders import put_page
 
 from drethtr.documents.page import Review
 from drethtr.documents.page_file import PageFile
-from drethtr.lines.importers.importer import Found
+from drethtr.lines.importers.importer import ImportedLine
 from drethtr.lines.importers.pages import Pages
 
 
@@ -18,7 +18,7 @@ def review(path, line_id, review):
 
 
 def texts(folder, **options):
-    return [entry.sample.text for entry in Pages(**options).entries(folder) if isinstance(entry, Found)]
+    return [entry.sample.text for entry in Pages(**options).entries(folder) if isinstance(entry, ImportedLine)]
 
 
 @pytest.mark.parametrize("format", ["page", "alto"])

@@ -9,7 +9,7 @@ import pytest
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.lines.importers import IMPORTERS, importer_for, importer_named
 from drethtr.lines.importers.hugging_face import files_of
-from drethtr.lines.importers.importer import Found, checked
+from drethtr.lines.importers.importer import ImportedLine, checked
 from drethtr.lines.importers.pages import Pages
 from drethtr.lines.sample import LeftOut, Sample
 from drethtr.lines.sources.table import misshapen
@@ -34,7 +34,7 @@ def found(source, layout=None):
     importer = importer_for(source)
     assert layout is None or importer.name == layout
     entries = [checked(entry) for entry in importer.entries(source)]
-    lines = [entry for entry in entries if isinstance(entry, Found)]
+    lines = [entry for entry in entries if isinstance(entry, ImportedLine)]
     return lines, [entry.reason for entry in entries if isinstance(entry, LeftOut)]
 
 

@@ -10,7 +10,7 @@ from real_data import PAGES, needs_pages
 from drethtr.base.errors import DataError
 from drethtr.documents import FORMATS, read_page
 from drethtr.lines.importers import importer_for
-from drethtr.lines.importers.importer import Found, checked
+from drethtr.lines.importers.importer import ImportedLine, checked
 from drethtr.lines.importers.pages import Pages
 from drethtr.lines.sample import LeftOut
 from drethtr.lines.sources import open_samples
@@ -19,7 +19,7 @@ from drethtr.lines.sources import open_samples
 def found(source):
     importer = importer_for(source)
     entries = [checked(entry) for entry in importer.entries(source)]
-    lines = [entry for entry in entries if isinstance(entry, Found)]
+    lines = [entry for entry in entries if isinstance(entry, ImportedLine)]
     return importer.name, lines, [entry for entry in entries if isinstance(entry, LeftOut)]
 
 
@@ -135,5 +135,5 @@ def test_no_pages(tmp_path):
 @needs_pages
 def test_real_alto_pages():
     [page] = [path for path in PAGES.glob("*.xml") if path.name.startswith("en_1905")]
-    lines = [entry for entry in Pages().entries(page) if isinstance(entry, Found)]
+    lines = [entry for entry in Pages().entries(page) if isinstance(entry, ImportedLine)]
     assert len(lines) > 10 and all(line.sample.line().shape[1] > 100 for line in lines)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.lines.importers.importer import Found
+from drethtr.lines.importers.importer import ImportedLine
 from drethtr.lines.importers.splits import by_lists, read_lists, split_of_path
 from drethtr.lines.sample import LeftOut, Sample
 
@@ -22,10 +22,10 @@ def test_lists_give_lines_and_pages_their_split(tmp_path):
         Sample(b"", "x", page=page, key=f"lines/{page}-{line}.png")
         for page, line in (("a01-000u", "00"), ("a01-003", "00"), ("a01-003", "01"))
     ]
-    entries = [*(Found("", sample) for sample in samples), LeftOut("a", "no image")]
+    entries = [*(ImportedLine("", sample) for sample in samples), LeftOut("a", "no image")]
     assert list(by_lists(entries, lists)) == [
-        Found("train", samples[0]),
-        Found("test", samples[1]),
+        ImportedLine("train", samples[0]),
+        ImportedLine("test", samples[1]),
         LeftOut(samples[2].key, "not in any split list"),
         LeftOut("a", "no image"),
     ]
@@ -48,7 +48,7 @@ def test_lists_give_lines_and_pages_their_split(tmp_path):
 def test_a_list_may_name_a_line_with_or_without_the_ending_of_its_file(row, key, tmp_path):
     (tmp_path / "train.txt").write_text("Seite 2\n")
     (tmp_path / "test.txt").write_text(row + "\n")
-    entry = Found("", Sample(b"", "x", key=key))
+    entry = ImportedLine("", Sample(b"", "x", key=key))
     assert next(by_lists([entry], read_lists(tmp_path))) == entry._replace(split="test")
 
 
@@ -63,7 +63,7 @@ def test_folders_that_a_list_names_must_agree(tmp_path):
         "set/p3/0002.png",
         "set/p4/0003.png",
     )
-    entries = [Found("", Sample(b"", "x", key=key)) for key in keys]
+    entries = [ImportedLine("", Sample(b"", "x", key=key)) for key in keys]
     assert list(by_lists(entries, read_lists(tmp_path))) == [
         entries[0]._replace(split="train"),
         LeftOut(keys[1], "not in any split list"),

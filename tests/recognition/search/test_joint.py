@@ -28,8 +28,8 @@ from drethtr.recognition.search.joint import (
     Change,
     Doubt,
     Judgment,
-    Race,
-    Scored,
+    LineSearch,
+    ScoredText,
     changed,
     changes_at,
     ctc_scores,
@@ -292,17 +292,17 @@ def test_a_token_comes_instead_or_in_between_or_one_too_many_goes(doubt, texts):
 TEXT = (4, 5, 6, 7, 8)
 
 
-def race(known: dict[tuple[int, ...], float], *doubts: Doubt, ctc: float = 0.0) -> Race:
+def search_of(known: dict[tuple[int, ...], float], *doubts: Doubt, ctc: float = 0.0) -> LineSearch:
     """Texts with what the decoder says of them, which alone counts; the doubts are those about `TEXT` and `()`."""
-    scored = {text: Scored(Hypothesis(text, gain, ()), ctc, doubts) for text, gain in known.items()}
-    return Race(
+    scored = {text: ScoredText(Hypothesis(text, gain, ()), ctc, doubts) for text, gain in known.items()}
+    return LineSearch(
         [log_softmax(np.zeros((12, 12))).astype(np.float32)], lambda text: text.decoder.log_probability, known=scored
     )
 
 
-def tried(gains: dict[Change, float]) -> Race:
+def tried(gains: dict[Change, float]) -> LineSearch:
     """The same when changes of `TEXT` were read back."""
-    made = race({TEXT: 0.0} | {changed(TEXT, [change]): gain for change, gain in gains.items()})
+    made = search_of({TEXT: 0.0} | {changed(TEXT, [change]): gain for change, gain in gains.items()})
     made.base, made.tried = TEXT, tuple(gains)
     return made
 
@@ -329,13 +329,13 @@ def test_doubts_that_were_followed_move_with_what_stands_there(together, base, s
 
 
 def test_the_empty_text_is_corrected_too():
-    made = race({(): 0.0}, Doubt(0, 5), ctc=-100.0)
+    made = search_of({(): 0.0}, Doubt(0, 5), ctc=-100.0)
     made.go_on()
     assert list(made.waiting) == [(5,)]
 
 
 def test_the_most_doubtful_places_come_first_and_others_later():
-    made = race({TEXT: 0.0}, *(Doubt(place % 5, 9 + place // 5) for place in range(10)), ctc=-100.0)
+    made = search_of({TEXT: 0.0}, *(Doubt(place % 5, 9 + place // 5) for place in range(10)), ctc=-100.0)
     made.go_on()
     assert {text for text in made.waiting if 10 in text and 9 not in text} == {
         changed(TEXT, [change]) for place in range(3) for change in changes_at(Doubt(place, 10), TEXT)
@@ -345,7 +345,7 @@ def test_the_most_doubtful_places_come_first_and_others_later():
 
 def test_later_doubts_are_followed_when_the_first_bring_nothing():
     doubts = tuple(Doubt(place % 5, 9 + place // 5) for place in range(10))
-    made = race({TEXT: 0.0}, *doubts, ctc=-100.0)
+    made = search_of({TEXT: 0.0}, *doubts, ctc=-100.0)
     made.go_on()
     made.enter([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
     made.go_on()
@@ -356,10 +356,10 @@ def test_later_doubts_are_followed_when_the_first_bring_nothing():
 
 
 def test_what_the_ctc_head_refuses_is_not_tried():
-    made = race({TEXT: 0.0}, Doubt(0, 9))
+    made = search_of({TEXT: 0.0}, Doubt(0, 9))
     score = made.heads[0](changed(TEXT, [Change(0, 1, (9,))]))
     for worse, waits in ((WORSE - 0.1, True), (WORSE + 0.1, False)):
-        made = race({TEXT: 0.0}, Doubt(0, 9), ctc=score + worse)
+        made = search_of({TEXT: 0.0}, Doubt(0, 9), ctc=score + worse)
         made.go_on()
         assert (changed(TEXT, [Change(0, 1, (9,))]) in made.waiting) == waits
 
@@ -392,7 +392,7 @@ def test_who_writes_keeps_the_draft(strategy: Strategy, made):
 def test_what_weighs_nothing_does_not_matter(weight):
     """Not even where it holds a text for impossible."""
     sure, impossible = Hypothesis((4,), -2.0, (-1.5, -0.5)), Hypothesis((4,), -inf, (-inf, -0.5))
-    text = Scored(sure, -inf) if weight == 0 else Scored(impossible, -2.0)
+    text = ScoredText(sure, -inf) if weight == 0 else ScoredText(impossible, -2.0)
     assert text.quality(weight) == -2.0
 
 

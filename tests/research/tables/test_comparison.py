@@ -12,8 +12,8 @@ from drethtr.research.tables.result import (
     CER,
     LINES,
     NATS,
+    LineResult,
     Measurement,
-    ReadLine,
     Result,
     Share,
     mean_of_batches,
@@ -27,7 +27,7 @@ TEXTS = ["abcdefghij"] * 20
 def result(row, seed, wrong):
     """Of lines of ten characters, so many of which are wrong in each."""
     lines = tuple(
-        ReadLine(f"line {number}", f"page {number // 2}", text, text[:-errors] if errors else text, counts)
+        LineResult(f"line {number}", f"page {number // 2}", text, text[:-errors] if errors else text, counts)
         for number, (text, errors) in enumerate(zip(TEXTS, wrong, strict=True))
         for counts in [compare(text, text[:-errors] if errors else text)]
     )

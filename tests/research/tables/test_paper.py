@@ -12,7 +12,7 @@ from drethtr.recognition.architecture import BASE, Multiplied, Unplaced
 from drethtr.recognition.backbones import EfficientNetV2S, Light
 from drethtr.research.authors import CANVAS
 from drethtr.research.conversion import IAM_ALPHABET
-from drethtr.research.tables.material import Lines, PaperData
+from drethtr.research.tables.material import DataFiles, PaperData
 from drethtr.research.tables.paper import TABLES
 from drethtr.research.tables.published import fine_tuning, pretraining, training
 from drethtr.research.tables.reproduce import result_path
@@ -26,7 +26,7 @@ from drethtr.text.tokenizer import Characters
 from drethtr.training.run import RunConfig
 
 RECIPES = Path(__file__).parents[3] / "recipes"
-LINES = Lines(("iam.train.parquet",), ("iam.val.parquet",), ("iam.test.parquet",))
+LINES = DataFiles(("iam.train.parquet",), ("iam.val.parquet",), ("iam.test.parquet",))
 SCALES = [Full(), Small(), Smoke()]
 OURS = [row for table in TABLES.values() for row in table.rows if not isinstance(row.experiment, TimedTrOCR)]
 

@@ -10,7 +10,7 @@ from drethtr.lines.sources import open_samples
 from drethtr.research.tables.paper import BEAMS, EFFICIENCY, GAMMA
 from drethtr.research.tables.report import samples_of, write_report
 from drethtr.research.tables.reproduce import reproduce
-from drethtr.research.tables.result import Measurement, ReadLine, Result
+from drethtr.research.tables.result import LineResult, Measurement, Result
 
 CPU = torch.device("cpu")
 
@@ -36,7 +36,7 @@ def test_lines_that_are_gone_or_others_are_named(conditions):
     [file] = conditions.material.lines("iam").test
     result = Result(table="gamma", row="small", seed=0, fingerprint="", outcome=Measurement(figures={}, files=(file,)))
     first = open_samples(file)[1]
-    there = ReadLine(first.key, "", first.text, "", Counts())
+    there = LineResult(first.key, "", first.text, "", Counts())
     assert samples_of(result, [there]).keys() == {f"{file} row 1"}
     for line in (replace(there, key=f"{file} row 99"), replace(there, text="another")):
         with pytest.raises(DataError, match="this test line has moved since 'small'"):

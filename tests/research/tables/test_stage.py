@@ -7,7 +7,7 @@ import pytest
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.recognition.model_file import SHIPPED
 from drethtr.research.tables.made_lines import SPLITS, STEM, make_material
-from drethtr.research.tables.material import Lines, PaperData
+from drethtr.research.tables.material import DataFiles, PaperData
 from drethtr.research.tables.paper import BACKBONES, GAMMA, MIXER, PRETRAINING, TOKENS
 from drethtr.research.tables.reproduce import reproduce, result_path
 from drethtr.research.tables.scale import Small, Smoke
@@ -71,7 +71,7 @@ def test_of_a_result_that_needs_what_is_not_given_nobody_can_tell(conditions):
 def test_other_lines_under_the_same_name_are_other_data(split, conditions, tmp_path):
     for splits in SPLITS:
         shutil.copy(conditions.folder / "made" / f"{STEM}.{splits}.parquet", tmp_path)
-    lines = Lines.of([str(tmp_path / STEM)])
+    lines = DataFiles.of([str(tmp_path / STEM)])
     own = replace(conditions, material=replace(conditions.material, sets={"iam": lines}))
     row, [file] = GAMMA.rows[0].experiment, getattr(lines, split)
     before = row.fingerprint(own, 0), row.stage(own, 0).fingerprint
@@ -132,7 +132,7 @@ def test_a_damaged_result_is_named(conditions):
 def test_lines_are_named_by_their_stems(monkeypatch):
     monkeypatch.chdir("/")
     material = PaperData.given(["a/one", "/b/../b/two", "rimes=r"], None, ())
-    assert material.lines("iam") == Lines(
+    assert material.lines("iam") == DataFiles(
         ("/a/one.train.parquet", "/b/two.train.parquet"),
         ("/a/one.val.parquet", "/b/two.val.parquet"),
         ("/a/one.test.parquet", "/b/two.test.parquet"),

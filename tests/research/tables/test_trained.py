@@ -8,7 +8,7 @@ from PIL import Image
 from drethtr.base.errors import DataError
 from drethtr.lines.sample import Sample
 from drethtr.lines.write_parquet import store_parquet
-from drethtr.research.tables.material import Lines
+from drethtr.research.tables.material import DataFiles
 from drethtr.research.tables.result import LINES
 from drethtr.research.tables.trained import Trained
 
@@ -23,7 +23,7 @@ def store(path, text, page):
 def test_a_page_in_two_splits_is_refused_before_anything_is_trained(shared, conditions, tmp_path):
     for split in ("train", "val", "test"):
         store(tmp_path / f"hand.{split}.parquet", split, "page 7" if split in shared else f"of {split}")
-    own = replace(conditions.material, sets={"iam": Lines.of([str(tmp_path / "hand")])})
+    own = replace(conditions.material, sets={"iam": DataFiles.of([str(tmp_path / "hand")])})
     with pytest.raises(DataError, match="page 'page 7' of 'hand' is in"):
         Trained().prepare(replace(conditions, material=own), seed=0)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from drethtr.documents.writers.line import LineEntry
     from drethtr.pages.doubts import DoubtCounts
     from drethtr.pages.events import JobSummary
-    from drethtr.pages.plan import Plan
+    from drethtr.pages.plan import JobPlan
     from drethtr.pages.source import Original
 
 
@@ -30,7 +30,7 @@ class JSONLog(RunLog):
         sys.stderr.write(json.dumps({"event": event, "time": time, **named}) + "\n")
         sys.stderr.flush()
 
-    def start(self, plan: "Plan", units: int, unit: str) -> None:
+    def start(self, plan: "JobPlan", units: int, unit: str) -> None:
         self.tell(
             "started",
             **{f"{unit}s": units, "files": len(plan.waiting), "done_before": self.before},

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from drethtr.documents.page import Page
     from drethtr.documents.writers.line import LineEntry
     from drethtr.pages.events import JobSummary
-    from drethtr.pages.plan import Plan
+    from drethtr.pages.plan import JobPlan
     from drethtr.pages.source import Original
 
 
@@ -45,7 +45,7 @@ class RunLog(ABC):
         if isinstance(error, DrethtrError):
             self.refused(error)
 
-    def planned(self, plan: "Plan", units: int, unit: str) -> None:
+    def planned(self, plan: "JobPlan", units: int, unit: str) -> None:
         """The run starts, with a number of pages or lines."""
         self.before = len(plan.done)
         self.failures += [task.name for tasks in plan.refused.values() for task in tasks]
@@ -72,7 +72,7 @@ class RunLog(ABC):
         return monotonic() - self.began
 
     @abstractmethod
-    def start(self, plan: "Plan", units: int, unit: str) -> None:
+    def start(self, plan: "JobPlan", units: int, unit: str) -> None:
         """Report the start."""
 
     @abstractmethod

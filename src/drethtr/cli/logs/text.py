@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from drethtr.documents.page import Page
     from drethtr.documents.writers.line import LineEntry
     from drethtr.pages.events import JobSummary
-    from drethtr.pages.plan import Plan
+    from drethtr.pages.plan import JobPlan
     from drethtr.pages.source import Original
     from drethtr.pages.task import FileTask
 
@@ -44,7 +44,7 @@ class TextLog(RunLog):
         self.close_bar()
         super().__exit__(kind, error, trace)
 
-    def start(self, plan: "Plan", units: int, unit: str) -> None:
+    def start(self, plan: "JobPlan", units: int, unit: str) -> None:
         self.files = len(plan.waiting) + self.before + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")

@@ -12,7 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
 from drethtr.documents.page import Box, Page, PageWord, Points, Region, Review, TextLine, Transcription
-from drethtr.documents.points import SEPARATORS, Canvas, baseline_or_none, number, polygon_or_none
+from drethtr.documents.points import SEPARATORS, PageScale, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
 
 NAMESPACES = tuple(f"http://www.loc.gov/standards/alto/ns-v{version}#" for version in (2, 3, 4))
@@ -63,7 +63,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     return Parsed(page, lines, (width, height))
 
 
-def canvas_of(root: Element, page: Element, image: str, name: str, size_of: SizeOf) -> Canvas:
+def canvas_of(root: Element, page: Element, image: str, name: str, size_of: SizeOf) -> PageScale:
     """The size of the page in pixels, and the pixels per unit."""
     element = root.first("Description", "MeasurementUnit")
     unit = element.text.strip() if element else "mm10" if root.namespace == NAMESPACES[0] else "pixel"
@@ -74,8 +74,8 @@ def canvas_of(root: Element, page: Element, image: str, name: str, size_of: Size
     size = size_of(image) if missing or unit != "pixel" else None
     if size is None:
         scale = PIXELS[unit]
-        return Canvas(0, 0, scale) if missing else Canvas(round(width * scale), round(height * scale), scale)
-    return Canvas(*size, PIXELS[unit] if missing or unit == "pixel" else size[0] / width)
+        return PageScale(0, 0, scale) if missing else PageScale(round(width * scale), round(height * scale), scale)
+    return PageScale(*size, PIXELS[unit] if missing or unit == "pixel" else size[0] / width)
 
 
 def tags_of(root: Element, label: str) -> frozenset[str]:
@@ -114,7 +114,7 @@ def place_in(rank: Mapping[str, int], element: Element, default: int) -> int:
     return min((rank[id] for id in ids if id in rank), default=default)
 
 
-def read_line(element: Element, id: str, canvas: Canvas, doubtful: frozenset[str], name: str) -> TextLine:
+def read_line(element: Element, id: str, canvas: PageScale, doubtful: frozenset[str], name: str) -> TextLine:
     """A line with its position and, if available, its text."""
     where = f"{name}: line {id!r}"
     return TextLine(
@@ -139,7 +139,7 @@ def reviewed(line: TextLine, review: Review | None) -> TextLine:
     return replace(line, transcription=replace(line.transcription or Transcription(""), review=review))
 
 
-def outline_of(element: Element, canvas: Canvas, where: str) -> Points | None:
+def outline_of(element: Element, canvas: PageScale, where: str) -> Points | None:
     """The polygon of an element, else the box in its attributes, else None."""
     polygon = element.first("Shape", "Polygon")
     if polygon and (points := polygon_or_none(canvas.points(polygon.attributes.get("POINTS", ""), where))):
@@ -152,7 +152,7 @@ def outline_of(element: Element, canvas: Canvas, where: str) -> Points | None:
     return polygon_or_none(Box(*corners[0], *corners[1]).polygon())
 
 
-def baseline_of(line: Element, canvas: Canvas, where: str) -> Points | None:
+def baseline_of(line: Element, canvas: PageScale, where: str) -> Points | None:
     """The baseline; before ALTO 4.2 a single number, the height of a horizontal baseline."""
     text = line.attributes.get("BASELINE", "").strip()
     if not text or SEPARATORS.search(text):
@@ -163,7 +163,7 @@ def baseline_of(line: Element, canvas: Canvas, where: str) -> Points | None:
     return baseline_or_none((canvas.inside(left, height), canvas.inside(left + width, height)))
 
 
-def read_transcription(line: Element, canvas: Canvas, doubtful: frozenset[str], where: str) -> Transcription | None:
+def read_transcription(line: Element, canvas: PageScale, doubtful: frozenset[str], where: str) -> Transcription | None:
     """The text of a line, with words unless a String contains several, as written by eScriptorium."""
     strings = line.all("String")
     text = "".join(pieces(line))
@@ -191,7 +191,7 @@ def pieces(line: Element) -> Iterator[str]:
             yield part.attributes.get("CONTENT", "")
 
 
-def read_word(string: Element, canvas: Canvas, doubtful: frozenset[str], where: str) -> PageWord:
+def read_word(string: Element, canvas: PageScale, doubtful: frozenset[str], where: str) -> PageWord:
     """A String as a word."""
     confidence = string.attributes.get("WC")
     return PageWord(

@@ -6,7 +6,7 @@ from typing import Any
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import refuse_large
 from drethtr.documents.page import Page, PageFlag, PageWord, Points, Region, Review, TextLine, Transcription
-from drethtr.documents.points import LARGEST, Canvas, baseline_or_none, number, polygon_or_none
+from drethtr.documents.points import LARGEST, PageScale, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import file_name
 from drethtr.documents.writers.json import FORMAT
 
@@ -28,7 +28,7 @@ def read_json(data: bytes, name: str) -> Page:
                 f"its format is {str(format)[:60]!r}, not {FORMAT!r}; install the drethtr version that wrote it"
             )
         width, height = (size(content[side]) for side in ("width", "height"))
-        canvas = Canvas(width, height)
+        canvas = PageScale(width, height)
         regions = tuple(read_region(region, canvas) for region in content["regions"])
         return Page(file_name(str(content["image"])), width, height, regions)
     except DataError as error:
@@ -44,13 +44,13 @@ def size(content: Any) -> int:
     return int(content)
 
 
-def read_region(content: Any, canvas: Canvas) -> Region:
+def read_region(content: Any, canvas: PageScale) -> Region:
     """A region with its lines."""
     lines = tuple(read_line(line, canvas) for line in content["lines"])
     return Region(str(content["id"]), lines, polygon_or_none(read_points(content["polygon"], canvas)))
 
 
-def read_line(content: Any, canvas: Canvas) -> TextLine:
+def read_line(content: Any, canvas: PageScale) -> TextLine:
     """A line; its text is null before it is read."""
     transcription = None
     if content["text"] is not None:
@@ -64,7 +64,7 @@ def read_line(content: Any, canvas: Canvas) -> TextLine:
     return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription)
 
 
-def read_word(content: Any, canvas: Canvas) -> PageWord:
+def read_word(content: Any, canvas: PageScale) -> PageWord:
     """A word."""
     polygon = polygon_or_none(read_points(content["polygon"], canvas))
     return PageWord(str(content["text"]), read_confidence(content["confidence"]), polygon, bool(content["doubtful"]))
@@ -75,6 +75,6 @@ def read_confidence(content: Any) -> float | None:
     return None if content is None else min(max(number(str(content), "confidence"), 0.0), 1.0)
 
 
-def read_points(content: Any, canvas: Canvas) -> Points:
+def read_points(content: Any, canvas: PageScale) -> Points:
     """Pairs of coordinates, moved onto the page; None for null."""
     return tuple(canvas.inside(x, y) for x, y in content or ())

@@ -11,7 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
 from drethtr.documents.page import Page, PageWord, Region, Review, TextLine, Transcription
-from drethtr.documents.points import Canvas, baseline_or_none, number, polygon_or_none
+from drethtr.documents.points import PageScale, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
 
 VERSIONS = ("2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15")
@@ -34,7 +34,7 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
         raise DataError(f"{name}: PAGE XML without a Page element")
     image = file_name(found.attributes.get("imageFilename", ""))
     width, height = (round(number(found.attributes.get(side) or "0", name)) for side in ("imageWidth", "imageHeight"))
-    canvas = Canvas(*((width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)))
+    canvas = PageScale(*((width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)))
 
     regions = in_reading_order(found, list(regions_below(found, ())))
     of_regions = [by_custom_index(region.all("TextLine")) for region in regions]
@@ -93,7 +93,7 @@ def by_custom_index(elements: Sequence[Element]) -> list[Element]:
     return [elements[i] for i in sorted(range(len(elements)), key=index.__getitem__)]
 
 
-def read_line(element: Element, id: str, canvas: Canvas, name: str) -> TextLine:
+def read_line(element: Element, id: str, canvas: PageScale, name: str) -> TextLine:
     """A line with its position and, if available, its text."""
     where = f"{name}: line {id!r}"
     return TextLine(
@@ -110,7 +110,7 @@ def points_of(element: Element, name: str) -> str:
     return child.attributes.get("points", "") if child else ""
 
 
-def read_transcription(line: Element, canvas: Canvas, where: str) -> Transcription | None:
+def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcription | None:
     """The text of a line, else that of its words; an empty text without confidence and review is None."""
     words = []
     for element in by_custom_index(line.all("Word")):

@@ -18,7 +18,7 @@ CONTEXTS = (
 )
 
 
-class Place(NamedTuple):
+class Target(NamedTuple):
     """What annotations are about: a canvas, or the image of a page if none is known; `maker` makes their ids unique."""
 
     target: str
@@ -43,7 +43,7 @@ def write_iiif(document: Document) -> bytes:
     page, canvas = sheet.page, sheet.canvas
     if canvas is not None and canvas.width and canvas.height:
         page = page.resized(canvas.width, canvas.height)
-    place = Place(canvas.id if canvas is not None else address(page, number), f"{made_by} {made_by.timestamp}")
+    place = Target(canvas.id if canvas is not None else address(page, number), f"{made_by} {made_by.timestamp}")
     content = {
         "@context": CONTEXTS,
         "id": place.id(),
@@ -56,7 +56,7 @@ def write_iiif(document: Document) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
-def annotations(line: TextLine, place: Place) -> Iterator[dict[str, Any]]:
+def annotations(line: TextLine, place: Target) -> Iterator[dict[str, Any]]:
     """The text of a line and of its words that have a place; flags and doubtful words have a comment."""
     whole = place.part(line.box)
     if line.text:

@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.evaluation.search.crowd import Crowd
-from drethtr.evaluation.search.lines import Floats, Lines, Situation, Truths
+from drethtr.evaluation.search.lines import Floats, LabeledLines, Situation, Truths
 from drethtr.evaluation.search.queries import LanguageModel, queries_of
 from drethtr.evaluation.search.retrieval import Retrieval, judge
 from drethtr.evaluation.search.text_search import exact_scores, fuzzy_scores
 from drethtr.recognition.confidence.logistic import Logistic
-from drethtr.search.probability import Calibration, Candidates
+from drethtr.search.probability import CandidateLines, SearchCalibration
 
 
-def search_scores(situation: Situation, lines: Lines, calibration: Calibration) -> Floats:
+def search_scores(situation: Situation, lines: LabeledLines, calibration: SearchCalibration) -> Floats:
     """(Q, L) the probability that `drethtr search` gives."""
     candidates = candidates_of(lines.crowd)
     rows = zip(situation.queries, situation.chances, strict=True)
@@ -37,14 +37,14 @@ class Among:
     chances   (Q, L + C) the sum over all readings of the line
     """
 
-    lines: Lines
+    lines: LabeledLines
     crowd: Crowd
     queries: Sequence[str]
     relevant: Truths
     chances: Floats
 
     @classmethod
-    def of(cls, own: Situation, lines: Lines, crowd: Crowd) -> "Among":
+    def of(cls, own: Situation, lines: LabeledLines, crowd: Crowd) -> "Among":
         """The queries of a situation, put to its lines and to others."""
         relevant = np.stack([crowd.having(query) for query in own.queries])
         chances = np.stack([crowd.chances(query) for query in own.queries])
@@ -60,7 +60,7 @@ class Among:
         strange = np.arange(len(self.stored)) >= len(self.lines)
         return np.flatnonzero(~(strange & self.relevant[row]) if without else np.ones(len(strange)))
 
-    def scores(self, calibration: Calibration, *, without: bool) -> Floats:
+    def scores(self, calibration: SearchCalibration, *, without: bool) -> Floats:
         """(Q, L + C) the probability that `drethtr search` gives; 0 for lines that are left out."""
         found = np.zeros(self.chances.shape)
         for row, query in enumerate(self.queries):
@@ -68,7 +68,7 @@ class Among:
             found[row, places] = calibration(self.chances[row, places], len(query), candidates_of(self.stored, places))
         return found
 
-    def judge(self, calibration: Calibration, *, without: bool) -> Retrieval:
+    def judge(self, calibration: SearchCalibration, *, without: bool) -> Retrieval:
         """Judge `drethtr search`; the lines of a crowd are of no pages, so there are no intervals."""
         relevant = self.relevant.copy()
         if without:
@@ -77,17 +77,17 @@ class Among:
         return judge(self.scores(calibration, without=without), relevant, pages, probable=True)
 
 
-def candidates_of(crowd: Crowd, places: NDArray[np.int64] | None = None) -> Candidates:
+def candidates_of(crowd: Crowd, places: NDArray[np.int64] | None = None) -> CandidateLines:
     """What the calibration needs of lines, or of some of them."""
     which = slice(None) if places is None else places
-    return Candidates.of_all(crowd.confidences[which], crowd.steps[which])
+    return CandidateLines.of_all(crowd.confidences[which], crowd.steps[which])
 
 
 @dataclass(frozen=True)
 class SearchWeights:
     """What makes probabilities of the features of both methods that need it."""
 
-    search: Calibration
+    search: SearchCalibration
     fuzzy: Logistic
 
 
@@ -117,7 +117,7 @@ class SetFigures(NamedTuple):
         }
 
 
-def figures_of(lines: Lines, crowd: Crowd, model: LanguageModel, weights: SearchWeights) -> SetFigures:
+def figures_of(lines: LabeledLines, crowd: Crowd, model: LanguageModel, weights: SearchWeights) -> SetFigures:
     """Judge all methods on the lines of a set, and the search also among the lines of a crowd."""
     queries = queries_of(lines, model)
     situation = lines.situation(queries)

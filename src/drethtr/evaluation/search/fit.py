@@ -13,11 +13,11 @@ from drethtr.base.errors import DataError
 from drethtr.base.outputs import write_text
 from drethtr.evaluation.search.crowd import Crowd
 from drethtr.evaluation.search.figures import Among, SearchWeights, SetFigures, candidates_of, figures_of
-from drethtr.evaluation.search.lines import Floats, Lines
+from drethtr.evaluation.search.lines import Floats, LabeledLines
 from drethtr.evaluation.search.queries import LanguageModel, queries_of
 from drethtr.evaluation.search.text_search import fuzzy_features
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
-from drethtr.search.probability import SHIPPED, Calibration, Candidates, features
+from drethtr.search.probability import SHIPPED, CandidateLines, SearchCalibration, features
 
 FUZZY = "fuzzy"
 """Where the weights of fuzzy search stand in the file: searches do not need them, comparisons do."""
@@ -38,7 +38,7 @@ Cases: TypeAlias = tuple[Floats, NDArray[np.bool_]]
 """Features (N, F) of pairs of query and line, and whether the query is on the line."""
 
 
-class Material(NamedTuple):
+class FitData(NamedTuple):
     """What is learned from the lines of a set; the search from several situations."""
 
     search: Sequence[Cases]
@@ -51,7 +51,7 @@ def load_weights(path: Path = SHIPPED) -> SearchWeights:
     Raises:
         DataError: if it holds none.
     """
-    calibration = Calibration.load(path)
+    calibration = SearchCalibration.load(path)
     try:
         fuzzy = json.loads(path.read_text(encoding="utf-8"))[FUZZY]
         return SearchWeights(calibration, Logistic(float(fuzzy["bias"]), tuple(map(float, fuzzy["weights"]))))
@@ -69,7 +69,7 @@ def save_weights(weights: SearchWeights, path: Path) -> None:
     write_text(path, json.dumps({**weights.search.to_json(), FUZZY: fuzzy}, indent=1) + "\n")
 
 
-def fit_search(lines: Lines, crowd: Crowd, model: LanguageModel) -> tuple[SearchWeights, dict[str, SetFigures]]:
+def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple[SearchWeights, dict[str, SetFigures]]:
     """Weights learned from lines of several sets, and how good weights of the other sets are on each.
 
     Args:
@@ -90,7 +90,7 @@ def fit_search(lines: Lines, crowd: Crowd, model: LanguageModel) -> tuple[Search
     return learned(list(material.values())), judged
 
 
-def material_of(lines: Lines, others: Crowd, model: LanguageModel) -> Material:
+def material_of(lines: LabeledLines, others: Crowd, model: LanguageModel) -> FitData:
     """What is learned from the lines of a set: by themselves, among others, and among those without the word."""
     queries = queries_of(lines, model)
     own = lines.situation(queries)
@@ -107,16 +107,16 @@ def material_of(lines: Lines, others: Crowd, model: LanguageModel) -> Material:
         situations.append(joined(some))
     similar = fuzzy_features(queries, lines)
     near = similar[:, :, 0] > 0
-    return Material(situations, (similar[near], own.relevant[near]))
+    return FitData(situations, (similar[near], own.relevant[near]))
 
 
-def cases_of(chances: Floats, query: str, lines: Candidates, right: NDArray[np.bool_]) -> Cases:
+def cases_of(chances: Floats, query: str, lines: CandidateLines, right: NDArray[np.bool_]) -> Cases:
     """The lines on which a query is possible."""
     kept = np.flatnonzero(chances > 0)
     return features(chances[kept], len(query), lines.where(kept)), right[kept]
 
 
-def learned(material: Sequence[Material]) -> SearchWeights:
+def learned(material: Sequence[FitData]) -> SearchWeights:
     """The likeliest weights; those of the search for lines that are plausible by weights for all."""
     fit = partial(fit_logistic, digits=DIGITS)
     situations = [cases for known in material for cases in known.search]
@@ -124,7 +124,7 @@ def learned(material: Sequence[Material]) -> SearchWeights:
     rng = np.random.default_rng(0)
     for _ in range(ROUNDS):
         weights = fit(*joined([plausible(cases, weights, rng) for cases in situations]))
-    return SearchWeights(Calibration(weights), fit(*joined([known.fuzzy for known in material])))
+    return SearchWeights(SearchCalibration(weights), fit(*joined([known.fuzzy for known in material])))
 
 
 def plausible(cases: Cases, weights: Logistic, rng: np.random.Generator) -> Cases:
@@ -141,12 +141,14 @@ def joined(cases: Sequence[Cases]) -> Cases:
     return np.concatenate([known for known, _ in cases]), np.concatenate([right for _, right in cases])
 
 
-def judge_sets(lines: Lines, crowd: Crowd, model: LanguageModel, weights: SearchWeights) -> dict[str, SetFigures]:
+def judge_sets(
+    lines: LabeledLines, crowd: Crowd, model: LanguageModel, weights: SearchWeights
+) -> dict[str, SetFigures]:
     """How good the search is on each set, and among the lines of all others and of a crowd."""
     sets = lines.by_set()
     return {name: figures_of(of_set, others_of(name, sets, crowd), model, weights) for name, of_set in sets.items()}
 
 
-def others_of(name: str, sets: Mapping[str, Lines], crowd: Crowd) -> Crowd:
+def others_of(name: str, sets: Mapping[str, LabeledLines], crowd: Crowd) -> Crowd:
     """The lines of all other sets, and of a crowd."""
     return Crowd.joined([*(of_set.crowd for other, of_set in sets.items() if other != name), crowd])

@@ -40,7 +40,7 @@ class Situation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lines:
+class LabeledLines:
     """L lines of known text, as they were read."""
 
     samples: Sequence[Sample]
@@ -76,15 +76,15 @@ class Lines:
     def __len__(self) -> int:
         return len(self.samples)
 
-    def of(self, places: Sequence[int]) -> "Lines":
+    def of(self, places: Sequence[int]) -> "LabeledLines":
         """Some of the lines."""
-        return Lines([self.samples[place] for place in places], [self.readings[place] for place in places])
+        return LabeledLines([self.samples[place] for place in places], [self.readings[place] for place in places])
 
-    def with_others(self, others: "Lines") -> "Lines":
+    def with_others(self, others: "LabeledLines") -> "LabeledLines":
         """These lines, then others."""
-        return Lines([*self.samples, *others.samples], [*self.readings, *others.readings])
+        return LabeledLines([*self.samples, *others.samples], [*self.readings, *others.readings])
 
-    def by_set(self) -> dict[str, "Lines"]:
+    def by_set(self) -> dict[str, "LabeledLines"]:
         """The lines of each set, by name."""
         places: dict[str, list[int]] = defaultdict(list)
         for place, sample in enumerate(self.samples):
@@ -98,10 +98,10 @@ class Lines:
         return Situation(queries, relevant.reshape(len(queries), len(self)), chances)
 
 
-def read_for_search(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> Lines:
+def read_for_search(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> LabeledLines:
     """Read lines; the recognizer must keep posteriors.
 
     Raises:
         DataError: naming the sample, if an image cannot be used.
     """
-    return Lines(samples, read_lines(recognizer, samples, advance))
+    return LabeledLines(samples, read_lines(recognizer, samples, advance))

@@ -7,7 +7,7 @@ import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.search.crowd import FOLDED, folded_words
-from drethtr.evaluation.search.lines import Lines
+from drethtr.evaluation.search.lines import LabeledLines
 from drethtr.language.languages import Languages
 from drethtr.language.ngrams import NGrams
 from drethtr.text.tokenizer import Tokenizer
@@ -27,7 +27,7 @@ TRIES = 20
 """How often to try to make up a word that is not known."""
 
 
-def queries_of(lines: Lines, model: LanguageModel, seed: int = 0) -> list[str]:
+def queries_of(lines: LabeledLines, model: LanguageModel, seed: int = 0) -> list[str]:
     """All distinct words of the lines that are long enough, and as many that are on none of them.
 
     Raises:

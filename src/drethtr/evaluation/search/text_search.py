@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.evaluation.search.lines import Floats, Lines
+from drethtr.evaluation.search.lines import Floats, LabeledLines
 from drethtr.recognition.confidence.logistic import Logistic
 
 EDITS = 2
 """The most edits between a query and a word that fuzzy search finds."""
 
 
-def exact_scores(queries: Sequence[str], lines: Lines) -> Floats:
+def exact_scores(queries: Sequence[str], lines: LabeledLines) -> Floats:
     """(Q, L) the highest confidence of a word that was read as the query, 0 if there is none."""
     best = [
         {word.text: max(w.confidence for w in words if w.text == word.text) for word in words} for words in lines.read
@@ -20,7 +20,7 @@ def exact_scores(queries: Sequence[str], lines: Lines) -> Floats:
     return np.array([[of_line.get(query, 0.0) for of_line in best] for query in queries])
 
 
-def fuzzy_features(queries: Sequence[str], lines: Lines) -> Floats:
+def fuzzy_features(queries: Sequence[str], lines: LabeledLines) -> Floats:
     """(Q, L, 4) of the word most similar to the query: similarity, edits, confidence; and letters of the query.
 
     Similarity is 0 if no word is at most `EDITS` away.
@@ -41,7 +41,7 @@ def fuzzy_features(queries: Sequence[str], lines: Lines) -> Floats:
     return found
 
 
-def fuzzy_scores(queries: Sequence[str], lines: Lines, weights: Logistic) -> Floats:
+def fuzzy_scores(queries: Sequence[str], lines: LabeledLines, weights: Logistic) -> Floats:
     """(Q, L) the probability that the most similar word is the query, 0 if none is similar."""
     features = fuzzy_features(queries, lines)
     scores = weights(features.reshape(-1, features.shape[2])).reshape(features.shape[:2])

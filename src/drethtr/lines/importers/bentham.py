@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from drethtr.lines.importers.importer import Entry, Found, Importer, needed, within
+from drethtr.lines.importers.importer import Entry, ImportedLine, Importer, needed, within
 from drethtr.lines.sample import LeftOut, Sample
 from drethtr.lines.sources.folder import read_transcription
 from drethtr.lines.sources.table import rows_of
@@ -52,7 +52,7 @@ def entry(root: Path, name: str, split: str) -> Entry:
         return LeftOut(str(root / f"Transcriptions/{name}.txt"), "no transcription")
     written = read_transcription(text)
     page = "_".join(name.split("_")[:3])
-    return Found(
+    return ImportedLine(
         split,
         Sample(image, nfc(html.unescape(written)), "bentham", "en", page, clean="<" not in written, key=str(image)),
     )

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import visible_below
-from drethtr.lines.importers.importer import Entry, Found, Importer
+from drethtr.lines.importers.importer import Entry, ImportedLine, Importer
 from drethtr.lines.importers.splits import split_of_path
 from drethtr.lines.sample import LeftOut, Sample
 from drethtr.lines.sources.parquet import is_clean, open_parquet, word
@@ -112,4 +112,4 @@ def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:
         clean=is_clean(row.get("clean"), key),
         key=key,
     )
-    return Found(split, sample)
+    return ImportedLine(split, sample)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.lines.importers.annotations import annotations
-from drethtr.lines.importers.importer import Entry, Found, Importer, needed, within
+from drethtr.lines.importers.importer import Entry, ImportedLine, Importer, needed, within
 from drethtr.lines.sample import LeftOut, Sample
 from drethtr.lines.sources.table import rows_of
 from drethtr.text.normalize import nfc
@@ -91,7 +91,7 @@ def line(name: str, text: str, images: Path, writers: dict[str, str]) -> Entry:
     if image is None:
         return LeftOut(str(images / f"{name}.png"), "no image")
     sample = Sample(image, nfc(text), "iam", "en", page=form, hand=writers.get(form), key=str(image))
-    return Found("", sample)
+    return ImportedLine("", sample)
 
 
 def writers_of(source: Path) -> dict[str, str]:

@@ -10,14 +10,14 @@ from drethtr.base.errors import DataError
 from drethtr.lines.sample import LeftOut, Sample
 
 
-class Found(NamedTuple):
+class ImportedLine(NamedTuple):
     """A line and its split: `train`, `val`, `test`, or "" if the layout has none."""
 
     split: str
     sample: Sample
 
 
-Entry: TypeAlias = Found | LeftOut
+Entry: TypeAlias = ImportedLine | LeftOut
 
 
 @dataclass(frozen=True)

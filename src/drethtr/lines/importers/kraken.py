@@ -9,7 +9,7 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import IMAGES, is_hidden, visible_below
-from drethtr.lines.importers.importer import Entry, Found, Importer
+from drethtr.lines.importers.importer import Entry, ImportedLine, Importer
 from drethtr.lines.importers.splits import split_of_path
 from drethtr.lines.sample import LeftOut, Sample
 from drethtr.lines.sources.folder import read_transcription
@@ -62,4 +62,4 @@ def entry(images: list[Path], text: Path, name: str, source: Path) -> Entry:
         return LeftOut(str(text), "not one line of UTF-8 text")
     inside = [part for part in text.parent.relative_to(source).parts if not split_named(part)]
     sample = Sample(images[0], written, name, page="/".join(inside) or None, key=str(images[0]))
-    return Found(split_of_path(text.parent, source) if text.parent != source else "", sample)
+    return ImportedLine(split_of_path(text.parent, source) if text.parent != source else "", sample)

@@ -12,7 +12,7 @@ from typing import ClassVar
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, visible_below
 from drethtr.documents.read import made_here
-from drethtr.lines.importers.importer import Entry, Found, Importer, within
+from drethtr.lines.importers.importer import Entry, ImportedLine, Importer, within
 from drethtr.lines.importers.splits import split_of_path
 from drethtr.lines.sample import LeftOut
 from drethtr.lines.sources.pages import document_name, is_page, is_reviewed, lines_of, page_name
@@ -57,7 +57,7 @@ class Pages(Importer):
                 else:
                     described[page] = path
                     sample = replace(found, text=nfc(found.text), set=name, language=self.language, page=page)
-                    yield Found(split, sample)
+                    yield ImportedLine(split, sample)
 
 
 def descriptions(folder: Path) -> list[Path]:

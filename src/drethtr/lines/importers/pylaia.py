@@ -13,7 +13,7 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import IMAGES
-from drethtr.lines.importers.importer import Entry, Found, Importer, within
+from drethtr.lines.importers.importer import Entry, ImportedLine, Importer, within
 from drethtr.lines.sample import LeftOut, Sample
 from drethtr.lines.sources.table import rows_of
 from drethtr.lines.split_names import split_named
@@ -68,4 +68,4 @@ def entry(fields: list[str], source: Path, split: str, name: str, where: str) ->
     if image is None:
         return LeftOut(f"{where}: {fields[0]}", "no image")
     text = "".join(" " if token == SPACE else token for token in fields[1:])
-    return Found(split, Sample(image, nfc(text), name, key=str(image)))
+    return ImportedLine(split, Sample(image, nfc(text), name, key=str(image)))

@@ -24,7 +24,7 @@ from PIL import Image
 from drethtr.images.file import DECODING_ERRORS
 from drethtr.images.formats import FORMATS
 from drethtr.lines.importers.annotations import annotations
-from drethtr.lines.importers.importer import Entry, Found, Importer, needed, within
+from drethtr.lines.importers.importer import Entry, ImportedLine, Importer, needed, within
 from drethtr.lines.sample import LeftOut, Sample
 from drethtr.text.normalize import nfc
 
@@ -101,4 +101,4 @@ def cut(line: ElementTree.Element, letter: Image.Image, split: str, page: str, k
     stream = BytesIO()
     letter.crop(box).save(stream, "PNG")
     text = nfc(html.unescape(line.get("Value", "")))
-    return Found(split, Sample(stream.getvalue(), text, "rimes", "fr", page=page, key=key))
+    return ImportedLine(split, Sample(stream.getvalue(), text, "rimes", "fr", page=page, key=key))

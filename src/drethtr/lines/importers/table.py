@@ -10,7 +10,7 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import IMAGES
-from drethtr.lines.importers.importer import Entry, Found, Importer
+from drethtr.lines.importers.importer import Entry, ImportedLine, Importer
 from drethtr.lines.sample import LeftOut, Sample
 from drethtr.lines.sources.table import misshapen, tsv_rows_of
 from drethtr.lines.split_names import set_named, split_named
@@ -64,4 +64,4 @@ def entry(cells: Sequence[str], folder: Path, split: str, name: str, where: str)
     image = next((folder / place / file for place in FOLDERS if (folder / place / file).is_file()), None)
     if image is None:
         return LeftOut(f"{where}: {file}", "no image")
-    return Found(split, Sample(image, nfc(text), name, key=str(image)))
+    return ImportedLine(split, Sample(image, nfc(text), name, key=str(image)))

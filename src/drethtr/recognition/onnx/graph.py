@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import CheckpointError
 from drethtr.recognition.onnx import protobuf
-from drethtr.recognition.onnx.protobuf import Attribute, Kind, Shape
+from drethtr.recognition.onnx.protobuf import Attribute, ElementType, Shape
 
 Array = NDArray[Any]
 
@@ -50,12 +50,12 @@ class Graph:
         inside._prefix = f"{self._prefix}inner_{len(self._nodes)}_"
         return inside
 
-    def input(self, name: str, shape: Shape, kind: Kind = Kind.FLOAT) -> str:
+    def input(self, name: str, shape: Shape, kind: ElementType = ElementType.FLOAT) -> str:
         """An input of the graph."""
         self.inputs[name] = protobuf.declared(name, kind, shape)
         return name
 
-    def output(self, *values: str, kind: Kind = Kind.FLOAT) -> None:
+    def output(self, *values: str, kind: ElementType = ElementType.FLOAT) -> None:
         """Make tensors outputs of the graph, behind those it has."""
         self.outputs += values
         self._results += [protobuf.declared(value, kind) for value in values]
@@ -107,10 +107,10 @@ class Graph:
     def loop(self, times: str, body: Callable[["Graph", str], str]) -> str:
         """Outputs of a body side by side, (times, ...); it is given the graph to build in and the turn, from 0."""
         inside = self.inner()
-        turn = inside.input(f"{inside._prefix}turn", (), Kind.INT64)
-        going_on = inside.input(f"{inside._prefix}going_on", (), Kind.BOOL)
+        turn = inside.input(f"{inside._prefix}turn", (), ElementType.INT64)
+        going_on = inside.input(f"{inside._prefix}going_on", (), ElementType.BOOL)
         made = body(inside, turn)
-        inside.output(inside.op("Identity", going_on), kind=Kind.BOOL)
+        inside.output(inside.op("Identity", going_on), kind=ElementType.BOOL)
         inside.output(made)
         parts = inside._nodes, (), inside.inputs.values(), inside._results
         return self.op("Loop", times, "", body=protobuf.graph(inside._prefix, *parts))

@@ -12,7 +12,7 @@ import numpy as np
 from drethtr.recognition.architecture import NetworkConfig, RescorerConfig
 from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
 from drethtr.recognition.onnx.int8 import linear_int8
-from drethtr.recognition.onnx.protobuf import Kind
+from drethtr.recognition.onnx.protobuf import ElementType
 
 
 class Heads(NamedTuple):
@@ -104,7 +104,7 @@ def numbered(graph: Graph, x: str) -> str:
     """The numbers of tokens, (N, 1), from 0."""
     count = graph.op("Squeeze", graph.op("Shape", x, start=0, end=1))
     numbers = graph.op("Range", np.array(0), count, np.array(1))
-    return graph.op("Unsqueeze", graph.op("Cast", numbers, to=int(Kind.FLOAT)), whole(1))
+    return graph.op("Unsqueeze", graph.op("Cast", numbers, to=int(ElementType.FLOAT)), whole(1))
 
 
 def joined(graph: Graph, found: str, width: int) -> str:

@@ -23,7 +23,7 @@ from drethtr.recognition.onnx.graph import Graph, refuse_left_over
 from drethtr.recognition.onnx.image import blank_graph, image_graph
 from drethtr.recognition.onnx.session import Session
 from drethtr.recognition.onnx.support import supports
-from drethtr.recognition.onnx.text import Fade, rescorer_graph, step_graph, tree_graph
+from drethtr.recognition.onnx.text import LayerDecay, rescorer_graph, step_graph, tree_graph
 from drethtr.recognition.onnx.tree import Feeds, chain_feeds, tree_feeds
 from drethtr.recognition.search.tree import TextTree
 
@@ -76,7 +76,7 @@ class OnnxNetwork:
             raise ConfigError(reason)
         self.config = config
         self.workers = threads
-        self._fades = tuple(Fade.of(config, config.position(layer)) for layer in range(config.layers))
+        self._fades = tuple(LayerDecay.of(config, config.position(layer)) for layer in range(config.layers))
         image = image_graph(config, weights, vocabulary, int8=int8)
         tree = tree_graph(config, weights, vocabulary, int8=int8)
         refuse_left_over(weights, (image, tree))

@@ -20,7 +20,7 @@ VARINT, BYTES, FLOAT32 = 0, 2, 5
 """How the value of a field is stored."""
 
 
-class Kind(IntEnum):
+class ElementType(IntEnum):
     """Numbers of a tensor (TensorProto.DataType)."""
 
     FLOAT = 1
@@ -31,13 +31,13 @@ class Kind(IntEnum):
     BOOL = 9
 
 
-KINDS = {
-    np.dtype(np.float32): Kind.FLOAT,
-    np.dtype(np.uint8): Kind.UINT8,
-    np.dtype(np.int8): Kind.INT8,
-    np.dtype(np.int32): Kind.INT32,
-    np.dtype(np.int64): Kind.INT64,
-    np.dtype(np.bool_): Kind.BOOL,
+ELEMENT_TYPES = {
+    np.dtype(np.float32): ElementType.FLOAT,
+    np.dtype(np.uint8): ElementType.UINT8,
+    np.dtype(np.int8): ElementType.INT8,
+    np.dtype(np.int32): ElementType.INT32,
+    np.dtype(np.int64): ElementType.INT64,
+    np.dtype(np.bool_): ElementType.BOOL,
 }
 
 Attribute: TypeAlias = int | float | str | bytes | Sequence[int]
@@ -102,7 +102,7 @@ def node(
 def header(name: str, array: NDArray[np.generic]) -> bytes:
     """TensorProto without numbers."""
     sizes = b"".join(number(1, size) for size in array.shape)
-    return sizes + number(2, KINDS[array.dtype]) + data(8, name)
+    return sizes + number(2, ELEMENT_TYPES[array.dtype]) + data(8, name)
 
 
 def tensor(name: str, array: NDArray[np.generic]) -> bytes:
@@ -116,7 +116,7 @@ def promised(name: str, array: NDArray[np.generic]) -> bytes:
     return header(name, array) + data(13, place) + number(14, 1)
 
 
-def declared(name: str, kind: Kind, shape: Shape | None = None) -> bytes:
+def declared(name: str, kind: ElementType, shape: Shape | None = None) -> bytes:
     """ValueInfoProto of an input or output."""
     sizes = () if shape is None else (data(2, s) if isinstance(s, str) else number(1, s) for s in shape)
     known = b"" if shape is None else data(2, each(1, sizes))

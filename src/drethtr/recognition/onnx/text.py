@@ -16,17 +16,17 @@ from drethtr.recognition.architecture import NetworkConfig, RescorerConfig, Rete
 from drethtr.recognition.decay import LayerPosition, Scheduled
 from drethtr.recognition.onnx.graph import Array, Graph, whole
 from drethtr.recognition.onnx.layers import Heads, Layer, layer_norm, linear, scores, sinusoid
-from drethtr.recognition.onnx.protobuf import Kind
+from drethtr.recognition.onnx.protobuf import ElementType
 
 
-class Fade(NamedTuple):
+class LayerDecay(NamedTuple):
     """The decay of a layer: log γ of each head, (H,), and whether sums are divided by the root of their mass."""
 
     log_gamma: Array
     normalize: bool
 
     @classmethod
-    def of(cls, config: NetworkConfig | RescorerConfig, position: LayerPosition) -> "Fade":
+    def of(cls, config: NetworkConfig | RescorerConfig, position: LayerPosition) -> "LayerDecay":
         """That of the network's mixer at a layer."""
         assert isinstance(config.mixer, Retentive) and isinstance(config.mixer.decay, Scheduled)
         return cls(config.mixer.decay.log_gamma(position), config.mixer.normalize)
@@ -54,7 +54,7 @@ def tree_graph(
         layer = Layer(graph, config, number)
         own, seen = layer.heads(x), image_attention(graph, config, number)
         shares = seen.shares(own.queries)
-        weights_of_text = retention(graph, own, distance, Fade.of(config, config.position(number)))
+        weights_of_text = retention(graph, own, distance, LayerDecay.of(config, config.position(number)))
         if watched:
             graph.output(shares, graph.op("Abs", weights_of_text))
         found = graph.op("MatMul", weights_of_text, own.values)
@@ -74,7 +74,7 @@ def rescorer_graph(
     for number in range(config.layers):
         layer = Layer(graph, config, number)
         own = layer.heads(x)
-        weights_of_text = retention(graph, own, distance, Fade.of(config, config.position(number)))
+        weights_of_text = retention(graph, own, distance, LayerDecay.of(config, config.position(number)))
         x = layer.after(x, graph.op("MatMul", weights_of_text, own.values))
     x = layer_norm(graph, x, "final_norm", config.width)
     graph.output(linear(graph, x, "to_logits", config.width, vocabulary, bias=False))
@@ -96,7 +96,7 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
         layer = Layer(graph, config, number)
         own, seen = layer.heads(x), image_attention(graph, config, number)
         queries, keys, values = (graph.op("Transpose", part, perm=(1, 0, 2)) for part in own[:3])
-        gamma = np.exp(Fade.of(config, config.position(number)).log_gamma)
+        gamma = np.exp(LayerDecay.of(config, config.position(number)).log_gamma)
         before = graph.input(f"memory_{number}", ("rows", config.heads, channels, channels))
         faded = graph.op("Mul", before, gamma[:, None, None])
         keys, values = graph.op("Unsqueeze", keys, whole(3)), graph.op("Unsqueeze", values, whole(2))
@@ -119,7 +119,7 @@ def text_tokens(graph: Graph, config: NetworkConfig, vocabulary: int) -> str:
 
 def embedded(graph: Graph, width: int, vocabulary: int) -> str:
     """Token embeddings (N, width)."""
-    tokens = graph.input("tokens", ("nodes",), Kind.INT64)
+    tokens = graph.input("tokens", ("nodes",), ElementType.INT64)
     return graph.op("Gather", graph.weight("embed.tokens.weight", vocabulary, width), tokens, axis=0)
 
 
@@ -156,7 +156,7 @@ def image_attention(graph: Graph, config: NetworkConfig, number: int) -> ImageAt
     return ImageAttention(graph, graph.input(f"keys_{number}", shape), graph.input(f"values_{number}", shape))
 
 
-def retention(graph: Graph, heads: Heads, distance: str, fade: Fade) -> str:
+def retention(graph: Graph, heads: Heads, distance: str, fade: LayerDecay) -> str:
     """Q Kᵀ ⊙ D, (H, N, N)."""
     decay = graph.op("Exp", graph.op("Mul", distance, fade.log_gamma[:, None, None]))
     weights = graph.op("Mul", scores(graph, heads.queries, heads.keys), decay)

@@ -1,6 +1,6 @@
-"""What decoding returns: the tokens of a line, how sure each is, and where it stands on the image.
+"""The result of decoding a line: its tokens, their probabilities, and their places on the image.
 
-The CTC head says where tokens stand, whatever wrote them.
+Tokens are placed by CTC alignment, whichever strategy found them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,13 +20,13 @@ from drethtr.recognition.search.stepwise import Hypothesis
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 IMPOSSIBLE = -1e4
-"""A logit of what cannot be: finite, because entropies multiply with it."""
+"""The logit of an impossible token: finite, because entropies multiply by it."""
 
 LogProbs = NDArray[np.float32]
 
 
 class Candidate(NamedTuple):
-    """A text that a line may have; the higher the `score`, the likelier the strategy finds it."""
+    """A candidate for the text of a line; the strategy prefers higher scores."""
 
     tokens: tuple[int, ...]
     score: float
@@ -35,11 +35,11 @@ class Candidate(NamedTuple):
 class Decoded(NamedTuple):
     """The text found for a line.
 
-    tokens        ids, special ones left out
+    tokens        ids, without special tokens
     confidences   probability of each token, in [0, 1]
-    spans         left and right edge of each token, counted in image tokens from the left
-    draft         what the CTC head read, where the decoder wrote the text
-    alternatives  this text, then others, the best of them first; empty unless asked for
+    spans         left and right edge of each token, in image tokens from the left
+    draft         the CTC reading, if the decoder wrote the text
+    alternatives  this text, then others, best first; empty unless requested
     ended         whether the decoder ended the text, rather than a length limit
     """
 
@@ -51,7 +51,7 @@ class Decoded(NamedTuple):
     ended: bool = True
 
     def with_alternatives(self, score: float, others: Iterable[Candidate], number: int) -> Self:
-        """Attach the score of the text and the best `number` of the others."""
+        """Add the score of the text, and the best `number` of the others."""
         if not number:
             return self
         possible = {text for text in others if text.score > -inf}
@@ -64,7 +64,7 @@ class Decoded(NamedTuple):
 class CTCScores:
     """Log-probabilities (S, V) of the CTC head for each of B lines, with `steps_per_token` steps per image token.
 
-    Start and end are not text: the head never reads them.
+    The start and end tokens are never read.
     """
 
     lines: tuple[LogProbs, ...]
@@ -82,33 +82,33 @@ class CTCScores:
 
     @classmethod
     def of(cls, memory: ImageMemory) -> "CTCScores | None":
-        """Those of the refined reading; None without a CTC head."""
+        """The log-probabilities of the refined reading; None without a CTC head."""
         if memory.ctc is None:
             return None
         lines = tuple(map(text_only, memory.ctc))
         return cls(lines, len(lines[0]) // memory.tokens[0] if lines else 1)
 
     def reading(self, line: int) -> Decoded:
-        """The likeliest path of a line."""
+        """The best path of a line, as a text."""
         return self.on_image(self.paths[line], self.lines[line])
 
     def placed(self, line: int, tokens: Sequence[int]) -> Decoded:
-        """Some tokens where the head would put them on a line, as sure as the head is of them."""
+        """Tokens aligned with a line, with the probabilities of the CTC head."""
         rows = self.lines[line]
         return self.on_image(align(rows, tokens, PAD), rows)
 
     def aligned(self, line: int, best: Hypothesis) -> Decoded:
-        """A hypothesis with its tokens where the head would put them on a line."""
+        """A hypothesis with its tokens aligned with a line."""
         return self.placed(line, best.tokens)._replace(confidences=confidences(best), ended=best.ended)
 
     def on_image(self, path: CTCPath, rows: LogProbs) -> Decoded:
-        """A path through the steps `rows`, its tokens as sure as CTC is of them."""
+        """A path through the steps `rows`, with the CTC probabilities of its tokens."""
         probabilities = tuple(map(exp, path.token_log_probabilities))
         return Decoded(path.tokens, probabilities, edges(path.spans, len(rows), self.steps_per_token))
 
 
 def text_only(logits: Logits) -> LogProbs:
-    """Log-probabilities of CTC logits (S, V), without start and end."""
+    """Log-probabilities from CTC logits (S, V), with start and end excluded."""
     values = logits.astype(np.float32)
     values[:, [BOS, EOS]] = IMPOSSIBLE
     shifted = values - values.max(1, keepdims=True)
@@ -123,7 +123,7 @@ def entropy_of_steps(log_probs: LogProbs) -> LogProbs:
 
 
 def located(memory: ImageMemory, scores: CTCScores | None, hypotheses: Sequence[Hypothesis]) -> list[Decoded]:
-    """One hypothesis per line, its tokens aligned to the image by the CTC head, or spread evenly if there is none."""
+    """One hypothesis per line, its tokens aligned by the CTC head, or spread evenly if there is none."""
     if scores is None:
         return [spread(tokens, best) for tokens, best in zip(memory.tokens, hypotheses, strict=True)]
     return [scores.aligned(line, best)._replace(draft=scores.reading(line)) for line, best in enumerate(hypotheses)]
@@ -142,9 +142,10 @@ def confidences(best: Hypothesis) -> tuple[float, ...]:
 
 
 def edges(spans: Sequence[tuple[int, int]], steps: int, steps_per_token: int) -> tuple[tuple[float, float], ...]:
-    """Edges of characters in image tokens from the steps (first, last + 1) where CTC saw them.
+    """Edges of characters in image tokens, from their CTC steps (first, last + 1).
 
-    CTC marks a character by a short spike near its middle, so neighbors meet halfway between their spikes.
+    CTC marks a character with a short spike near its middle, so the edge between neighbors is halfway between their
+    spikes.
     """
     scale = 1 / steps_per_token
     middles = [(first + after) / 2 for first, after in spans]

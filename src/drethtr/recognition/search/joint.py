@@ -1,15 +1,15 @@
-"""Texts that a line may have, and what CTC head and decoder say of each.
+"""Joint decoding: candidates from the CTC head, rescored and corrected with the decoder and a language model.
 
-The CTC head proposes texts by prefix search; the decoder reads them all back in one parallel pass, as a tree in which
-they share their beginnings. A list of whole texts is short where a line has doubts in many places. So the best text is
-then changed, one place at a time, wherever the decoder was nearly of another mind; what of this is better is put
-together, and the new text is changed in turn.
+The CTC head proposes texts by prefix search; the decoder scores them in one parallel pass, as a tree in which they
+share prefixes. A list of whole texts does not cover a line that is uncertain in many places. So the best text is then
+changed, one place at a time, wherever the decoder nearly preferred another token; changes that help are combined, and
+the new text is changed in turn.
 
-Language has a third vote. N-grams propose texts together with the CTC head; the rescorer, a retentive language model,
-scores whole texts. A model may have either or both, whose mean then counts. In a model without them the decoder votes,
-if it was trained to say how likely a text is without its image.
+Language is the third score. N-grams propose texts together with the CTC head; the rescorer, a retentive language
+model, scores whole texts. A model may have either, or both, which are then averaged. In a model without them the
+decoder scores texts without an image, if it was trained for that.
 
-Lines may be seen at several widths. A log-probability is then the mean over all of them.
+Lines may be seen at several widths; log-probabilities are then averaged over them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,32 +34,32 @@ from drethtr.text.tokenizer import EOS, PAD
 Tokens = tuple[int, ...]
 
 MARGIN = 8.0
-"""Texts that the CTC head holds for e^8 times less likely than its best are not proposed."""
+"""Texts e^8 times less likely than the best, by the CTC head, are not proposed."""
 
 NEARLY = 2.0
-"""The decoder was nearly of another mind where it holds another token for at most e^2 times less likely."""
+"""The decoder nearly preferred another token if it finds it at most e^2 times less likely."""
 
 BEAMS = 10
-"""Texts that the CTC head and n-grams follow."""
+"""Beams of the prefix search with n-grams."""
 
 WORSE = 3.0
-"""Changes that CTC head and n-grams hold for e^3 times less likely than the text before are not tried."""
+"""Changes that make the text e^3 times less likely, by CTC head and n-grams, are not tried."""
 
 AT_ONCE = 8
-"""Doubts about a text that are followed together."""
+"""Doubts about a text that are tried together."""
 
 
 class Doubt(NamedTuple):
-    """Another token that the decoder might have written at a place of a text, or the end."""
+    """Another token, or the end, that the decoder nearly preferred at a place of a text."""
 
     place: int
     token: int
 
 
 class Judgment(NamedTuple):
-    """What the decoder says of a text, and all places where it was nearly of another mind, most so first.
+    """The decoder's score of a text, with its doubts, strongest first.
 
-    `language` is the log-probability by language alone, None if that is not asked for.
+    `language` is the log-probability without the image; None unless requested.
     """
 
     text: Hypothesis
@@ -68,7 +68,7 @@ class Judgment(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Other tokens for some of a text."""
+    """A replacement of some tokens of a text."""
 
     start: int
     end: int
@@ -79,12 +79,12 @@ class Change(NamedTuple):
         return self.start <= other.end and other.start <= self.end
 
 
-class Scored(NamedTuple):
+class ScoredText(NamedTuple):
     """A text with its log-probabilities.
 
-    decoder   of the text and of its tokens
-    ctc       of the head, over all paths
-    language  of the language models, a constant more for each token
+    decoder   by the decoder: of the text, and of its tokens
+    ctc       by the CTC head, over all paths
+    language  by the language models, plus a constant for each token
     """
 
     decoder: Hypothesis
@@ -93,39 +93,39 @@ class Scored(NamedTuple):
     language: float = 0.0
 
     def quality(self, ctc_weight: float, language_weight: float = 0.0) -> float:
-        """The mean of head and decoder, weighted, and language on top."""
+        """The weighted mean of CTC head and decoder, plus weighted language."""
         decoder = self.decoder.log_probability
         parts = (ctc_weight, self.ctc), (1 - ctc_weight, decoder), (language_weight, self.language)
         return sum(weight * score for weight, score in parts if weight)  # 0 times -inf would be no number
 
 
-class Heard(NamedTuple):
-    """What is known of a text before the decoder reads it: what the CTC head says of it, and n-grams."""
+class FirstPassScores(NamedTuple):
+    """The scores of a text before the decoder scores it: by the CTC head, and by n-grams."""
 
     ctc: float
     language: float
 
 
 @dataclass
-class Race:
-    """The texts of one line that are known, and what is tried next.
+class LineSearch:
+    """The search for the text of one line: texts with scores, and texts to score next.
 
-    rows     (S, V) log-probabilities of the CTC head, for each width at which the line is seen
-    quality  what texts are compared by
-    voices   what n-grams have to say
-    known    texts that were read back
-    waiting  texts to be read back, with what others than the decoder say of them
-    base     the best text when changes were last looked for; None before
-    tried    the changes of it that were waiting
-    chosen   those that made it better and do not touch, best first
-    settled  doubts about it that were followed, or were when it was another text
+    rows     (S, V) log-probabilities of the CTC head, for each width of the line
+    quality  the score by which texts are ranked
+    voices   the n-grams
+    known    texts that the decoder has scored
+    waiting  texts that it will score next, with their first-pass scores
+    base     the text whose changes are tried; None before the first
+    tried    those of its changes that are waiting
+    chosen   changes that improved it and do not touch, best first
+    settled  doubts about it that were tried, or that were tried before it was changed
     """
 
     rows: Sequence[LogProbs]
-    quality: Callable[[Scored], float]
+    quality: Callable[[ScoredText], float]
     voices: Voices = field(default_factory=Voices)
-    known: dict[Tokens, Scored] = field(default_factory=dict)
-    waiting: dict[Tokens, Heard] = field(default_factory=dict)
+    known: dict[Tokens, ScoredText] = field(default_factory=dict)
+    waiting: dict[Tokens, FirstPassScores] = field(default_factory=dict)
     base: Tokens | None = None
     tried: tuple[Change, ...] = ()
     chosen: tuple[Change, ...] = ()
@@ -133,28 +133,28 @@ class Race:
 
     @cached_property
     def heads(self) -> list[TextScores]:
-        """What the CTC head says of any text, for each width."""
+        """The CTC scores of any text, for each width."""
         return [TextScores(rows, PAD) for rows in self.rows]
 
     def propose(self, texts: Iterable[Tokens]) -> None:
-        """Let texts wait that are not known yet."""
+        """Queue the texts that the decoder has not scored."""
         unknown = [text for text in dict.fromkeys(texts) if text not in self.known]
         self.waiting = {}
         if unknown:
             said = ctc_scores(self.heads, unknown, unknown[0] if self.base is None else self.base)
-            self.waiting = dict(zip(unknown, map(Heard, said, map(self.voices.say, unknown)), strict=True))
+            self.waiting = dict(zip(unknown, map(FirstPassScores, said, map(self.voices.say, unknown)), strict=True))
 
     def enter(self, judgments: Iterable[Judgment]) -> None:
-        """Take in what the decoder says of the texts that waited."""
+        """Add the decoder's scores of the waiting texts."""
         for (text, doubts, rescored), (ctc, counted) in zip(judgments, self.waiting.values(), strict=True):
             said = [counted] if self.voices.speak else []
             if rescored is not None:
                 said.append(rescored + PER_TOKEN * len(text.tokens))
-            self.known[text.tokens] = Scored(text, ctc, doubts, sum(said) / max(len(said), 1))
+            self.known[text.tokens] = ScoredText(text, ctc, doubts, sum(said) / max(len(said), 1))
         self.waiting = {}
 
     def go_on(self) -> None:
-        """Put together the changes that made the base better; when that is known, look for changes of the best text."""
+        """Combine the changes that improved the base; once that text is scored, try changes of the best text."""
         if self.base is not None and self.tried:
             self.chosen = self.improvements(self.base)
             self.tried = ()
@@ -170,7 +170,7 @@ class Race:
         self.change(best)
 
     def improvements(self, base: Tokens) -> tuple[Change, ...]:
-        """The changes that made the base better, best first; of those that touch, the best."""
+        """The changes that improved the base, best first; of those that touch, the best."""
         before = self.quality(self.known[base])
         after = {change: self.quality(self.known[changed(base, [change])]) for change in self.tried}
         chosen: list[Change] = []
@@ -180,7 +180,7 @@ class Race:
         return tuple(chosen)
 
     def change(self, base: Tokens) -> None:
-        """Follow the next doubts about the base: let those changes wait that CTC head and n-grams do not refuse."""
+        """Try the next doubts about the base: queue the changes that CTC head and n-grams do not rule out."""
         _, ctc, doubts, _ = self.known[base]
         before = ctc + self.voices.vote(base)
         open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
@@ -205,7 +205,7 @@ def changed(text: Tokens, changes: Iterable[Change]) -> Tokens:
 
 
 def moved(doubts: Iterable[Doubt], changes: Sequence[Change]) -> Iterator[Doubt]:
-    """The doubts about a text where they are when it is changed; those about what changes are gone."""
+    """The doubts about a text, moved to their places in the changed text; those about changed tokens are dropped."""
     for doubt in doubts:
         here = Change(doubt.place, doubt.place, ())
         if not any(map(here.touches, changes)):
@@ -214,7 +214,7 @@ def moved(doubts: Iterable[Doubt], changes: Sequence[Change]) -> Iterator[Doubt]
 
 
 def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:
-    """The ways in which a text may have another token at a place: instead, in between, or its own left out."""
+    """The changes that resolve a doubt: insert the token, replace the text's own, or delete that."""
     place, token = doubt
     if token == EOS:
         return [Change(place, len(text), ())]
@@ -229,35 +229,35 @@ def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:
 def compete(
     network: Network,
     views: Sequence[View],
-    quality: Callable[[Scored], float],
+    quality: Callable[[ScoredText], float],
     *,
     candidates: int,
     corrections: int,
     voices: Voices,
-) -> list[list[Scored]]:
-    """For each line the texts that CTC head and n-grams propose, and what `corrections` of the best one led to.
+) -> list[list[ScoredText]]:
+    """For each line the candidates of CTC head and n-grams, and the texts from `corrections` of the best one.
 
-    `views` are the lines at different widths; each of them proposes at most so many `candidates`. If `voices` have
-    a weight, the network is the language model for whole texts, unless it has no rescorer and there are n-grams.
+    `views` are the lines at different widths, each with at most `candidates`. If `voices` have a weight, the network
+    scores whole texts as a language model, unless it has no rescorer and there are n-grams.
     """
     scorers = [NetworkScorer(network, view.memory) for view in views]
     asked = voices.weight and (network.dimensions.rescores or not voices.languages)
     language = LanguageScorer(network) if asked else None
     lines = range(views[0].memory.lines)
-    races = [Race([view.scores.lines[line] for view in views], quality, voices) for line in lines]
-    for line, race in enumerate(races):
-        race.propose(text.tokens for view in views for text in proposed(view.scores, line, candidates, voices))
+    searches = [LineSearch([view.scores.lines[line] for view in views], quality, voices) for line in lines]
+    for line, search in enumerate(searches):
+        search.propose(text.tokens for view in views for text in proposed(view.scores, line, candidates, voices))
     for turn in range(1 + corrections):
-        running = [line for line in lines if races[line].waiting]
+        running = [line for line in lines if searches[line].waiting]
         if not running:
             break
-        waiting = [list(races[line].waiting) for line in running]
-        kept = [some if len(running) == len(races) else some.keep(np.array(running)) for some in scorers]
+        waiting = [list(searches[line].waiting) for line in running]
+        kept = [some if len(running) == len(searches) else some.keep(np.array(running)) for some in scorers]
         for line, judgments in zip(running, read_back(kept, waiting, language), strict=True):
-            races[line].enter(judgments)
+            searches[line].enter(judgments)
             if turn < corrections:
-                races[line].go_on()
-    return [list(race.known.values()) for race in races]
+                searches[line].go_on()
+    return [list(search.known.values()) for search in searches]
 
 
 def proposed(scores: CTCScores, line: int, number: int, voices: Voices) -> list[CTCText]:
@@ -270,7 +270,7 @@ def proposed(scores: CTCScores, line: int, number: int, voices: Voices) -> list[
 def read_back(
     views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], language: LanguageScorer | None = None
 ) -> list[list[Judgment]]:
-    """Some texts per line, with the log-probabilities that the decoder gives to their tokens and ends."""
+    """The decoder's scores of some texts per line."""
     trees = [TextTree.of(some) for some in texts]
     seen = [np.mean(of_line, axis=0) for of_line in zip(*(view.score_trees(trees) for view in views), strict=True)]
     unseen = [None] * len(trees) if language is None else language.score_trees(trees)
@@ -282,9 +282,9 @@ def read_back(
 
 
 def judged(text: Tokens, log_probabilities: Floats, language: Floats | None) -> Judgment:
-    """A text of N tokens as the decoder sees it, by log-probabilities (N + 1, V) of what follows each prefix.
+    """The score of a text of N tokens, from log-probabilities (N + 1, V) of the token after each prefix.
 
-    `language` has those without the image, if they are asked for.
+    `language` has those without the image, if requested.
     """
     places, written = np.arange(len(text) + 1), [*text, EOS]
     gains = log_probabilities[places, written]
@@ -298,9 +298,9 @@ def judged(text: Tokens, log_probabilities: Floats, language: Floats | None) -> 
 
 
 def ctc_scores(views: Sequence[TextScores], texts: Sequence[Tokens], base: Tokens) -> list[float]:
-    """What the CTC head says of some texts of one line, in the mean over its views; most of them are like the base.
+    """The CTC scores of some texts of one line, averaged over its views; most of them resemble the base.
 
-    A text too long for some of them is left to the others.
+    Views that are too short for a text are left out of its mean.
     """
     for view in views:
         view.lean_on(base)
@@ -308,6 +308,6 @@ def ctc_scores(views: Sequence[TextScores], texts: Sequence[Tokens], base: Token
 
 
 def mean_of_finite(scores: Sequence[float]) -> float:
-    """The mean of those that are finite; -inf if none is."""
+    """The mean of the finite scores; -inf if there are none."""
     finite = [score for score in scores if score > -inf]
     return sum(finite) / len(finite) if finite else -inf

@@ -1,4 +1,4 @@
-"""What people call strategies, on the command line and in `Recognizer.load`: `joint`, `beam:5`."""
+"""Names of strategies, for the command line and `Recognizer.load`: `joint`, `beam:5`."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,8 +10,8 @@ from drethtr.base.plugins import load_plugins
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 
 USUAL_JOINT = Joint(candidates=12, corrections=2)
-"""What `joint` stands for: more candidates or corrections save hardly any errors. The defaults of `Joint` itself stay
-as they were, because hashes of models leave out settings that are at their default."""
+"""The strategy named `joint`: more candidates or corrections avoid hardly any errors. The defaults of `Joint` itself
+never change, because the hash of a model omits settings that have their default."""
 
 NAMES: dict[str, Callable[[], Strategy]] = {
     "ctc": CTC,
@@ -23,11 +23,11 @@ NAMES: dict[str, Callable[[], Strategy]] = {
 }
 
 NUMBERED: dict[str, Callable[[int], Strategy]] = {"beam": Beam}
-"""Those that take a number, as in `beam:5`."""
+"""Strategies that take a number, as in `beam:5`."""
 
 
 def strategy_named(text: str) -> Strategy:
-    """The strategy of a name such as `joint` or `beam:5`.
+    """The strategy with a name such as `joint` or `beam:5`.
 
     Raises:
         ConfigError: for any other name or number.
@@ -45,7 +45,7 @@ def strategy_named(text: str) -> Strategy:
 
 
 def name_of(strategy: Strategy) -> str:
-    """The name of a strategy, whatever weights a model gives it; one without a name as Python shows it."""
+    """The name of a strategy, regardless of weights from a model; its `repr` if it has no name."""
     numbered = [f"{name}:{beams}" for name in NUMBERED if (beams := getattr(strategy, "beams", None)) is not None]
     for name in (*numbered, *NAMES):
         if strategy_named(name).completed_by(strategy) == strategy.completed_by(strategy):

@@ -1,10 +1,10 @@
-"""The strategies that find a text. A user chooses one by value, or by name (`names.py`).
+"""The strategies, or decoders. Users choose one by value, or by name (`names.py`).
 
-CTC()                the reading of the CTC head and the n-gram language model, if the model has one: fastest
+CTC()                CTC decoding, with the n-gram language model if the model has one: fastest
 Joint()              CTC candidates, corrected and rescored with decoder and language model
-Joint(stretches=…)   the line seen at several widths as well (test-time augmentation): most accurate, slowest
-Greedy()             the decoder writes the likeliest token at every step
-VerifiedDrafts()     the text of Greedy by speculative decoding: the decoder reads back the CTC reading; faster
+Joint(stretches=…)   the same at several widths (test-time augmentation): most accurate, slowest
+Greedy()             greedy decoding: the likeliest token at every step
+VerifiedDrafts()     the text of Greedy by speculative decoding with the CTC reading as the draft: faster
 Beam(5)              beam search with the decoder
 """
 
@@ -22,7 +22,7 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.search.continuation import Continuation
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, search_languages
 from drethtr.recognition.search.decoded import Candidate, Decoded, located
-from drethtr.recognition.search.joint import BEAMS, Scored, compete
+from drethtr.recognition.search.joint import BEAMS, ScoredText, compete
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import Hypothesis, beam_search, greedy
 from drethtr.recognition.search.strategy import Strategy, View
@@ -30,14 +30,14 @@ from drethtr.recognition.search.verify import verify
 from drethtr.text.tokenizer import EOS, PAD
 
 __all__ = ["CTC", "Beam", "Greedy", "Joint", "Strategy", "VerifiedDrafts"]
-"""Who reads settings or a model takes `Strategy` from here, so that every kind is known."""
+"""Code that parses settings or models imports `Strategy` from here, so that every kind is registered."""
 
 MARGIN = 6.0
-"""`CTC` drops beginnings of texts that are e^6 times less likely than the best."""
+"""`CTC` drops prefixes that are e^6 times less likely than the best."""
 
 
 class Weights(NamedTuple):
-    """How much the CTC head's word counts against the decoder's, and how much language counts on top."""
+    """The weight of the CTC head relative to the decoder, and the additional weight of language."""
 
     ctc: float
     language: float
@@ -47,10 +47,10 @@ USUAL = Weights(ctc=0.4, language=0.0)
 
 
 def check_weight(name: str, weight: float | None) -> None:
-    """Refuse a weight that is none.
+    """Refuse a weight outside [0, 1].
 
     Raises:
-        ConfigError: saying whose it is.
+        ConfigError: naming it.
     """
     if weight is not None and not 0 <= weight <= 1:
         raise ConfigError(f"the weight of {name} is between 0 and 1, not {weight}")
@@ -58,10 +58,10 @@ def check_weight(name: str, weight: float | None) -> None:
 
 @dataclass(frozen=True)
 class CTC(Strategy):
-    """The likeliest text by CTC head and n-grams; without n-grams the likeliest path, no search at all.
+    """Prefix search with the CTC head and n-grams; without n-grams the best path, without a search.
 
     Args:
-        language_weight: Of the n-grams, beside the CTC head's 1; if left out, what `drethtr calibrate` found.
+        language_weight: Of the n-grams; that of the CTC head is 1. By default the one that `drethtr calibrate` found.
     """
 
     language_weight: float | None = None
@@ -73,7 +73,7 @@ class CTC(Strategy):
 
     @property
     def weights(self) -> Weights:
-        """As of `Joint` without the decoder."""
+        """The weights of a `Joint` that ignores the decoder."""
         return Weights(1.0, USUAL.language if self.language_weight is None else self.language_weight)
 
     def completed_by(self, best: Strategy | None) -> Strategy:
@@ -104,7 +104,7 @@ class CTC(Strategy):
 
 @dataclass(frozen=True)
 class Beam(Strategy):
-    """Beam search, texts compared by log-probability / length^length_exponent; alternatives are other beams."""
+    """Beam search; texts are ranked by log-probability / length^length_exponent, and alternatives are other beams."""
 
     beams: int = 5
     length_exponent: float = 1.0
@@ -143,19 +143,19 @@ class Beam(Strategy):
     def with_alternatives(
         self, read: list[Decoded], own: list[Hypothesis], texts: list[list[Hypothesis]], number: int
     ) -> list[Decoded]:
-        """Each line's reading beside the `texts` a search found."""
+        """The reading of each line with alternatives from `texts`, which a search found."""
         return [
             line.with_alternatives(self.quality(best), [Candidate(t.tokens, self.quality(t)) for t in others], number)
             for line, best, others in zip(read, own, texts, strict=True)
         ]
 
     def quality(self, text: Hypothesis) -> float:
-        """What texts are compared by."""
+        """The score by which texts are ranked."""
         return float(text.log_probability / max(len(text.token_log_probabilities), 1) ** self.length_exponent)
 
 
 class Writer(Strategy):
-    """A decoder that writes one text; alternatives come from a beam search of their own."""
+    """A strategy that finds one text; alternatives come from a separate beam search."""
 
     @abstractmethod
     def write(self, scorer: NetworkScorer, view: View) -> list[Hypothesis]:
@@ -189,9 +189,9 @@ def write_greedily(scorer: NetworkScorer) -> list[Hypothesis]:
 
 @dataclass(frozen=True)
 class VerifiedDrafts(Writer):
-    """The text of `Greedy`, token for token, from a CTC draft that the decoder reads back and corrects.
+    """Speculative decoding: the text of `Greedy`, token for token, from a CTC draft that the decoder verifies.
 
-    A line that needs more than `passes`, or where rounding could decide between two tokens, is left to `Greedy`.
+    A line that needs more than `passes`, or where rounding could decide between two tokens, is decoded greedily.
     """
 
     passes: int = 16
@@ -208,19 +208,19 @@ class VerifiedDrafts(Writer):
 
 @dataclass(frozen=True)
 class Joint(Strategy):
-    """Of the CTC head's best texts and those near the best of them, the one that head and decoder find likeliest.
+    """The best of the CTC candidates and their corrections, by CTC head, decoder and language model together.
 
-    Texts are compared by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight log P_language, where
-    P_language is what n-grams and rescorer make of a text or, in a model without both, the decoder without its image.
-    Weights that are left open are those with which the model reads best, as `drethtr calibrate` found; else 0.4 and 0.
+    Texts are ranked by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight log P_language, where
+    P_language comes from n-grams and rescorer or, in a model without both, from the decoder without an image. Weights
+    that are left open are the best ones for the model, as found by `drethtr calibrate`; else 0.4 and 0.
 
     Args:
         candidates: Texts that the CTC head may propose for a line, at each width.
-        corrections: Further passes of the decoder, to try changes of the best text where it was nearly of another mind,
-            or to put together those that help.
-        stretches: Widths at which lines are seen, 1 being the usual one. Log-probabilities are averaged over them:
+        corrections: Further passes of the decoder, which try changes of the best text where the decoder nearly
+            preferred another token, or combine those that help.
+        stretches: Widths at which lines are seen, relative to the usual one. Log-probabilities are averaged over them:
             three widths make fewer errors than one, and take three times as long or more.
-        language_weight: 0 for a model that has no language model and has learned no prose.
+        language_weight: 0 for a model without a language model that was not trained on prose.
     """
 
     candidates: int = 4
@@ -244,7 +244,7 @@ class Joint(Strategy):
 
     @property
     def weights(self) -> Weights:
-        """Those that texts are compared by; the usual ones where they are left open."""
+        """The weights by which texts are ranked; the usual ones where they are left open."""
         return self.completed(USUAL)
 
     def completed_by(self, best: Strategy | None) -> Strategy:
@@ -253,7 +253,7 @@ class Joint(Strategy):
         return replace(self, ctc_weight=weights.ctc, language_weight=weights.language)
 
     def completed(self, usual: Weights) -> Weights:
-        """The weights, those that are left open taken from others."""
+        """The weights; those that are left open are taken from `usual`."""
         ctc = usual.ctc if self.ctc_weight is None else self.ctc_weight
         return Weights(ctc, usual.language if self.language_weight is None else self.language_weight)
 
@@ -274,8 +274,8 @@ class Joint(Strategy):
 
     def propose(
         self, network: Network, views: Sequence[View], languages: Languages = NO_LANGUAGE
-    ) -> list[list[Scored]]:
-        """The texts of each line, scored by all.
+    ) -> list[list[ScoredText]]:
+        """The candidates of each line with all their scores.
 
         Raises:
             ValueError: if there is not one view for each of its widths.
@@ -291,11 +291,11 @@ class Joint(Strategy):
             voices=Voices(languages, self.weights.language),
         )
 
-    def quality(self, text: Scored) -> float:
-        """What texts are compared by."""
+    def quality(self, text: ScoredText) -> float:
+        """The score by which texts are ranked."""
         return text.quality(*self.weights)
 
 
 def default_strategy(network: Network) -> Strategy:
-    """CTC where there is a head for it, else greedy."""
+    """CTC decoding if the network has a CTC head, else greedy decoding."""
     return Greedy() if network.dimensions.steps_per_token is None else CTC()

@@ -1,4 +1,4 @@
-"""What a strategy is: a way to find the text of every line, chosen by value. Which ones there are: `strategies.py`."""
+"""The interface of decoders: a `Strategy` finds the text of every line. The strategies are in `strategies.py`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,20 +13,20 @@ MOST_ALTERNATIVES = 99
 
 
 class View(NamedTuple):
-    """Lines as they are seen at one width: what the network keeps of them, and what the CTC head says."""
+    """Encoded lines at one width, with the log-probabilities of the CTC head."""
 
     memory: ImageMemory
     ctc: CTCScores | None
 
     @classmethod
     def of(cls, memory: ImageMemory) -> Self:
-        """The view of what a network has encoded."""
+        """The view of encoded lines."""
         return cls(memory, CTCScores.of(memory))
 
     @property
     def scores(self) -> CTCScores:
-        """What the CTC head says, of a network that has one."""
-        assert self.ctc is not None, "strategies that need a CTC head say so, and are refused without one"
+        """The log-probabilities of the CTC head, for a network that has one."""
+        assert self.ctc is not None, "`check_strategy` refuses strategies that need a CTC head without one"
         return self.ctc
 
 
@@ -34,31 +34,31 @@ class Strategy(ABC):
     """Finds the text of every line; the text of a line does not depend on the other lines."""
 
     needs_ctc: ClassVar[bool] = False
-    """Whether it cannot do without a CTC head."""
+    """Whether it needs a CTC head."""
 
     @property
     def stretches(self) -> tuple[float, ...]:
-        """The widths at which it sees a line, relative to the usual one; on the first, characters are placed."""
+        """The widths at which it sees a line, relative to the usual one; characters are placed on the first."""
         return (1.0,)
 
     @property
     def most_alternatives(self) -> int:
-        """How many other texts it can give besides the one it finds."""
+        """The largest number of alternatives it can give."""
         return MOST_ALTERNATIVES
 
     def completed_by(self, best: "Strategy | None") -> "Strategy":
-        """The strategy with the weights it leaves open taken from another, which reads best with a model."""
+        """The strategy, with weights that are left open taken from the model's best strategy."""
         return self
 
     def is_like(self, other: "Strategy") -> bool:
-        """Whether confidences mean the same with both, so that one calibration serves them."""
+        """Whether one calibration serves both."""
         return type(self) is type(other)
 
     @abstractmethod
     def find(
         self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
-        """One text for each line, and at most so many others; `views` are the lines at each of its `stretches`."""
+        """One text for each line, with at most so many alternatives; `views` has one view for each of `stretches`."""
 
 
 def check_strategy(strategy: Strategy, network: Network) -> None:

@@ -109,7 +109,7 @@ def gather(
     Raises:
         FloatingPointError: if the network's numbers overflow.
     """
-    cases = [[Case.of(line, text, tokenizer) for text in some] for line, some in zip(lines, texts, strict=True)]
+    cases = [[TextVariants.of(line, text, tokenizer) for text in some] for line, some in zip(lines, texts, strict=True)]
     trees = [TextTree.of([tokens for case in some for tokens in case.texts]) for some in cases]
     found = []
     for line, some, tree, scores in zip(lines, cases, trees, scorer.score_trees(trees), strict=True):
@@ -118,7 +118,7 @@ def gather(
     return found
 
 
-class Case(NamedTuple):
+class TextVariants(NamedTuple):
     """A text that is given, and those that differ from it in one place, where the reading does.
 
     texts     tokens of the given one, then of the others
@@ -133,7 +133,7 @@ class Case(NamedTuple):
     inserted: tuple[int, ...]
 
     @classmethod
-    def of(cls, line: SeenLine, given: GivenText, tokenizer: Tokenizer) -> "Case":
+    def of(cls, line: SeenLine, given: GivenText, tokenizer: Tokenizer) -> "TextVariants":
         """The texts to compare."""
         pairing = pair(given.written, line.read.text)
         texts = [given.tokens]
@@ -158,7 +158,7 @@ def spaced(text: str, gap: int, words: int) -> str:
     return f"{' ' if gap else ''}{text}{' ' if gap < words else ''}"
 
 
-def weigh(line: SeenLine, case: Case, opinions: Sequence[Floats]) -> TextEvidence:
+def weigh(line: SeenLine, case: TextVariants, opinions: Sequence[Floats]) -> TextEvidence:
     """Evidence for one text.
 
     Args:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.backend import TorchNetwork
-from drethtr.network.network import DecoderState, DRetHTR, ImageMemory
+from drethtr.network.network import BatchMemory, DecoderState, DRetHTR
 from drethtr.recognition.architecture import PRESETS, JointSoftmax, MixerConfig, NetworkConfig, Retentive
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.search.strategies import Beam, Greedy
@@ -76,7 +76,7 @@ class EndingNetwork(DRetHTR):
 
     characters: int
 
-    def decode_text(self, tokens: Tensor, memory: ImageMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
+    def decode_text(self, tokens: Tensor, memory: BatchMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """See `DRetHTR.decode_text`; the end comes when it is due, and not before."""
         logits, after = super().decode_text(tokens, memory, state)
         due = torch.arange(state.length, after.length, device=logits.device) >= self.characters

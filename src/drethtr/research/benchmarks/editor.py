@@ -31,7 +31,7 @@ TIMES = 5
 """How often each request is made."""
 
 
-class Figure(NamedTuple):
+class RequestTime(NamedTuple):
     """Seconds of a request, or of opening the folder; `busy` are those of the processor."""
 
     name: str
@@ -39,7 +39,7 @@ class Figure(NamedTuple):
     busy: float
 
 
-def measure(pages: int, lines: int, recognizer: Recognizer) -> list[Figure]:
+def measure(pages: int, lines: int, recognizer: Recognizer) -> list[RequestTime]:
     """Make a folder of so many pages with so many lines each, and work in it."""
     with TemporaryDirectory() as made:
         folder = Path(made)
@@ -57,7 +57,7 @@ def measure(pages: int, lines: int, recognizer: Recognizer) -> list[Figure]:
             return [first, opened, *requests(client)]
 
 
-def requests(client: TestClient) -> list[Figure]:
+def requests(client: TestClient) -> list[RequestTime]:
     """The requests of a person at work."""
     page = client.get("/api/pages").json()[0]["id"]
     here = f"/api/pages/{page}"
@@ -107,19 +107,19 @@ def make_folder(folder: Path, pages: int, lines: int) -> None:
         (folder / name).with_suffix(".page.xml").write_bytes(file.replace(NAME.encode(), name.encode()))
 
 
-def timed(name: str, work: Callable[[], object]) -> Figure:
+def timed(name: str, work: Callable[[], object]) -> RequestTime:
     """The seconds that work takes."""
     began, busy = perf_counter(), process_time()
     work()
-    return Figure(name, perf_counter() - began, process_time() - busy)
+    return RequestTime(name, perf_counter() - began, process_time() - busy)
 
 
-def middle(figures: list[Figure]) -> Figure:
+def middle(figures: list[RequestTime]) -> RequestTime:
     """The median of several times."""
-    return Figure(figures[0].name, median(one.seconds for one in figures), median(one.busy for one in figures))
+    return RequestTime(figures[0].name, median(one.seconds for one in figures), median(one.busy for one in figures))
 
 
-def table(figures: list[Figure]) -> str:
+def table(figures: list[RequestTime]) -> str:
     """The figures in Markdown."""
     rows = [(one.name, f"{one.seconds:.3f}", f"{one.busy:.3f}") for one in figures]
     return markdown_table(("request", "seconds", "of the processor"), rows)

@@ -16,7 +16,7 @@ from drethtr.network.attention import KeyValue
 from drethtr.network.backend import stack
 from drethtr.network.cache import TextCache
 from drethtr.network.mixer import TextMixer
-from drethtr.network.network import DecoderState, DRetHTR, ImageMemory, select_rows
+from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.recognition.architecture import JointSoftmax, MixerConfig, Retentive
 from drethtr.research.benchmarks.decoding import Task, build, images_of
 from drethtr.research.benchmarks.peak import MEGABYTE
@@ -91,10 +91,10 @@ class Written:
             tokens = torch.zeros(1, min(PIECE, max(left - 1, 1)), dtype=torch.long, device=device)
             _, self.state = self.network.decode_text(tokens, self.memory, self.state)
 
-    def spread(self, task: Task) -> tuple[ImageMemory, DecoderState]:
+    def spread(self, task: Task) -> tuple[BatchMemory, DecoderState]:
         """Image and text, repeated for all lines and beams of a task."""
         rows = torch.zeros(task.batch * task.beams, dtype=torch.long, device=task.device)
-        return ImageMemory(select_rows(self.memory.layers, rows[: task.batch]), None, None), select_rows(
+        return BatchMemory(select_rows(self.memory.layers, rows[: task.batch]), None, None), select_rows(
             self.state, rows
         )
 

@@ -30,7 +30,7 @@ INSERT INTO lines SELECT page + :begin, number, id, text, place FROM lines WHERE
 """Adds all pages up to `last` with their lines once more, their ids moved by `begin`."""
 
 
-class Figure(NamedTuple):
+class QueryTime(NamedTuple):
     """Seconds until a query has its first hits: median, least and greatest; `busy` are those of the processors."""
 
     query: str
@@ -41,7 +41,7 @@ class Figure(NamedTuple):
     busy: float
 
 
-def measure(index: Path, queries: Sequence[str], lines: int, threads: int | None) -> tuple[int, list[Figure]]:
+def measure(index: Path, queries: Sequence[str], lines: int, threads: int | None) -> tuple[int, list[QueryTime]]:
     """Repeat the pages of an index until it has so many lines, and ask; returns how many lines it has.
 
     Raises:
@@ -72,7 +72,7 @@ def grow(index: Path, large: Path, lines: int) -> None:
                 database.execute(statement, {"begin": turn * last, "last": last})
 
 
-def timed(index: SearchIndex, query: str) -> Figure:
+def timed(index: SearchIndex, query: str) -> QueryTime:
     """Ask a query several times."""
     seconds, busy, hits = [], [], 0
     for _ in range(TIMES):
@@ -80,10 +80,10 @@ def timed(index: SearchIndex, query: str) -> Figure:
         hits = len(index.search(query, least=0.1, limit=LIMIT))
         seconds.append(perf_counter() - began)
         busy.append(process_time() - worked)
-    return Figure(query, hits, median(seconds), min(seconds), max(seconds), median(busy))
+    return QueryTime(query, hits, median(seconds), min(seconds), max(seconds), median(busy))
 
 
-def table(lines: int, figures: Sequence[Figure]) -> str:
+def table(lines: int, figures: Sequence[QueryTime]) -> str:
     """The figures in Markdown."""
     rows = [
         (f.query, str(f.hits), f"{f.seconds:.2f} [{f.least:.2f}, {f.greatest:.2f}]", f"{f.busy:.2f}") for f in figures

@@ -9,11 +9,11 @@ from typing import NamedTuple
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, bootstrap
 from drethtr.research.benchmarks.markdown import markdown_table
-from drethtr.research.tables.result import CER, LINES, MEASURES, NATS, PARAMETERS, ReadLine, Result
+from drethtr.research.tables.result import CER, LINES, MEASURES, NATS, PARAMETERS, LineResult, Result
 from drethtr.research.tables.table import PaperTable, TableRow
 
 
-def thousandths(line: ReadLine) -> Counts:
+def thousandths(line: LineResult) -> Counts:
     """Nats in thousandths: `bootstrap` and `paired` take whole numbers."""
     return Counts(edits=round(1000 * line.nats_per_character.part), characters=line.nats_per_character.whole)
 
@@ -21,7 +21,7 @@ def thousandths(line: ReadLine) -> Counts:
 class Rate(NamedTuple):
     """A measure with intervals: what each test line contributes, and a factor to show the rate."""
 
-    of_line: Callable[[ReadLine], Counts]
+    of_line: Callable[[LineResult], Counts]
     shown: float
 
 

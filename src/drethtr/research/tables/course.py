@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from drethtr.research.tables import published
-from drethtr.research.tables.material import Lines, PaperData
+from drethtr.research.tables.material import DataFiles, PaperData
 from drethtr.research.tables.scale import Scale
 from drethtr.research.tables.stage import TrainingStage
 from drethtr.training.run import RunConfig
@@ -32,7 +32,9 @@ class Course(ABC):
     """The runs that train a model; `alphabet` lists the files whose characters pretraining includes."""
 
     @abstractmethod
-    def stage(self, variation: Variation, lines: Lines, alphabet: Sequence[str], material: PaperData) -> TrainingStage:
+    def stage(
+        self, variation: Variation, lines: DataFiles, alphabet: Sequence[str], material: PaperData
+    ) -> TrainingStage:
         """The last stage; it knows those before it."""
 
 
@@ -40,7 +42,9 @@ class Course(ABC):
 class RealOnly(Course):
     """Real lines, from random weights: "IAM" in the paper."""
 
-    def stage(self, variation: Variation, lines: Lines, alphabet: Sequence[str], material: PaperData) -> TrainingStage:
+    def stage(
+        self, variation: Variation, lines: DataFiles, alphabet: Sequence[str], material: PaperData
+    ) -> TrainingStage:
         return variation.stage(published.training(lines))
 
 
@@ -48,7 +52,9 @@ class RealOnly(Course):
 class SyntheticOnly(Course):
     """Synthetic lines: "zero-shot" in the paper."""
 
-    def stage(self, variation: Variation, lines: Lines, alphabet: Sequence[str], material: PaperData) -> TrainingStage:
+    def stage(
+        self, variation: Variation, lines: DataFiles, alphabet: Sequence[str], material: PaperData
+    ) -> TrainingStage:
         return variation.stage(published.pretraining(lines, alphabet, material.made()))
 
 
@@ -56,6 +62,8 @@ class SyntheticOnly(Course):
 class SyntheticFirst(Course):
     """Synthetic lines, then real ones: "IAM + Synth" in the paper."""
 
-    def stage(self, variation: Variation, lines: Lines, alphabet: Sequence[str], material: PaperData) -> TrainingStage:
+    def stage(
+        self, variation: Variation, lines: DataFiles, alphabet: Sequence[str], material: PaperData
+    ) -> TrainingStage:
         pretrained = SyntheticOnly().stage(variation, lines, alphabet, material)
         return variation.stage(published.fine_tuning(lines), after=pretrained)

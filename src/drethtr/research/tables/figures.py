@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.pictures.canvas import GREY, Canvas, Photo, Rectangle, Words
+from drethtr.pictures.canvas import GREY, Canvas, Label, Photo, Rectangle
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
 from drethtr.recognition.decay import SCHEDULES, LayerPosition, Scheduled
 from drethtr.research.benchmarks.race import Spread
@@ -32,14 +32,14 @@ class HeatMaps(NamedTuple):
 def heat_maps(strips: Sequence[HeatMaps], titles: Sequence[str]) -> Canvas:
     """Strips below each other; larger values are darker, scaled per matrix."""
     width = LABEL + max(len(strip.matrices) for strip in strips) * (SIDE + GAP) + GAP
-    shapes: list[Rectangle | Words | Photo] = [
-        Words(LABEL + number * (SIDE + GAP) + SIDE / 2, TOP - 8, title, 11, GREY, "middle")
+    shapes: list[Rectangle | Label | Photo] = [
+        Label(LABEL + number * (SIDE + GAP) + SIDE / 2, TOP - 8, title, 11, GREY, "middle")
         for number, title in enumerate(titles)
     ]
     for row, strip in enumerate(strips):
         top = TOP + row * (SIDE + GAP)
         for line, words in enumerate(strip.label.split("\n")):
-            shapes.append(Words(LABEL - 8, top + SIDE / 2 + 15 * line, words, 12, GREY, "end"))
+            shapes.append(Label(LABEL - 8, top + SIDE / 2 + 15 * line, words, 12, GREY, "end"))
         for number, matrix in enumerate(strip.matrices):
             shapes.append(Photo(LABEL + number * (SIDE + GAP), top, shaded(matrix)))
     return Canvas(width, TOP + len(strips) * (SIDE + GAP), tuple(shapes))

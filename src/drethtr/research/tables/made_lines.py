@@ -7,7 +7,7 @@ from PIL import ImageFont
 
 from drethtr.base.errors import ConfigError
 from drethtr.lines.write_parquet import store_parquet
-from drethtr.research.tables.material import SETS, Lines, PaperData
+from drethtr.research.tables.material import SETS, DataFiles, PaperData
 from drethtr.synthesis.corpus import Wording
 from drethtr.synthesis.fragments import fragment
 from drethtr.synthesis.synthetic import Synthetic
@@ -28,7 +28,7 @@ def make_material(folder: Path) -> PaperData:
     synthetic = Synthetic(
         fonts=str(fonts), texts=(str(text),), height=48, wording=Wording(shortest=4, longest=10, fragments=0.0)
     )
-    lines = Lines.of([str(folder / STEM)])
+    lines = DataFiles.of([str(folder / STEM)])
     if not all(Path(path).exists() for split in (lines.train, lines.validation, lines.test) for path in split):
         (fonts / "plain.ttf").write_bytes(plain_font())
         text.write_text(prose(), encoding="utf-8")

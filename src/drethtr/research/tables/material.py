@@ -16,7 +16,7 @@ IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
 
 
 @dataclass(frozen=True)
-class Lines:
+class DataFiles:
     """The files of one data set, by split."""
 
     train: tuple[str, ...]
@@ -37,7 +37,7 @@ class Lines:
 class PaperData:
     """Lines by the name of their data set, and how synthetic lines are made."""
 
-    sets: Mapping[str, Lines] = field(default_factory=dict)
+    sets: Mapping[str, DataFiles] = field(default_factory=dict)
     synthetic: Synthetic | None = None
 
     @classmethod
@@ -56,9 +56,9 @@ class PaperData:
         if bool(fonts) != bool(texts):
             raise ConfigError("synthetic lines need both --fonts FOLDER and --text FILE")
         synthetic = Synthetic(fonts=identity(fonts), texts=tuple(map(identity, texts))) if fonts else None
-        return cls({name: Lines.of(of_set) for name, of_set in stems.items()}, synthetic)
+        return cls({name: DataFiles.of(of_set) for name, of_set in stems.items()}, synthetic)
 
-    def lines(self, name: str) -> Lines:
+    def lines(self, name: str) -> DataFiles:
         """The lines of a data set.
 
         Raises:

@@ -13,7 +13,7 @@ from drethtr.recognition.architecture import SMALL, NoPrior
 from drethtr.recognition.backbones import EfficientNetV2S
 from drethtr.recognition.search.strategies import Greedy
 from drethtr.research.authors import CANVAS
-from drethtr.research.tables.material import Lines
+from drethtr.research.tables.material import DataFiles
 from drethtr.synthesis.augment import PUBLISHED
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.training.feed.batch import BatchConfig
@@ -37,7 +37,7 @@ OPTIMIZER = OptimizerConfig(
 )
 
 
-def training(lines: Lines) -> RunConfig:
+def training(lines: DataFiles) -> RunConfig:
     """1000 epochs on real lines from random weights, the cosine restarted every 30."""
     return RunConfig(
         train=(Real(paths=lines.train),),
@@ -56,13 +56,13 @@ def training(lines: Lines) -> RunConfig:
     )
 
 
-def fine_tuning(lines: Lines) -> RunConfig:
+def fine_tuning(lines: DataFiles) -> RunConfig:
     """1000 epochs on real lines after pretraining, at half the rate."""
     schedule = Cosine(final_share=0.02, cycles=0.595)
     return replace(training(lines), optimizer=replace(OPTIMIZER, learning_rate=5e-5, schedule=schedule))
 
 
-def pretraining(lines: Lines, alphabet: Sequence[str], synthetic: Synthetic) -> RunConfig:
+def pretraining(lines: DataFiles, alphabet: Sequence[str], synthetic: Synthetic) -> RunConfig:
     """17.64 million synthetic lines three times, at a constant rate.
 
     Args:

@@ -19,7 +19,7 @@ from drethtr.research.tables.comparison import sheet
 from drethtr.research.tables.figures import beam_curves, cost_charts, decay_matrices, maps_by_layer, mean_distance
 from drethtr.research.tables.paper import BEAMS, EFFICIENCY, GAMMA, TABLES
 from drethtr.research.tables.reproduce import finished
-from drethtr.research.tables.result import CER, ReadLine, Result
+from drethtr.research.tables.result import CER, LineResult, Result
 from drethtr.text.tokenizer import BOS
 
 Results = Mapping[str, Sequence[Result]]
@@ -97,7 +97,7 @@ def hardest(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def samples_of(result: Result, lines: Sequence[ReadLine]) -> dict[str, Sample]:
+def samples_of(result: Result, lines: Sequence[LineResult]) -> dict[str, Sample]:
     """Some of the test lines of a result, by key.
 
     Raises:

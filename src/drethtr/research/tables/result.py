@@ -36,7 +36,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class ReadLine:
+class LineResult:
     """A test line: origin, correct text, reading; `nats` as in `likelihood.py`."""
 
     key: str
@@ -57,7 +57,7 @@ class Measurement:
     """What was measured: figures by `MEASURES`; of a trained system also its model, the lines it read, their files."""
 
     figures: Mapping[str, float]
-    lines: tuple[ReadLine, ...] = ()
+    lines: tuple[LineResult, ...] = ()
     files: tuple[str, ...] = ()
     model: str = ""
 
@@ -88,7 +88,7 @@ class Result:
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
             outcome = found.pop("outcome")
-            lines = tuple(ReadLine(**line | {"counts": Counts(**line["counts"])}) for line in outcome.pop("lines"))
+            lines = tuple(LineResult(**line | {"counts": Counts(**line["counts"])}) for line in outcome.pop("lines"))
             files = tuple(outcome.pop("files"))
             return cls(outcome=Measurement(lines=lines, files=files, **outcome), **found)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -20,7 +20,7 @@ from drethtr.research.benchmarks.peers import TROCR_PIXELS, check_transformers, 
 from drethtr.research.benchmarks.race import Contender, Work, time_race
 from drethtr.research.tables.course import Change
 from drethtr.research.tables.experiment import Experiment
-from drethtr.research.tables.material import Lines
+from drethtr.research.tables.material import DataFiles
 from drethtr.research.tables.published import training
 from drethtr.research.tables.result import GIGABYTES, PARAMETERS, SECONDS, Measurement
 from drethtr.research.tables.stage import Conditions, digest
@@ -30,7 +30,7 @@ TEST_LINES = 2915
 """Of IAM."""
 CHARACTERS, PIECES = 44, 17
 """Tokens of a test line of IAM: characters, and those of 500 pieces of words (paper, Table 10)."""
-NONE = Lines((), (), ())
+NONE = DataFiles((), (), ())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,8 +26,8 @@ from drethtr.research.tables.result import (
     PARAMETERS,
     SECONDS,
     WER,
+    LineResult,
     Measurement,
-    ReadLine,
     Share,
     mean_of_batches,
 )
@@ -100,12 +100,12 @@ class Trained(Experiment):
 
 def measured(
     model: Model, samples: Sequence[Sample], readings: Sequence[Reading], nats: Sequence[float | None]
-) -> tuple[dict[str, float], tuple[ReadLine, ...]]:
+) -> tuple[dict[str, float], tuple[LineResult, ...]]:
     """Figures of some readings, and the readings line by line."""
     counts = score([sample.text for sample in samples], [reading.text for reading in readings])
     total = sum(counts, Counts())
     lines = tuple(
-        ReadLine(sample.key, page_of(sample), sample.text, reading.text, of_line, of_text)
+        LineResult(sample.key, page_of(sample), sample.text, reading.text, of_line, of_text)
         for sample, reading, of_line, of_text in zip(samples, readings, counts, nats, strict=True)
     )
     figures = {
