@@ -17,16 +17,16 @@ from drethtr.recognition.search.strategies import Strategy
 CHARACTER_FEATURES, WORD_FEATURES = 6, 6
 
 EARLIER = 3, 5
-"""Features of characters and words that version 0.1.0 weighed: the first of today's."""
+"""Number of features of characters and of words in version 0.1.0; they are the first of the current ones."""
 
 FLOAT, INT8 = "float32", "int8"
-"""Precisions that are calibrated apart."""
+"""Precisions that are calibrated separately."""
 
 LARGEST_MARGIN = 10.0
-"""A network that is e^10 times surer of one character than of another could as well say: certain."""
+"""Margins are clipped here: a character e^10 times likelier than the next is as good as certain."""
 
 LARGEST_SURPRISE = 8.0
-"""In nats: to the n-grams, a rarer character is as good as impossible."""
+"""Surprises are clipped here, in nats."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Calibration:
 
 
 def weighed(characters: Sequence[Character], weights: Logistic) -> tuple[Character, ...]:
-    """The characters, as sure as their evidence is weighed."""
+    """The characters, with confidences from their evidence."""
     sure = weights(weighable(character_features(characters), weights)).tolist()
     return tuple(replace(character, confidence=p) for character, p in zip(characters, sure, strict=True))
 

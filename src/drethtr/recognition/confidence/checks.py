@@ -1,7 +1,7 @@
-"""Checks of a finished reading: each looks for one thing that should not be, and says what it saw.
+"""Checks of a finished reading: each looks for one kind of problem.
 
-A check is a frozen config that is called with an `Observation` and returns a `Flag`, in pixels of the observed line,
-or nothing. All but `UnlikeTraining` are right as they are; that one is fitted for a model.
+A check is a frozen config that is called with an `Observation` and returns a `Flag`, in pixels of the line, or None.
+`UnlikeTraining` is fitted for a model; the others need no fitting.
 """
 
 import re
@@ -21,19 +21,19 @@ from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.reading import Character, Flag
 
 LONGEST_UNIT = 20
-"""Characters of what may be repeated."""
+"""Characters of the longest text whose repetition is detected."""
 
 
 class Observation(NamedTuple):
-    """What the checks see of one line.
+    """The input of the checks: one line and its reading.
 
     height      of the line in pixels
     inked       which of its columns have ink, (width,)
     characters  the reading, placed in pixels of the line
-    unwritten   left and right edge of what was read and is no character that the model can write
-    draft       the CTC reading, where a decoder wrote the text
+    unwritten   left and right edge of each character outside the model's alphabet
+    draft       the CTC reading, if a decoder wrote the text
     ended       whether the decoder ended the text itself
-    features    what the image looks like to the network, (features,)
+    features    features for out-of-distribution detection, (features,)
     """
 
     height: int
@@ -51,23 +51,23 @@ class Observation(NamedTuple):
 
 
 class Check(ABC):
-    """Looks for one kind of doubt."""
+    """Looks for one kind of problem."""
 
     kind: ClassVar[str]
 
     @abstractmethod
     def __call__(self, seen: Observation) -> Flag | None:
-        """The doubt, if there is one."""
+        """The flag, if there is a problem."""
 
     def flag(self, seen: Observation, reason: str, places: tuple[float, float] | None = None) -> Flag:
-        """A doubt about some place, or the whole line."""
+        """A flag at a place, or on the whole line."""
         left, right = places or (0.0, float(len(seen.inked)))
         return Flag(self.kind, reason, left, right)
 
 
 @dataclass(frozen=True)
 class Blank(Check):
-    """No ink: fewer columns with ink than `narrowest` line heights, or, of an image higher than wide, widths."""
+    """No ink: fewer inked columns than `narrowest` times the height of the line, or its width if that is smaller."""
 
     narrowest: float = 0.1
     kind: ClassVar[str] = "blank"
@@ -81,7 +81,7 @@ class Blank(Check):
 
 @dataclass(frozen=True)
 class Repetition(Check):
-    """The same few characters again and again: `times` or more, and `shortest` characters in all."""
+    """The same few characters repeated `times` or more, `shortest` characters in all."""
 
     times: int = 4
     shortest: int = 12
@@ -97,16 +97,16 @@ class Repetition(Check):
 
     @property
     def pattern(self) -> str:
-        """Of units of every length, the shortest first, enough in a row: a run too short must not hide a longer one."""
+        """Enough repetitions of units of every length, shortest first: a run too short must not hide a longer one."""
         least = {size: max(self.times, ceil(self.shortest / size)) for size in range(1, LONGEST_UNIT + 1)}
         return "|".join(rf"(.{{{size}}})\{size}{{{times - 1},}}" for size, times in least.items())
 
 
 @dataclass(frozen=True)
 class Uncovered(Check):
-    """Ink that no character accounts for: more than `widest` line heights of it in one place.
+    """Ink that no character explains: more than `widest` line heights of it in one place.
 
-    A character accounts for what lies no further than `reach` line heights from its middle.
+    A character explains the ink within `reach` line heights of its middle.
     """
 
     widest: float = 1.0
@@ -129,7 +129,7 @@ class Uncovered(Check):
 
 @dataclass(frozen=True)
 class Disagreement(Check):
-    """Decoder and CTC disagree: more than `most` of the characters differ."""
+    """Decoder and CTC head disagree: more than the share `most` of the characters differ."""
 
     most: float = 1 / 3
     kind: ClassVar[str] = "disagreement"
@@ -147,7 +147,7 @@ class Disagreement(Check):
 
 @dataclass(frozen=True)
 class Truncated(Check):
-    """The text is as long as the decoder may write, and was not ended by it."""
+    """The text reached the decoder's length limit before the decoder ended it."""
 
     kind: ClassVar[str] = "truncated"
 
@@ -161,7 +161,7 @@ class Truncated(Check):
 
 @dataclass(frozen=True)
 class Unwritten(Check):
-    """A character that is not in the model's alphabet: seen, and left out of the text."""
+    """A character outside the model's alphabet was seen, and left out of the text."""
 
     kind: ClassVar[str] = "unwritten"
 
@@ -175,7 +175,7 @@ class Unwritten(Check):
 
 @dataclass(frozen=True)
 class UnlikeTraining(Check):
-    """The image looks to the network less like lines it knows than `least` of the log-odds that `alike` gives."""
+    """The image is out of distribution: the log-odds of resembling known lines, from `alike`, are below `least`."""
 
     alike: Logistic
     least: float

@@ -1,11 +1,11 @@
-"""The character error rate of lines whose text nobody knows, from how sure the model was of its characters.
+"""Predict the character error rate of untranscribed lines, from the confidences of their characters.
 
-A character read with confidence p is wrong with probability 1 - p. The sum of these doubts sees substitutions and
-insertions; a character left out leaves nothing to doubt. But where characters are doubtful others are missing, and
-the more so the more doubtful a text is: the error rate is a factor times a power of the doubt per character, both
-learned on sets with known texts.
+A character read with confidence p is wrong with probability 1 - p. The sum of these doubts covers substitutions and
+insertions, but not deletions. Where characters are doubtful, though, others are missing, and more so the more doubtful
+a text is. So the error rate is a factor times a power of the doubt per character, both learned on transcribed sets.
 
-The interval has two parts: how much the factor differs between sets, and the chance in the edits of so little text.
+The interval has two parts: the variation of the factor between sets, and the randomness of the edits in a limited
+amount of text.
 """
 
 from collections.abc import Iterable
@@ -24,13 +24,13 @@ SMALLEST = {1: 12.7062, 2: 4.30265}
 """Quantile 0.975 of Student's t where the expansion is too low."""
 
 LARGEST = 1e6
-"""What is learned of an error rate is of the order of 1, or some hundreds where texts are wrong; this is no number."""
+"""Largest parameter that makes sense: learned ones are about 1, or some hundreds if texts are wrong."""
 
 MOST_POWER = 10.0
 
 
 class TotalDoubt(NamedTuple):
-    """The expected number of wrong characters in some readings, their characters and lines, and how many are empty."""
+    """The expected number of wrong characters in some readings; their characters, lines, and empty lines."""
 
     doubt: float = 0.0
     characters: int = 0
@@ -82,9 +82,9 @@ class ErrorRate:
             raise ConfigError(f"an error rate has a power from 0.1 to {MOST_POWER:g}, not {self.power}")
 
     def __call__(self, read: TotalDoubt) -> Expected:
-        """The error rate to expect of some lines; 0 to 1 where nothing was read.
+        """The expected error rate of some lines; 0 to 1 if nothing was read.
 
-        An interval ends at 1, or at the rate itself where that is more; it begins at 0 where that means no whole edit.
+        The interval ends at 1 or, if it is higher, at the rate; it begins at 0 if its lower end is less than one edit.
         """
         cer = self.factor * read.rate**self.power
         if cer == 0:
@@ -98,7 +98,7 @@ class ErrorRate:
 
 
 def doubt_of(readings: Iterable[Reading]) -> TotalDoubt:
-    """How much of some readings is doubtful."""
+    """The doubt in some readings."""
     found = TotalDoubt()
     for reading in readings:
         found = TotalDoubt(

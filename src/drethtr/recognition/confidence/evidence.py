@@ -1,4 +1,4 @@
-"""Evidence about a text, from what the network has already computed."""
+"""Evidence about a text, from the outputs of the network."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -18,15 +18,15 @@ from drethtr.text.tokenizer import PAD
 Features = NDArray[np.float64]
 
 LEGIBILITY = 3
-"""Features that say how clearly an image reads."""
+"""Number of features that `legibility` gives."""
 
 
 class LineEvidence(NamedTuple):
-    """What is known of one line.
+    """The evidence about one line.
 
     tokens    about each token of the text
     ended     whether the decoder ended the text, rather than a length limit
-    features  what the image looks like to the network, (features,)
+    features  for out-of-distribution detection, (features,)
     """
 
     tokens: tuple[Evidence, ...]
@@ -50,7 +50,7 @@ def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGU
 
 
 def surprise(tokens: Sequence[int], languages: Languages) -> Sequence[float]:
-    """How unexpected each token is in its language, in nats; 0 without n-grams."""
+    """The n-gram surprisal of each token, in nats; 0 without n-grams."""
     return languages.surprises(tokens) if languages else [0.0] * len(tokens)
 
 
@@ -79,7 +79,7 @@ def weigh(
 
 
 def best_other(step: LogProbs, token: int) -> np.float32:
-    """The highest of the log-probabilities (V,) that are neither the token's nor the blank's."""
+    """The highest log-probability (V,) of any other token but the blank."""
     others = step.copy()
     others[[token, PAD]] = -np.inf
     highest: np.float32 = others.max()

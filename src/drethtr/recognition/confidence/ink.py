@@ -1,4 +1,4 @@
-"""Where on a line there is ink, without reading it: darker than the paper around by more than the paper's grain."""
+"""Find the ink of a line: pixels darker than the paper around them by more than the grain of the paper."""
 
 from itertools import pairwise
 from typing import TypeAlias
@@ -12,35 +12,35 @@ from drethtr.images.line import Line
 Mask: TypeAlias = NDArray[np.bool_]
 
 ROWS = 40
-"""Lines are looked at this high: fine enough for strokes, and quick."""
+"""Height to which lines are scaled: fine enough for strokes, and fast."""
 
 FAINTEST = 20
-"""Grey levels below the paper that the faintest ink has."""
+"""Contrast of the faintest ink with the paper, in gray levels."""
 
 GRAINS = 5.0
-"""Ink is darker than the paper by so many times the paper's grain."""
+"""Contrast of the faintest ink with the paper, in multiples of the grain of the paper."""
 
 SHARE_OF_DARKEST = 0.35
-"""Ink is at least so dark, the darkest of the line being 1."""
+"""Contrast of the faintest ink, relative to the darkest of the line."""
 
 RULE = 1.5
-"""A straight run of ink as long as so many line heights is a ruled line, no writing."""
+"""A straight run of ink of at least this many line heights is a ruled line."""
 
 TAILS = (0.5, 99.5)
-"""Percentiles of the darkness of blank paper, whose grain lies between them."""
+"""Percentiles of the darkness of blank paper, between which its grain is measured."""
 
 UNEVEN, SMOOTH = 1.3, 6.0
-"""Paper is darker in places by no more than so many times what it is lighter in others, or by so many gray levels."""
+"""The dark tail of blank paper is at most this many times its light tail, or this many gray levels."""
 
 STEP = 4
-"""Columns from one place to another for its grain: not one, as lines lower than `ROWS` repeat their pixels."""
+"""Distance in columns for the grain: more than one, as lines lower than `ROWS` repeat their pixels."""
 
 LEAST = 2
-"""Rows of ink that a column needs; less is a speck."""
+"""Minimum rows of ink in an inked column; less is a speck."""
 
 
 def inked_columns(line: Line) -> Mask:
-    """Which columns of a line have ink, ruled lines left out, (width,)."""
+    """Which columns of a line have ink, apart from ruled lines, (width,)."""
     width = line.shape[1]
     inked: Mask = find_ink(reduced(line)).sum(0) >= LEAST
     spread: Mask = inked[np.arange(width) * len(inked) // width]
@@ -48,9 +48,9 @@ def inked_columns(line: Line) -> Mask:
 
 
 def is_blank(line: Line) -> bool:
-    """Whether a line is surely paper alone, ruled or not: without ink, and as uneven to the light as to the dark side.
+    """Whether a line is certainly blank paper, ruled or not: without ink, and with equal dark and light tails.
 
-    Faint writing is not blank: it is darker than the paper by more than the paper is lighter than its median.
+    Faint writing is not blank: it makes the dark tail longer than the light one.
     """
     seen = reduced(line)
     if (find_ink(seen).sum(0) >= LEAST).any():
@@ -62,14 +62,14 @@ def is_blank(line: Line) -> bool:
 
 
 def reduced(line: Line) -> Line:
-    """The line, `ROWS` high."""
+    """The line, scaled to a height of `ROWS`."""
     height, width = line.shape
     size = max(1, round(width * ROWS / height)), ROWS
     return np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BOX))
 
 
 def find_ink(line: Line) -> Mask:
-    """Ink of a line (height, width), ruled lines left out."""
+    """The ink of a line (height, width), apart from ruled lines."""
     darkness = local_paper(line)[None, :] - line.astype(np.float32)
     darkest = float(np.percentile(darkness, 99.5))
     mask: Mask = darkness > max(FAINTEST, GRAINS * grain_of(darkness), SHARE_OF_DARKEST * darkest)
@@ -79,8 +79,8 @@ def find_ink(line: Line) -> Mask:
 def grain_of(darkness: NDArray[np.float32]) -> float:
     """Standard deviation of the paper (height, width), in gray levels: the smaller of two estimates.
 
-    How much is lighter than the median, which a border of lighter paper makes too large; and how much places near each
-    other differ, which dense writing makes too large.
+    One is the spread of what is lighter than the median, too large with a border of lighter paper; the other the
+    difference between nearby places, too large with dense writing.
     """
     lighter = -darkness[darkness <= 0]
     differences = np.abs(darkness[:, STEP:] - darkness[:, :-STEP])
@@ -91,7 +91,7 @@ def grain_of(darkness: NDArray[np.float32]) -> float:
 
 
 def local_paper(line: Line) -> NDArray[np.float32]:
-    """Grey of the paper at every column, (width,): the median of blocks as wide as the line is high, joined."""
+    """Gray of the paper at every column, (width,): interpolated medians of blocks as wide as the line is high."""
     height, width = line.shape
     blocks = max(1, round(width / height))
     edges = np.linspace(0, width, blocks + 1).round().astype(int)
@@ -100,7 +100,7 @@ def local_paper(line: Line) -> NDArray[np.float32]:
 
 
 def long_runs(mask: Mask, length: int) -> Mask:
-    """What lies in a horizontal run of at least `length` columns."""
+    """The pixels in horizontal runs of at least `length` columns."""
     width = mask.shape[1]
     if width < length:
         return np.zeros_like(mask)
@@ -113,5 +113,5 @@ def long_runs(mask: Mask, length: int) -> Mask:
 
 
 def before(mask: Mask) -> NDArray[np.int32]:
-    """How many are true to the left of each column, and in the whole row: one column more than the mask."""
+    """Number of true pixels to the left of each column, with one more column for the whole row."""
     return np.pad(mask.cumsum(1, dtype=np.int32), ((0, 0), (1, 0)))

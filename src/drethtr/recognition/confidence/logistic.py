@@ -1,4 +1,4 @@
-"""A probability from a few numbers: the only thing that is ever fitted here."""
+"""Logistic regression: a probability from a few features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from drethtr.base.errors import ConfigError, DataError
 Floats = NDArray[np.float64]
 
 WORTH = 10.0
-"""How much what was expected weighs against the cases: as much as some forty that are in doubt."""
+"""Weight of the prior: as much as about forty doubtful cases."""
 
 ROUNDS = 100
 ENOUGH = 1e-9
 SURE = 1e-4
-"""No probability is taken for surer than this."""
+"""Probabilities are clipped to [SURE, 1 - SURE]."""
 LARGEST = 700.0
-"""Log-odds beyond it are beyond floats."""
+"""Larger log-odds would overflow."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +51,15 @@ def fit_logistic(
     digits: int = 6,
     prior: Logistic | None = None,
 ) -> Logistic:
-    """The likeliest weights for cases (N, F) and their truth (N,), by Newton's method.
+    """Fit weights to cases (N, F) and their truth (N,), by Newton's method.
 
     Args:
-        ridge: Holds weights of the standardized features near 0, so that there is a best one.
-        digits: To which the weights are rounded.
-        prior: What is expected before the cases are seen: few cases move the weights little. Features that it does
-            not weigh are expected to have no weight.
+        ridge: Regularization of the weights of the standardized features, so that there is always a solution.
+        digits: Significant digits of the weights.
+        prior: Weights from which few cases move the result only a little; 0 for features that it lacks.
 
     Raises:
-        DataError: if all cases are right or all wrong, and nothing was expected.
+        DataError: if all cases are right or all wrong, and there is no prior.
     """
     if prior is None and (right.all() or not right.any()):
         alike = "right" if right.all() else "wrong"
@@ -89,12 +88,12 @@ def fit_logistic(
 
 
 def sigmoid(score: Floats) -> Floats:
-    """Probabilities of log-odds, however large."""
+    """Probabilities from log-odds of any size."""
     return 1 / (1 + np.exp(-np.clip(score, -LARGEST, LARGEST)))
 
 
 def rounded(values: Sequence[float] | Floats, digits: int) -> tuple[float, ...]:
-    """To so many significant digits, as plain numbers."""
+    """The values, rounded to significant digits, as plain numbers."""
     return tuple(float(f"{value:.{digits}g}") for value in values)
 
 

@@ -1,4 +1,4 @@
-"""What a model knows about how to read with it and when to believe it: in its file, fitted by `drethtr calibrate`."""
+"""The results of `drethtr calibrate`, stored in a model: its best decoder, calibrations, and expected error rates."""
 
 from dataclasses import dataclass, replace
 
@@ -21,18 +21,18 @@ from drethtr.recognition.search.strategies import Strategy
 from drethtr.recognition.support.fit import SupportFit
 
 BLANK = Blank()
-"""A blank line has nothing else that could be odd about it."""
+"""Checked first: a blank line gets no other flags."""
 
 ALWAYS: tuple[Check, ...] = (Repetition(), Uncovered(), Disagreement(), Truncated(), Unwritten())
-"""The other checks that need no fitting."""
+"""The other checks without fitting."""
 
 
 @dataclass(frozen=True)
 class Trust:
-    """The calibration and expected error rate of each strategy that was calibrated, and how to tell unknown writing.
+    """Calibration and expected error rate of each calibrated strategy, and out-of-distribution detection.
 
-    `strategy` is the one that reads best; none until that is known. `support` says what evidence for a given text is
-    worth; without it, what it usually is.
+    `strategy` is the one that reads best; None if unknown. `support` turns evidence for a given text into
+    probabilities; by default `support.usual` does.
     """
 
     calibrations: tuple[Calibration, ...] = ()
@@ -42,27 +42,27 @@ class Trust:
     support: SupportFit | None = None
 
     def completed(self, strategy: Strategy) -> Strategy:
-        """A strategy with the weights it leaves open as in the calibrated one of its kind, or else in the best one."""
+        """A strategy, with open weights taken from the calibrated one of its kind, or else from the best one."""
         known = (one for calibration in self.calibrations for one in calibration.strategies if one.is_like(strategy))
         return strategy.completed_by(next(known, self.strategy))
 
     def calibration(self, strategy: Strategy, precision: Precision = Precision.FLOAT32) -> Calibration | None:
-        """What makes probabilities of the confidences of a strategy, if it was calibrated at this precision."""
+        """The calibration of a strategy at this precision, if there is one."""
         wanted = INT8 if precision is Precision.INT8 else FLOAT
         known = (one for one in self.calibrations if one.precision == wanted)
         return next((one for one in known if any(alike.is_like(strategy) for alike in one.strategies)), None)
 
     def error_rate(self, strategy: Strategy) -> ErrorRate | None:
-        """How to expect the error rate of lines read by this strategy, if it was learned."""
+        """The predictor of error rates for this strategy, if it was learned."""
         return next((known for known in self.error_rates if known.strategy.is_like(strategy)), None)
 
     def with_error_rate(self, learned: ErrorRate) -> "Trust":
-        """The trust with what was learned of one more strategy."""
+        """The trust with the error rate of one more strategy."""
         others = (known for known in self.error_rates if not known.strategy.is_like(learned.strategy))
         return replace(self, error_rates=(*others, learned))
 
     def flags(self, seen: Observation) -> tuple[Flag, ...]:
-        """The doubts about a line."""
+        """The flags of a line."""
         if (blank := BLANK(seen)) is not None:
             return (blank,)
         checks = ALWAYS if self.unlike_training is None else (*ALWAYS, self.unlike_training)

@@ -1,1 +1,1 @@
-"""Whether the ink of a line supports a text that somebody else has given: evidence, and what it amounts to."""
+"""Check a given text against the ink of a line: gather evidence, and turn it into probabilities."""

@@ -1,4 +1,4 @@
-"""Which texts can be accepted unseen, by the probabilities that they are right."""
+"""Choose the texts to accept without review, by their probabilities of being correct."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from drethtr.recognition.confidence.logistic import Floats
 
 
 def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:
-    """Those that can be accepted: as many as possible, so that this share of them is expected to be right, (N,)."""
+    """Which to accept, (N,): as many as possible at an expected `precision`."""
     order = np.argsort(-probabilities, kind="stable")
     enough = np.flatnonzero(probabilities[order].cumsum() >= precision * np.arange(1, len(order) + 1))
     accepted = np.zeros(len(order), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Given texts of lines, weighed with a model: the network sees each line, and is asked about its texts."""
+"""Weigh given texts of lines with a model: encode each line, and gather evidence for its texts."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ TOO_WIDE = "the line is too wide to be checked: mark it out as two lines"
 
 
 class WeighedText(NamedTuple):
-    """A text of a line with the evidence, or the reason why there is none.
+    """A text of a line with its evidence, or the reason why there is none.
 
     width  of the line in pixels
     scale  pixels of an image token
@@ -32,7 +32,7 @@ class WeighedText(NamedTuple):
 def weigh_lines(
     reader: PieceReader, lines: Sequence[Line], texts: Sequence[Sequence[str]], read: Sequence[ReadText]
 ) -> list[list[WeighedText]]:
-    """Weigh any number of texts of each line, on which `read` was read.
+    """Weigh any number of texts of each line; `read` are the readings of the lines.
 
     Raises:
         CheckpointError: if the model's activations are not finite.

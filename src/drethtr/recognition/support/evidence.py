@@ -1,8 +1,8 @@
-"""What is known for and against each word of a given text, and each gap between them, from what a network computed.
+"""Evidence for and against each word of a given text, and each gap between words, from the outputs of a network.
 
-There are three witnesses. The CTC head says how much better the same ink reads otherwise. The decoder says what it
-would have written in place of each character. The reading was found without knowing the text: where it differs, both
-are asked which of the two they prefer.
+There are three sources. The CTC head shows how much likelier the same ink is as another text. The decoder shows what it
+would have written in place of each character. The reading was found without knowing the text: where they differ, CTC
+head and decoder compare the two.
 
 Shapes, everywhere in this file: W words of a text and W + 1 gaps, before, between and after them; N tokens.
 """
@@ -32,30 +32,30 @@ Floats = NDArray[np.float64]
 Edges = tuple[float, float]
 
 WORST = -12.0
-"""A lower log-probability of a character says no more."""
+"""Log-probabilities of characters are clipped here."""
 
 LEAD = 10.0
-"""A larger lead of the decoder's says no more."""
+"""Leads of the decoder are clipped here."""
 
 LARGEST = 1e3
-"""Likewise a larger difference of log-probabilities, in nats."""
+"""Differences of log-probabilities are clipped here, in nats."""
 
 WORD_FEATURES, GAP_FEATURES = 14, 8
 
 
 class ReadText(NamedTuple):
-    """What was read on a line without knowing the text: folded, with the confidence of each of its words."""
+    """The reading of a line: its text, folded, and the confidence of each word."""
 
     text: str
     confidences: tuple[float, ...]
 
     @classmethod
     def of(cls, reading: Reading) -> "ReadText":
-        """That of a reading."""
+        """Take text and confidences from a reading."""
         return cls(for_scoring(reading.text), tuple(word.confidence for word in reading.words()))
 
     def surest(self, pairing: Pairing) -> tuple[list[float], list[float]]:
-        """Log-odds of the least sure word that has part in what was read for each word, and in each gap.
+        """Log-odds of the least confident word of the reading for each word of the text, and in each gap.
 
         0 where nothing was read.
         """
@@ -69,14 +69,14 @@ class ReadText(NamedTuple):
 
 @dataclass(frozen=True)
 class TextEvidence:
-    """What is known of a text on a line.
+    """The evidence for a text on a line.
 
-    words         (W, WORD_FEATURES): by the CTC head its worst character, what the ink gains by another reading, and
-                  the text without the word; worst lead of the decoder, in the word and behind it; whether the same was
-                  read, and how surely; how much likelier what was read is; how legible the line is
+    words         (W, WORD_FEATURES): by the CTC head the worst character, the gain of the best other reading, and of
+                  the text without the word; the decoder's worst lead, in the word and after it; whether the same was
+                  read, and with what confidence; how much likelier the reading is; how legible the line is
     gaps          (W + 1, GAP_FEATURES): likewise
     word_edges    of each word, in image tokens from the left
-    gap_edges     of the ink in each gap that reads as something
+    gap_edges     of the ink in each gap that reads as text
     """
 
     given: GivenText
@@ -89,14 +89,14 @@ class TextEvidence:
 
 
 class SeenLine(NamedTuple):
-    """A line that a network has seen: CTC log-probabilities (S, V), steps per image token, and what was read."""
+    """An encoded line: CTC log-probabilities (S, V), steps per image token, and the reading."""
 
     rows: LogProbs
     steps_per_token: int
     read: ReadText
 
     def holds(self, given: GivenText) -> bool:
-        """Whether there is a path through the line that reads as the text."""
+        """Whether the text fits on the line: there is a CTC path for it."""
         repeated = sum(one == other for one, other in pairwise(given.tokens))
         return len(given.tokens) + repeated <= len(self.rows)
 
@@ -119,11 +119,11 @@ def gather(
 
 
 class TextVariants(NamedTuple):
-    """A text that is given, and those that differ from it in one place, where the reading does.
+    """A given text, and variants that each have the reading in one place where the two differ.
 
-    texts     tokens of the given one, then of the others
-    replaced  for each word the number of the text that has what was read instead; 0 if the same was read
-    inserted  for each gap the number of the text that has what was read there; 0 if nothing was
+    texts     tokens of the given text, then of the variants
+    replaced  for each word the number of the variant with the reading instead; 0 if the same was read
+    inserted  for each gap the number of the variant with the reading there; 0 if nothing was read
     """
 
     given: GivenText
@@ -134,7 +134,7 @@ class TextVariants(NamedTuple):
 
     @classmethod
     def of(cls, line: SeenLine, given: GivenText, tokenizer: Tokenizer) -> "TextVariants":
-        """The texts to compare."""
+        """The variants of a given text."""
         pairing = pair(given.written, line.read.text)
         texts = [given.tokens]
 
@@ -154,15 +154,15 @@ class TextVariants(NamedTuple):
 
 
 def spaced(text: str, gap: int, words: int) -> str:
-    """A text with the spaces that it needs in a gap before, between or after so many words."""
+    """A text with the spaces that it needs in gap number `gap` of a text of so many words."""
     return f"{' ' if gap else ''}{text}{' ' if gap < words else ''}"
 
 
 def weigh(line: SeenLine, case: TextVariants, opinions: Sequence[Floats]) -> TextEvidence:
-    """Evidence for one text.
+    """The evidence for one text.
 
     Args:
-        opinions: The decoder's log-probabilities (N + 1, V) along each text of the case.
+        opinions: The decoder's log-probabilities (N + 1, V) along each of its variants.
     """
     given, pairing = case.given, case.pairing
     stretches, ctc = Stretches(line.rows, given.tokens), TextScores(line.rows, PAD)
@@ -222,7 +222,7 @@ def likelihood(tokens: Sequence[int], said: Floats) -> float:
 
 
 def leads_of(tokens: Sequence[int], said: Floats) -> Floats:
-    """By how much the decoder prefers each token, and the end, to the likeliest other one, (N + 1,)."""
+    """Lead of each token, and of the end, over the likeliest other one in the decoder's log-probabilities, (N + 1,)."""
     places, wanted = np.arange(len(said)), [*tokens, EOS]
     own, others = said[places, wanted], said.copy()
     others[places, wanted] = -np.inf
@@ -231,10 +231,10 @@ def leads_of(tokens: Sequence[int], said: Floats) -> Floats:
 
 
 def positive_log(value: float) -> float:
-    """log(1 + x) of a value that is negative by rounding only."""
+    """log(1 + x) of a value that is negative only by rounding."""
     return float(np.log1p(np.clip(value, 0, LARGEST)))
 
 
 def signed_log(value: float) -> float:
-    """± log(1 + |x|), the larger the farther from 0."""
+    """sign(x) log(1 + |x|)."""
     return float(np.copysign(np.log1p(min(abs(value), LARGEST)), value))

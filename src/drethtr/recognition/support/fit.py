@@ -1,4 +1,4 @@
-"""Probabilities from evidence: small logistic models, fitted on right and corrupted texts of several collections."""
+"""Turn evidence into probabilities: small logistic models, fitted on correct and corrupted texts of several sets."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,18 @@ from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.support.evidence import GAP_FEATURES, WORD_FEATURES, TextEvidence
 
 WRONG_WORDS, WRONG_LINES = 0.05, 0.1
-"""The shares of words and gaps, and of lines, that probabilities assume to be wrong."""
+"""Assumed shares of wrong words and gaps, and of wrong lines."""
 
 LINE_FEATURES = 2
 
 
 @dataclass(frozen=True)
 class SupportFit:
-    """What evidence for a text is worth.
+    """Logistic models for the evidence for a text.
 
-    words  weighs the evidence that a word is supported, and its squares
-    gaps   that nothing is missing in a gap, likewise
-    lines  that all of a line is right, by `line_features`
+    words  a word is supported; from its evidence and its squares
+    gaps   nothing is missing in a gap; likewise
+    lines  all of a line is correct; from `line_features`
     """
 
     words: Logistic
@@ -34,28 +34,28 @@ class SupportFit:
             raise ConfigError(f"a fit weighs {wanted} features of words, gaps and lines, not {weighed}")
 
     def of_words(self, evidence: TextEvidence) -> Floats:
-        """The probability of each word that the ink supports it, (W,)."""
+        """The probability that the ink supports each word, (W,)."""
         return self.words(with_squares(evidence.words))
 
     def of_gaps(self, evidence: TextEvidence) -> Floats:
-        """The probability of each gap that nothing is missing there, (W + 1,)."""
+        """The probability that nothing is missing in each gap, (W + 1,)."""
         return self.gaps(with_squares(evidence.gaps))
 
     def of_line(self, evidence: TextEvidence) -> float:
-        """The probability that the text is right and complete."""
+        """The probability that the text is correct and complete."""
         features = line_features(self.of_words(evidence), self.of_gaps(evidence))
         return float(self.lines(features[None])[0])
 
 
 def with_squares(features: Floats) -> Floats:
-    """Features (N, F) beside their squares, (N, 2 F): evidence counts for more the stronger it is."""
+    """Features (N, F) and their squares, (N, 2 F): strong evidence counts for more than its share."""
     return np.column_stack([features, features**2])
 
 
 def line_features(words: Floats, gaps: Floats) -> Floats:
-    """What decides about a line whose words and gaps have these probabilities, (LINE_FEATURES,).
+    """Features of a line from the probabilities of its words and gaps, (LINE_FEATURES,).
 
-    Log-odds of the least likely of them, and how many words there are: of many right words, one is often unlikely.
+    Log-odds of the least likely one, and the number of words: of many correct words, one often looks unlikely.
     """
     worst = log_odds(np.concatenate([words, gaps]).min(keepdims=True))
     return np.array([float(worst[0]), np.log1p(len(words))])

@@ -1,4 +1,4 @@
-"""A text that somebody has given for a line, as the network could write it, and what the reading has in its places."""
+"""A given text of a line, in the alphabet of a model, and its alignment with the reading."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Self
@@ -13,12 +13,12 @@ UNKNOWN = "\ufffd"
 
 
 class GivenText(NamedTuple):
-    """A text in the characters of a model.
+    """A text in the alphabet of a model.
 
     words    as given, between white space
-    written  the same as the model would write them; `UNKNOWN` stands for characters that it cannot write
+    written  in the model's alphabet, with `UNKNOWN` for characters that it lacks
     tokens   of the whole text
-    spans    first token of each word and the one after its last; spaces are left out if they are tokens of their own
+    spans    first token of each word and the one after its last, without spaces that are separate tokens
     """
 
     words: tuple[str, ...]
@@ -28,7 +28,7 @@ class GivenText(NamedTuple):
 
     @classmethod
     def of(cls, text: str, tokenizer: Tokenizer) -> Self:
-        """The text; of characters that the model does not know, the most similar known ones, if there are any."""
+        """The text; characters outside the alphabet become the most similar ones in it, if there are any."""
         words = tuple(for_scoring(text).split())
         tokens: list[int] = []
         spans = []
@@ -46,11 +46,11 @@ class GivenText(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The words with one space between them."""
+        """The words, separated by single spaces."""
         return " ".join(self.words)
 
     def gap(self, number: int) -> tuple[int, int]:
-        """The tokens between word `number` - 1 and word `number`; before the first and after the last, there are none.
+        """The tokens between word `number` - 1 and word `number`; none before the first and after the last.
 
         Gaps are counted from 0, before the first word, to the number of words.
         """
@@ -59,12 +59,12 @@ class GivenText(NamedTuple):
         return first, last
 
     def without(self, word: int) -> tuple[int, int]:
-        """The tokens to leave out if the word is: its own, and those of one space beside it."""
+        """The tokens to drop with a word: its own, and those of one space beside it."""
         return (self.gap(word)[0], self.spans[word][1]) if word else (0, self.gap(1)[1])
 
 
 def encode(text: str, tokenizer: Tokenizer) -> list[int]:
-    """The tokens of a text, unknown characters replaced by what looks most like them."""
+    """The tokens of a text, with unknown characters replaced by the most similar ones."""
     unknown = tokenizer.count_unknown([text])
     if unknown:
         known = frozenset(tokenizer.alphabet)
@@ -73,7 +73,7 @@ def encode(text: str, tokenizer: Tokenizer) -> list[int]:
 
 
 class Pairing(NamedTuple):
-    """What a reading has in place of each word of a given text, and in each gap before, between and after the words."""
+    """The part of a reading for each word of a given text, and for each gap before, between and after the words."""
 
     words: tuple[str, ...]
     gaps: tuple[str, ...]
@@ -82,7 +82,7 @@ class Pairing(NamedTuple):
 def pair(words: Sequence[str], read: str) -> Pairing:
     """Divide a reading among the words of a given text, by the fewest edits between them.
 
-    What is read beside a word without a space belongs to the word; what stands apart, to the gap.
+    Extra text attached to a word belongs to the word; extra text set off by spaces belongs to the gap.
     """
     given = " ".join(words)
     owner = [2 * number + 1 for number, word in enumerate(words) for _ in f"{word} "]
@@ -102,7 +102,7 @@ def pair(words: Sequence[str], read: str) -> Pairing:
 
 
 def divided(part: str, before: str, after: str, owner: int) -> tuple[tuple[int, str], ...]:
-    """Who owns what was read between two characters of the given text; `owner` has the place behind the first of them.
+    """The owners of text that was read between two characters; `owner` is that of the place after the first of them.
 
     Words have odd numbers, the gaps around them even ones.
     """

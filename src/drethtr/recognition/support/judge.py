@@ -1,4 +1,4 @@
-"""From probabilities to verdicts: what is said of each word of a text, with its place and the reason."""
+"""Turn probabilities into verdicts: each word of a text, with its place and the reason if it is doubtful."""
 
 from collections.abc import Iterator
 
@@ -12,10 +12,10 @@ from drethtr.recognition.support.verdict import DOUBTED, CheckedWord, Kind, Text
 
 
 def judge_text(weighed: WeighedText, fit: SupportFit, least: float = DOUBTED) -> TextCheck:
-    """What the ink says of each word of a text, and of what is missing.
+    """The verdict on each word of a text, and on missing words.
 
     Args:
-        least: What is less probable is doubtful.
+        least: Words less probable than this are doubtful.
     """
     if weighed.evidence is None:
         return TextCheck(weighed.given.text, tuple(unjudged(weighed)), 0.0, weighed.read.text)
@@ -24,13 +24,13 @@ def judge_text(weighed: WeighedText, fit: SupportFit, least: float = DOUBTED) ->
 
 
 def unjudged(weighed: WeighedText) -> Iterator[CheckedWord]:
-    """The words of a text that cannot be held against its line: none of them is supported."""
+    """The words of a text that cannot be checked against its line: none is supported."""
     for word in weighed.given.words:
         yield CheckedWord(word, 0.0, Kind.UNSUPPORTED, "", 0.0, float(weighed.width), weighed.reason)
 
 
 def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float) -> Iterator[CheckedWord]:
-    """The words of a text, and the gaps where something is missing, in order."""
+    """The words of a text, and the gaps where words are missing, in order."""
     supported, complete = fit.of_words(evidence), fit.of_gaps(evidence)
     doubted = np.concatenate(([False], supported < least, [False]))
     read = np.array([bool(part) for part in evidence.pairing.gaps])
@@ -45,14 +45,14 @@ def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least:
 
 
 def omission(weighed: WeighedText, evidence: TextEvidence, gap: int, probability: float) -> CheckedWord:
-    """Something that the text leaves out."""
+    """The verdict on a gap where words are missing."""
     read = evidence.pairing.gaps[gap]
     reason = f"the image reads {read!r} here" if read else "there is writing here that the text does not account for"
     return CheckedWord("", probability, Kind.OMITTED, read, *in_pixels(weighed, evidence.gap_edges[gap]), reason)
 
 
 def verdict(weighed: WeighedText, evidence: TextEvidence, word: int, probability: float, least: float) -> CheckedWord:
-    """A word of a text."""
+    """The verdict on a word."""
     text, read = evidence.given.words[word], evidence.pairing.words[word]
     places = in_pixels(weighed, evidence.word_edges[word])
     if probability >= least:
@@ -70,6 +70,6 @@ def verdict(weighed: WeighedText, evidence: TextEvidence, word: int, probability
 
 
 def in_pixels(weighed: WeighedText, edges: Edges) -> tuple[float, float]:
-    """Edges on the image of the weighed."""
+    """Edges in pixels of the image of a text."""
     left, right = (min(edge * weighed.scale, float(weighed.width)) for edge in edges)
     return left, right

@@ -1,4 +1,4 @@
-"""What the CTC head says of parts of a given text: how much better the same ink reads otherwise, or as nothing.
+"""CTC scores of parts of a given text: how much likelier the same ink is as other text, or as none.
 
 Shapes: S steps; scores by step are (S + 1,), as in `ctc_paths`.
 """
@@ -15,11 +15,11 @@ from drethtr.text.tokenizer import PAD
 
 
 class Stretch(NamedTuple):
-    """What reads best in place of some tokens when all others stay.
+    """The best reading in place of some tokens, with all others fixed.
 
     gain    its log-probability minus that of the tokens, in nats
-    steps   where it begins and ends
-    tokens  what it reads as
+    steps   its first step, and the one after its last
+    tokens  of the reading
     """
 
     gain: float
@@ -28,7 +28,7 @@ class Stretch(NamedTuple):
 
 
 class Stretches:
-    """The likeliest paths of one line that read as a given text, and those that leave the text for some stretch."""
+    """The likeliest CTC paths of a given text through one line, and those that leave the text for a stretch."""
 
     def __init__(self, rows: LogProbs, tokens: tuple[int, ...]) -> None:
         self.rows = rows
@@ -50,11 +50,11 @@ class Stretches:
 
     @property
     def freedom(self) -> float:
-        """How much better the line reads without the text, in nats."""
+        """The gain of the best path over the text, in nats."""
         return float(self.best[-1]) - self.score
 
     def free(self, first: int, last: int) -> Stretch:
-        """What reads best in place of the tokens from `first` to `last`, the latter excluded."""
+        """The best reading in place of the tokens from `first` to `last`, exclusive."""
         before, after = self.beginnings[first], self.endings[last]
         left = np.maximum(before.in_token, before.in_blank) - self.best
         right = after.entered + self.best
@@ -65,5 +65,5 @@ class Stretches:
         return Stretch(float(left[begin] + right[end]) - self.score, (begin, end), path.tokens)
 
     def without(self, first: int, last: int) -> float:
-        """How much better the text reads without the tokens from `first` to `last`, in nats; usually negative."""
+        """The gain of dropping the tokens from `first` to `last`, exclusive, in nats; usually negative."""
         return self.paths.whole(self.beginnings[first], self.endings[last]) - self.score

@@ -1,20 +1,20 @@
-"""What a check returns: each word of a text with the probability that the ink supports it, and what is missing."""
+"""The result of a check: each word of a text with the probability that the ink supports it, and missing words."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 DOUBTED = 0.8
-"""A word that is less likely than this to be supported is doubtful, as are one in fifty of the right ones."""
+"""Default threshold: words with a lower probability are doubtful, including one in fifty correct ones."""
 
 
 class Kind(StrEnum):
-    """What is wrong with a word.
+    """The verdict on a word.
 
-    SUPPORTED    nothing that the ink tells
-    UNSUPPORTED  the ink reads otherwise
+    SUPPORTED    the ink agrees
+    UNSUPPORTED  the ink reads differently
     INVENTED     there is no ink for it
-    OMITTED      there is ink that the text says nothing about
+    OMITTED      there is ink for words that the text lacks
     """
 
     SUPPORTED = "supported"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class CheckedWord:
-    """A word of a text, or a place where words are missing from it: its `text` is then empty.
+    """A word of a text, or a place where words are missing; its `text` is then empty.
 
     probability  that the ink supports it, or that nothing is missing
     instead      the reading of the image, if it differs
