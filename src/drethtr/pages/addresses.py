@@ -9,14 +9,14 @@ from drethtr.base.outputs import is_there, write_bytes
 from drethtr.documents.read import SPACE, first_bytes
 
 SAYS_NOTHING = frozenset({"manifest", "mets", "iiif", "presentation", "api", "info", "default"})
-"""Parts of addresses that are the same for all volumes of a library."""
+"""Parts of addresses that do not distinguish the volumes of a library."""
 
 KINDS = ((b"{", ".json"), (b"<", ".xml"), (b"%PDF", ".pdf"))
-"""How files begin, and the endings of their names."""
+"""First bytes of files, with the extensions of their names."""
 
 
 def file_at(address: str) -> Path:
-    """The file at an address, fetched now into the user's cache folder; one that has not changed is left as it is.
+    """Fetch the file at an address into the user's cache folder; an unchanged file is left as it is.
 
     Raises:
         DataError: if it cannot be fetched.
@@ -30,7 +30,7 @@ def file_at(address: str) -> Path:
 
 
 def stem_of(address: str) -> str:
-    """What results are named after: the last part of an address that tells its volume from others of a library."""
+    """The name for results: the last part of an address that distinguishes the volume from others of its library."""
     parts = parts_of(unquote(address))
     names = [PurePosixPath(part).stem for part in parts.path.split("/") if part]
     telling = [name for name in names if name.lower() not in SAYS_NOTHING]
@@ -40,7 +40,7 @@ def stem_of(address: str) -> str:
 
 
 def ending_of(address: str, content: bytes) -> str:
-    """The ending of the name of a file, by its content, else as in its address."""
+    """The extension of a file: by its content, else as in its address."""
     begin = content[:64].lstrip(SPACE + b"\xef\xbb\xbf")
     kind = next((ending for head, ending in KINDS if begin.startswith(head)), None)
     return kind or PurePosixPath(parts_of(address).path).suffix or ".jpg"

@@ -1,4 +1,4 @@
-"""Claims: if several programs write to one folder, each file is read by the program that claims its results first."""
+"""Claims: if several processes write to one folder, each file is read by the first process to claim its results."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -13,9 +13,9 @@ from drethtr.pages.task import FileTask
 
 
 class Claims:
-    """The files that this program reads now.
+    """The files that this process is reading.
 
-    done  how many files other programs have finished in the meantime
+    done  number of files that other processes have finished in the meantime
     """
 
     def __init__(self, *, force: bool) -> None:
@@ -34,9 +34,9 @@ class Claims:
             stack.close()
 
     def tidy(self, tasks: Sequence[FileTask]) -> None:
-        """Remove what killed programs have left of files that are done: claims, and files that were not finished.
+        """Remove claims and unfinished files of killed processes, for files that are done.
 
-        Those of others are removed when they are read.
+        For other files they are removed when the file is read.
         """
         for task in tasks:
             for path in task.wanted[:1]:
@@ -44,7 +44,7 @@ class Claims:
                 tidied(path.parent)
 
     def win(self, task: FileTask) -> bool:
-        """Whether this program is to read a file; then no other one does until it is released."""
+        """Claim a file; if that succeeds, no other process reads it until it is released."""
         stack = ExitStack()
         try:
             for path in task.wanted[:1]:
@@ -63,11 +63,11 @@ class Claims:
         return True
 
     def release(self, task: FileTask) -> None:
-        """Let others have a file, if this program has it."""
+        """Give up the claim on a file, if there is one."""
         self.held.pop(task.path, ExitStack()).close()
 
     def settle(self) -> list[DataError]:
-        """At the end: why files that could not be claimed have no results yet; the others are counted as done."""
+        """At the end: the errors of files that could not be claimed and have no results; the others count as done."""
         left = [error for task, error in self.lost if self.force or not task.done]
         self.done += len(self.lost) - len(left)
         return left

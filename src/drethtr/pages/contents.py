@@ -1,4 +1,4 @@
-"""Whether files still hold what they held: by size and time, which is quick, and by content, which is certain."""
+"""Detect changed files: by size and time, which is fast, and by content, which is certain."""
 
 from collections.abc import Iterable
 from hashlib import blake2b
@@ -17,10 +17,10 @@ def files_of(original: Original) -> tuple[Path, ...]:
 
 
 def state_of(files: Iterable[Path]) -> str:
-    """Size and time of files: if they are as before, so is what the files hold.
+    """Size and time of files; if these are unchanged, so is the content.
 
     Raises:
-        DataError: naming a file that is gone.
+        DataError: naming a file that cannot be accessed.
     """
     try:
         found = [path.stat() for path in files]
@@ -30,7 +30,7 @@ def state_of(files: Iterable[Path]) -> str:
 
 
 def digest_of(files: Iterable[Path]) -> bytes:
-    """A digest of what files hold, 16 bytes.
+    """A digest of the contents of files, 16 bytes.
 
     Raises:
         DataError: naming a file that cannot be read.

@@ -1,4 +1,4 @@
-"""How much of what was read is doubtful."""
+"""Count what is doubtful in the readings of a job."""
 
 from collections import Counter
 from collections.abc import Set
@@ -9,10 +9,10 @@ from drethtr.documents.page import Page, Transcription
 
 @dataclass
 class DoubtCounts:
-    """Numbers of lines and words that were read, how many are doubtful, and how many lines have each kind of flag.
+    """Numbers of lines and words, of doubtful words, and of lines with each kind of flag.
 
-    kept          lines that were not read, as they had a text before
-    uncalibrated  whether some words were judged by confidences that are not calibrated
+    kept          lines that were not read because they had text
+    uncalibrated  whether some confidences are not calibrated
     """
 
     lines: int = 0
@@ -33,7 +33,7 @@ class DoubtCounts:
         self.kinds.update({flag.kind for flag in line.flags})
 
     def add_page(self, page: Page, kept: Set[str] = frozenset()) -> None:
-        """Count the lines of a page, apart from those with the ids `kept`, which were not read."""
+        """Count the lines of a page, except those with the ids `kept`, which were not read."""
         self.kept += len(kept)
         for line in page.lines:
             if line.transcription is not None and line.id not in kept:

@@ -1,4 +1,4 @@
-"""What a job reports while it runs, and at its end."""
+"""The events that a job reports, and its summary."""
 
 from typing import NamedTuple, TypeAlias
 
@@ -13,7 +13,7 @@ from drethtr.pages.task import FileTask
 
 
 class Planned(NamedTuple):
-    """The plan of a job; reported first, unless there is nothing to do."""
+    """The plan of a job; reported first, unless there are no files."""
 
     plan: JobPlan
 
@@ -32,7 +32,7 @@ class PageRead(NamedTuple):
 
 
 class FileRead(NamedTuple):
-    """All pages of a file that can be read are read, and its results are written."""
+    """All readable pages of a file were read, and its results are written."""
 
     task: FileTask
     document: Document
@@ -49,7 +49,7 @@ LineEvent: TypeAlias = Planned | Skipped | LineRead
 
 
 class JobSummary(NamedTuple):
-    """How many files are done, now or before; how many files, pages and results failed; how much is doubtful."""
+    """Numbers of files done, now or earlier, and of files, pages and results that failed; and counts of doubts."""
 
     done: int
     failed: int

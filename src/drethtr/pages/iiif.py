@@ -1,4 +1,4 @@
-"""IIIF manifests, Presentation API 3 and 2: the pages of a volume in a library, and the addresses of their images."""
+"""IIIF manifests (Presentation API 3 and 2): the pages of a volume in a library, with the addresses of their images."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -18,17 +18,17 @@ Thing: TypeAlias = dict[str, Any]
 """An object of JSON."""
 
 MARK = b"iiif.io/api/presentation"
-"""What stands near the beginning of a manifest."""
+"""Text near the beginning of every manifest."""
 
 SIDE = 5000
-"""Pixels of the longer side of an image that are asked for: A3 at 300 dpi; of smaller images, all there are."""
+"""Maximum pixels to request for the longer side of an image: A3 at 300 dpi."""
 
 SHOWN = 3
-"""Manifests of a collection that are named."""
+"""Maximum number of manifests of a collection to list in an error."""
 
 
 def is_manifest(path: Path) -> bool:
-    """Whether a file is a IIIF manifest, or a collection of some.
+    """Whether a file is a IIIF manifest or collection.
 
     Raises:
         DataError: if it cannot be read.
@@ -37,7 +37,7 @@ def is_manifest(path: Path) -> bool:
 
 
 def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
-    """The pages of a manifest in order; their images are only fetched when they are read.
+    """The pages of a manifest in order; images are fetched when pages are read.
 
     Raises:
         DataError: if it cannot be read, is a collection, or has no pages.
@@ -53,10 +53,10 @@ def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
 
 
 def read_manifest(path: Path) -> Thing:
-    """The object in a manifest.
+    """The JSON object in a manifest.
 
     Raises:
-        DataError: if it is none.
+        DataError: if the file is not a manifest.
     """
     data = first_bytes(path, MAX_BYTES + 1)
     refuse_large(data, str(path))
@@ -70,7 +70,7 @@ def read_manifest(path: Path) -> Thing:
 
 
 def canvases_of(manifest: Thing) -> Iterator[Thing]:
-    """The canvases, which are pages."""
+    """The canvases; each is a page."""
     inside = things(manifest, "items") or things(next(iter(things(manifest, "sequences")), {}), "canvases")
     return (thing for thing in inside if kind_of(thing) == "Canvas")
 
@@ -85,13 +85,13 @@ def page_of(path: Path, canvas: Thing) -> VolumePage:
 
 
 def canvas_of(canvas: Thing) -> Canvas | None:
-    """What annotations of the page refer to; nothing if the canvas has no id."""
+    """The canvas that annotations of the page refer to; None if it has no id."""
     place = id_of(canvas)
     return Canvas(place, size_of(canvas, "width"), size_of(canvas, "height")) if place else None
 
 
 def images_on(canvas: Thing) -> Iterator[Thing]:
-    """The images on a canvas; of several to choose from, the first."""
+    """The images on a canvas, with the first of a choice first."""
     annotations = [note for page in things(canvas, "items") for note in things(page, "items")]
     for annotation in [*annotations, *things(canvas, "images")]:
         for body in (*things(annotation, "body"), *things(annotation, "resource")):
@@ -102,9 +102,9 @@ def images_on(canvas: Thing) -> Iterator[Thing]:
 
 
 def addresses_of(image: Thing, canvas: Thing) -> Iterator[str]:
-    """Where an image is, the best size first, at last as the manifest names it.
+    """The addresses of an image: the best size first, the address in the manifest last.
 
-    A service of images is asked for all pixels, or for `SIDE` of them, as the width, which the plainest services know.
+    An image service is asked for all pixels, or for `SIDE` of them, by width: even the simplest services support that.
     """
     for service in (*things(image, "service"), *things(image, "services")):
         version, place = version_of(service), id_of(service).rstrip("/")
@@ -119,7 +119,7 @@ def addresses_of(image: Thing, canvas: Thing) -> Iterator[str]:
 
 
 def version_of(service: Thing) -> int:
-    """The version of the Image API of a service; 0 if it is another service, as a login."""
+    """The version of the Image API of a service; 0 for other services, such as a login."""
     told = json.dumps([service.get(key) for key in ("type", "@type", "@context", "profile")])
     if "ImageService3" in told or "api/image/3" in told:
         return 3
@@ -127,14 +127,14 @@ def version_of(service: Thing) -> int:
 
 
 def name_for(image: Thing, address: str) -> str:
-    """A name for the file of an image: that of its service, which names the scan, else that of its address."""
+    """A file name for an image: from its service, which names the scan, else from its address."""
     service = next(filter(version_of, things(image, "service")), None)
     name = name_of(address if service is None else id_of(service))
     return name if service is None else f"{Path(name).stem}.jpg"
 
 
 def advice(manifest: Thing) -> str:
-    """What to do instead, if the file is a collection."""
+    """Advice for the error, if the file is a collection."""
     manifests = [*things(manifest, "items"), *things(manifest, "manifests"), *things(manifest, "members")]
     known = [place for place in map(id_of, manifests) if place]
     if kind_of(manifest) != "Collection" or not known:
@@ -150,7 +150,7 @@ def things(thing: Thing, key: str) -> Sequence[Thing]:
 
 
 def kind_of(thing: Thing) -> str:
-    """The type of an object, without what version 2 puts before it: `Canvas` for `sc:Canvas`."""
+    """The type of an object, without the prefix of version 2: `Canvas` for `sc:Canvas`."""
     kind = thing.get("type", thing.get("@type"))
     return kind.rpartition(":")[2] if isinstance(kind, str) else ""
 
@@ -162,6 +162,6 @@ def id_of(thing: Thing) -> str:
 
 
 def size_of(thing: Thing, side: str) -> int:
-    """Its width or height in pixels; 0 if it is unknown."""
+    """Its width or height in pixels; 0 if unknown."""
     value = thing.get(side)
     return int(value) if isinstance(value, int | float) and 0 < value < 1e6 else 0

@@ -1,4 +1,4 @@
-"""The files to read that names of files and folders and patterns stand for."""
+"""Find the files to read: names of files and folders, patterns, ZIP files and addresses become paths."""
 
 import os
 import re
@@ -25,25 +25,25 @@ from drethtr.images.page import made_here
 PDF = ".pdf"
 
 READABLE = frozenset({*IMAGES, PDF})
-"""Endings of files with images of pages."""
+"""Extensions of files with images of pages."""
 
 TRANSCRIPTIONS = frozenset({DESCRIPTION, ".txt", ".tsv", ".jsonl"})
-"""Endings of the files in a folder that hold its transcriptions."""
+"""Extensions of files with transcriptions."""
 
 ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
-"""The root element of PAGE or ALTO. It stands near the beginning, even of a file that is damaged further on."""
+"""The root element of PAGE or ALTO, near the beginning of the file; the rest of the file may be damaged."""
 
 
 def find_inputs(
     inputs: Sequence[str], output: Path | None = None, endings: Sequence[str] = (), *, recursive: bool = False
 ) -> tuple[list[Path], list[DataError]]:
-    """The files that names of files and folders and patterns stand for, each once, and an error for every bad name.
+    """The files of some inputs, each once, and an error for every input that cannot be used.
 
     Args:
         inputs: Names of files and folders, patterns, and addresses, which are fetched; ZIP files are unpacked.
-        output: A folder for results. If it is also an input, results of an earlier run are not taken for inputs.
-        endings: How those results end.
-        recursive: Also read the folders below those that are named.
+        output: A folder for results. If it is also an input, results of an earlier run are not inputs.
+        endings: Extensions of those results.
+        recursive: Include subfolders.
     """
     found: dict[Path, None] = {}
     errors: list[DataError] = []
@@ -59,7 +59,7 @@ def find_inputs(
 
 
 def files_of(name: str, output: Path | None = None, endings: Sequence[str] = ()) -> list[Path]:
-    """The files that one name or pattern stands for, sorted; see `find_inputs`.
+    """The files of one input, sorted; see `find_inputs`.
 
     Raises:
         DataError: if there are none, or they cannot be accessed.
@@ -71,7 +71,7 @@ def files_of(name: str, output: Path | None = None, endings: Sequence[str] = ())
 
 
 def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[Path]:
-    """What `files_of` returns; errors of the file system pass.
+    """The files of one input; errors of the file system are not converted.
 
     Raises:
         DataError: if there are none.
@@ -100,10 +100,10 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
 def in_tree(
     top: Path, output: Path | None, endings: Sequence[str], report: Callable[[DataError], object]
 ) -> list[Path]:
-    """What `pages_in` finds in a folder and in those below it, but hidden ones and the one for results.
+    """The files of a folder and its subfolders, except hidden ones and the one for results; see `pages_in`.
 
     Args:
-        report: Is told of folders that cannot be opened.
+        report: Called with folders that cannot be opened.
 
     Raises:
         DataError: if there is nothing.
@@ -124,12 +124,12 @@ def in_tree(
 
 
 def is_same(folder: Path, other: Path | None) -> bool:
-    """Whether two names are of one folder."""
+    """Whether two paths are the same folder."""
     return other is not None and folder.resolve() == other.resolve()
 
 
 def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
-    """What `pages_in` finds in a folder.
+    """The files of a folder; see `pages_in`.
 
     Raises:
         DataError: if there is nothing.
@@ -140,7 +140,7 @@ def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
 
 
 def pages_in(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
-    """Images, PDFs, and files that describe a page, which replace their images; without results of earlier runs."""
+    """Images, PDFs, and descriptions of pages, which replace their images; without results of earlier runs."""
     files = sorted(file for file in folder.iterdir() if file.is_file() and not is_hidden(file))
     results = results_among(files, endings) | searchable_copies(files)
     files = [file for file in files if file not in results]
@@ -148,9 +148,9 @@ def pages_in(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
 
 
 def in_archive(path: Path) -> list[Path]:
-    """What there is to read in a ZIP file, in its subfolders too, as unpacked into a folder of this process.
+    """The files of a ZIP file, including subfolders, unpacked into a folder of this process.
 
-    Exports may describe a page in PAGE and in ALTO: of two files for an image, the first counts that a person wrote.
+    Exports may describe a page in PAGE and in ALTO: of two files for an image, the first written by a person counts.
 
     Raises:
         DataError: if there is nothing, or it cannot be unpacked.
@@ -169,13 +169,13 @@ def in_archive(path: Path) -> list[Path]:
 
 
 def to_read(files: Sequence[Path], described: Mapping[Path, Path | None]) -> list[Path]:
-    """Images, PDFs, and files that describe a page, which replace their images."""
+    """Images, PDFs, and descriptions of pages, which replace their images."""
     images = set(described.values())
     return [file for file in files if file in described or (file.suffix.lower() in READABLE and file not in images)]
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
-    """Files named like the result for an image or PDF among them, or for one of its pages."""
+    """Files that are named like the result for another of the files, or for one of its pages."""
     results: set[Path] = set()
     for kinds in (IMAGES, (PDF,)):  # in this order, as a PDF may be the result for an image
         stems = {file.stem for file in files if file.suffix.lower() in kinds and file not in results}
@@ -187,7 +187,7 @@ def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
 
 
 def searchable_copies(files: Sequence[Path]) -> set[Path]:
-    """PDFs that drethtr made, beside the images that they were made of, or the files that they have some pages of."""
+    """PDFs that drethtr made, if the images or files that they were made from are also among the files."""
     scans = {file.stem for file in files if file.suffix.lower() in IMAGES}
     files_of_pages = {file.stem for file in files if file.suffix.lower() in (*IMAGES, PDF)}
     copies = [file for file in files if file.suffix.lower() == PDF]
@@ -196,16 +196,16 @@ def searchable_copies(files: Sequence[Path]) -> set[Path]:
 
 
 def deeper(folder: Path, endings: Set[str]) -> str:
-    """How to read the images in subfolders, if there are any."""
+    """Advice for the error, if there are images in subfolders."""
     below = iglob(f"{escape(str(folder))}/**/*", recursive=True)  # noqa: PTH207 - lazy in Python 3.11, too
     there = any(Path(name).suffix.lower() in endings for name in below)
     return "; subfolders have some: read them with --recursive" if there else ""
 
 
 def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
-    """Each PAGE or ALTO file with the image it describes, None if that is missing; other XML, as METS, is left out.
+    """Each PAGE or ALTO file with its image, None if that is missing; other XML, such as METS, is left out.
 
-    A damaged file stands for the image of its name, so that it is reported when it is read.
+    A damaged file is matched with the image of the same name, so that the error is reported when it is read.
     """
     described: dict[Path, Path | None] = {}
     for file in files:
@@ -225,7 +225,7 @@ def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
 
 
 def is_description(file: Path) -> bool:
-    """Whether a file begins as PAGE or ALTO does, or cannot be opened to find out."""
+    """Whether a file is PAGE or ALTO, judged by its beginning; true if it cannot be opened."""
     try:
         head = first_bytes(file)
     except DataError:
@@ -234,7 +234,7 @@ def is_description(file: Path) -> bool:
 
 
 def is_input(path: Path, inputs: Sequence[str]) -> bool:
-    """Whether a file is read for one of the inputs: files, patterns, and folders of images and transcriptions."""
+    """Whether one of the inputs includes a file: files, patterns, and folders of images and transcriptions."""
     matches = [match for name in inputs for match in (name, *glob(name, recursive=True))]  # noqa: PTH207 - as typed
     found, place = {Path(match).resolve() for match in matches}, path.resolve()
     in_folders = path.suffix.lower() in {*IMAGES, PDF, *TRANSCRIPTIONS}

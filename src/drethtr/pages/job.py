@@ -1,4 +1,4 @@
-"""Files of pages in, documents out. A job that is interrupted resumes where it stopped: results that exist are kept."""
+"""Files of pages in, documents out. An interrupted job resumes where it stopped: existing results are kept."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ Sheets: TypeAlias = Sequence[Sheet | None]
 
 @dataclass(frozen=True)
 class PageJob:
-    """Files to read, and what to make of them; see `opening.open_job`.
+    """Files to read, and the results to write; see `opening.open_job`.
 
-    unreadable  why other files cannot be opened; they count as failed
+    unreadable  errors of files that cannot be opened; they count as failed
     output      the folder for results; if it is None, documents are only reported
     """
 
@@ -56,9 +56,9 @@ class PageJob:
         """Read files without results and write their results; stale results are kept and counted as failed.
 
         Args:
-            load: Gives the recognizer; it is not called if there are no files.
-            report: Is told of what there is to do, and of every page, file and failure.
-            witness: Is told of every line that is read, before its page is reported.
+            load: Returns the recognizer; not called if there are no files.
+            report: Called with the plan, and with every page, file and failure.
+            witness: Called with every line that is read, before its page is reported.
 
         Raises:
             DataError: if the folder for results cannot be used.
@@ -78,7 +78,7 @@ class PageJob:
             claims.tidy(plan.done)
             for task in plan.done:
                 if task.shelf is not None:
-                    task.shelf.remove()  # left by a program that was killed when it had written everything
+                    task.shelf.remove()  # left by a process that was killed after writing everything
             for task in plan.waiting:
                 try:
                     if not claims.win(task):
@@ -106,13 +106,13 @@ class PageJob:
         return JobSummary(done + claims.done, failed + len(left), doubts)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
-        """The choices that decide the content of a result."""
+        """The settings that determine the content of a result."""
         marks = format == UPDATE or self.formats[format].doubts
         return {**made_with(recognizer, self.segmentation), "doubts": recognizer.doubtful if marks else UNMARKED}
 
     @property
     def keep(self) -> bool:
-        """Whether given lines that have text are left as they are."""
+        """Whether given lines with text keep it."""
         return self.update and not self.force
 
     def read(
@@ -124,8 +124,10 @@ class PageJob:
         witness: Witness,
     ) -> list[Sheet | None]:
         """The pages of a file."""
-        way = f"{recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}, {recognizer.doubtful}"
-        reader = f"{provenance}, {way}"
+        settings = (
+            f"{recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}, {recognizer.doubtful}"
+        )
+        reader = f"{provenance}, {settings}"
         read = partial(self.read_page, recognizer=recognizer, report=report, witness=witness)
         sheets: list[Sheet | None] = []
         for original in task.originals:
@@ -145,7 +147,7 @@ class PageJob:
         report: Callable[[PageEvent], object],
         witness: Witness = nobody,
     ) -> Page:
-        """A page, read now.
+        """Read a page.
 
         Raises:
             DataError: if it cannot be read.
@@ -159,7 +161,7 @@ class PageJob:
         return page
 
     def finish(self, task: FileTask, sheets: Sheets, provenance: Provenance, record: Record) -> Document:
-        """Write the results of a file; returns the pages that were read.
+        """Write the results of a file, and return the pages that were read.
 
         Raises:
             DataError: if something cannot be written.
@@ -176,9 +178,9 @@ class PageJob:
         return Document(read, provenance)
 
     def write(self, task: FileTask, sheets: Sheets, provenance: Provenance, record: Record) -> None:
-        """Write what does not exist yet, or everything by `force`; rewrite what lacks pages that are known by now.
+        """Write missing results, or all with `force`; rewrite those that lack pages which have been read since.
 
-        Then remove the shelf. It stays while a page is missing, so that the next run reads no more than that page.
+        Then remove the shelf. It stays while a page is missing, so that the next run reads only that page.
 
         Raises:
             DataError: if something cannot be written.

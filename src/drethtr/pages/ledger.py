@@ -1,7 +1,7 @@
-"""The ledger of a folder of results: how each of them was made, so that stale ones are recognized.
+"""The ledger of a folder of results: how each result was made, so that stale ones are recognized.
 
 It is a hidden file beside the results with a JSON object in each row; the last row about a result counts. Rows are only
-added, so several programs can write to one folder, and one that is killed loses no more than its last row.
+appended, so several processes can write to one folder, and a killed one loses no more than its last row.
 """
 
 import json
@@ -17,15 +17,15 @@ LEDGER = ".drethtr.jsonl"
 """The name of the file."""
 
 MOST_BYTES = 1 << 28
-"""What is read of it: a million rows."""
+"""Maximum size: a million rows."""
 
 
 class Entry(NamedTuple):
     """How a result was made.
 
-    state   size and time of the files it was made of, see `contents.state_of`
-    digest  of what they held, in hexadecimal
-    made    the choices that decided its content, by name
+    state   size and time of the files it was made from, see `contents.state_of`
+    digest  of their content, in hexadecimal
+    made    the settings that determined its content, by name
     """
 
     state: str
@@ -33,13 +33,13 @@ class Entry(NamedTuple):
     made: Mapping[str, Any]
 
     def difference(self, made: Mapping[str, Any]) -> str:
-        """The first different choice, in words; empty if there is none. Unrecorded choices do not count."""
+        """The first different setting, in words; empty if there is none. Unrecorded settings do not count."""
         other = (name for name, value in made.items() if name in self.made and self.made[name] != value)
         return ", ".join(f"{name} {self.made[name]}, not {made[name]}" for name in other)
 
 
 class Ledger:
-    """The record of one folder, read when it is first asked."""
+    """The ledger of one folder, read when created."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / LEDGER
@@ -64,7 +64,7 @@ class Ledger:
 
 
 def entries(content: bytes) -> Iterator[tuple[str, Entry]]:
-    """The entries in a record, with the names of their results; rows that are torn or senseless are passed over."""
+    """The entries in a ledger, with the names of their results; damaged rows are skipped."""
     for row in content.splitlines():
         try:
             match json.loads(row):

@@ -1,4 +1,4 @@
-"""Images of single lines in, their text out, in the order given; results that exist are kept."""
+"""Images of single lines in, their text out, in the order given; existing results are kept."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 READ_TOGETHER = 64
-"""Lines that are read together: fewer than is fastest, as a user waits for the first of them."""
+"""Lines that are read together: fewer than would be fastest, as a user waits for the first of them."""
 
 
 @dataclass(frozen=True)
 class LineJob:
-    """Images to read; the fields mean what they do in `PageJob`."""
+    """Images to read; for the fields see `PageJob`."""
 
     tasks: tuple[FileTask, ...]
     unreadable: tuple[DataError, ...]
@@ -48,8 +48,8 @@ class LineJob:
         """Read images without results and write their results; stale results are kept and counted as failed.
 
         Args:
-            load: Gives the recognizer; it is not called if there are no images.
-            report: Is told of what there is to do, and of every line and failure.
+            load: Returns the recognizer; not called if there are no images.
+            report: Called with the plan, and with every line and failure.
 
         Raises:
             DataError: if the folder for results cannot be used.
@@ -90,13 +90,13 @@ class LineJob:
         return JobSummary(done + claims.done, failed + len(left), doubts)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
-        """The choices that decide the content of a result."""
+        """The settings that determine the content of a result."""
         more = {"alternatives": recognizer.pieces.alternatives} if format == "json" else {}
         doubts = recognizer.doubtful if self.format is LINE_TEXT_WITH_DOUBTS else UNMARKED
         return {**made_with(recognizer, self.segmentation), "doubts": doubts, **more}
 
     def write(self, task: FileTask, entry: LineEntry, record: Record) -> None:
-        """Write an entry to its file, and record it, if results are written.
+        """Write an entry to its file and record it, if results are written.
 
         Raises:
             DataError: if it cannot be written.
@@ -118,7 +118,7 @@ def open_line_job(
     doubts: bool = False,
     force: bool = False,
 ) -> LineJob:
-    """Plan the results of images that `line_images` has found: `line.txt` in the folder `output`, or none without it.
+    """A job for the images that `line_images` found: `line.txt` in the folder `output`, or no files without it.
 
     Raises:
         ConfigError: for an unknown format.
@@ -137,7 +137,7 @@ def open_line_job(
 def line_images(
     selection: Selection, segmentation: Segmentation
 ) -> tuple[dict[Path, tuple[Original, ...]], list[DataError]] | None:
-    """The images of single lines, and why other files cannot be opened; None if one of them is something else."""
+    """The images of single lines, and the errors of files that cannot be opened; None if one is not a line."""
     images, errors = {}, list(selection.unreadable)
     for file in selection.files:
         try:
@@ -154,12 +154,12 @@ def line_images(
 
 
 def entry_of(path: Path, reading: Reading, made_by: Callable[[], Provenance]) -> LineEntry:
-    """What there is to write of a reading."""
+    """The entry for a reading."""
     return LineEntry(Path(as_given(str(path))), reading.transcription(), reading.to_json(), made_by)
 
 
 def seen_from(folder: Path, image: Path) -> Path:
-    """The path of an image from a folder; unchanged if it is absolute or on another drive."""
+    """The path of an image relative to a folder; unchanged if it is absolute or on another drive."""
     place = image.parent.resolve() / image.name
     same_drive = place.drive == folder.resolve().drive
     return Path(relpath(place, folder.resolve())) if same_drive and not image.is_absolute() else image

@@ -20,14 +20,14 @@ ROOT = re.compile(rb"<(?:[\w.-]+:)?mets\b")
 """The root element. It stands near the beginning of the file."""
 
 BEST_IMAGES = ("OCR-D-IMG", "ORIGINAL", "MASTER", "MAX", "IMG", "IMAGE", "PRESENTATION", "DEFAULT")
-"""Groups of files with the images of pages, the largest first."""
+"""File groups with the images of pages, the largest first."""
 
 SMALL_IMAGES = frozenset({"THUMBS", "MIN", "TEASER"})
-"""Groups of images that are too small to be read."""
+"""File groups with images too small to read."""
 
 
 class Listed(NamedTuple):
-    """A file in a METS file: its group, its type, and where it is, a path or an address."""
+    """A file in a METS file: its group, its type, and its path or address."""
 
     group: str
     type: str
@@ -35,7 +35,7 @@ class Listed(NamedTuple):
 
     @property
     def is_image(self) -> bool:
-        """Whether it is an image that may be read."""
+        """Whether it is an image to read."""
         return self.group not in SMALL_IMAGES and self.is_of("image/", *IMAGES)
 
     @property
@@ -44,12 +44,12 @@ class Listed(NamedTuple):
         return self.is_of("application/vnd.prima.page+xml", "application/alto+xml", "text/xml", DESCRIPTION)
 
     def is_of(self, type: str, *others: str) -> bool:
-        """Whether its type begins so, or its name ends so; the rest are types and endings, too."""
+        """Whether its media type or its extension is one of some."""
         name = parts_of(self.place).path.lower()
         return any(self.type.startswith(kind) or name.endswith(kind) for kind in (type, *others))
 
     def below(self, folder: Path) -> Path | None:
-        """The file on this machine, named relative to a folder; None if it is elsewhere or missing."""
+        """The local file, relative to a folder; None if it is elsewhere or missing."""
         parts = parts_of(self.place)
         if parts.scheme == "file":
             from urllib.request import url2pathname  # with all of HTTP behind it
@@ -63,7 +63,7 @@ class Listed(NamedTuple):
 
 
 def is_mets(path: Path) -> bool:
-    """Whether a file begins as METS does.
+    """Whether a file is METS, judged by its beginning.
 
     Raises:
         DataError: if it cannot be read.
@@ -72,11 +72,11 @@ def is_mets(path: Path) -> bool:
 
 
 def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
-    """The pages of a METS file in the order of its physical structure, each with its image, and its PAGE or ALTO.
+    """The pages of a METS file in the order of its physical structure, each with its image and its PAGE or ALTO file.
 
-    Of several images the largest on this machine is taken, of several descriptions PAGE, and of these the last group.
-    Images that are missing or elsewhere are only missed when their page is read. If the METS file itself was fetched
-    from an address, so are its images, and descriptions are not looked for.
+    Of several images the largest local one is used; of several descriptions, PAGE, and of those the last group. A
+    missing image is an error only when its page is read. If the METS file was fetched from an address, its images are
+    fetched as well, and descriptions are ignored.
 
     Raises:
         DataError: if it cannot be read, or lists no pages.
@@ -93,7 +93,7 @@ def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
 
 
 def files_in(group: Element, name: str) -> Iterator[tuple[str, Listed]]:
-    """The files of a group and of the groups in it, with their ids."""
+    """The files of a group and of its subgroups, with their ids."""
     for child in group.children:
         if child.name == "fileGrp":
             yield from files_in(child, child.attributes.get("USE", name).upper())
@@ -111,7 +111,7 @@ def structures(root: Element) -> Sequence[Element]:
 
 
 def divisions_of(structure: Element) -> Iterator[Element]:
-    """The parts of a structure that have files, in order; the volume itself may have some, too, but is no page."""
+    """The parts of a structure that have files, in order; the volume itself may have files, but is not a page."""
     inside = structure.all("div")
     if all(division.attributes.get("ORDER", "").isdecimal() for division in inside):
         inside.sort(key=lambda division: float(division.attributes["ORDER"]))
@@ -145,19 +145,19 @@ def page_of(path: Path, files: Sequence[Listed]) -> VolumePage | None:
 
 
 def rank(group: str) -> int:
-    """The place of a group of images among others, the best first."""
+    """The rank of a group of images, best first."""
     return next((place for place, name in enumerate(BEST_IMAGES) if group == name), len(BEST_IMAGES))
 
 
 def missing(image: Listed) -> str:
-    """Why an image is not there, and what to do."""
+    """Why an image is missing, and what to do."""
     if "://" in image.place:
         return f"its image is at {image.place}, and only the METS file is here; give the address of the METS file"
     return f"its image {image.place} is missing"
 
 
 def description_among(folder: Path, files: Sequence[Listed]) -> Path | None:
-    """The PAGE file that describes a page, else the ALTO file; of several the last, which a later step has made."""
+    """The PAGE file that describes a page, else the ALTO file; of several, the last, from the latest step."""
     found: dict[bytes, Path] = {}
     for file in files:
         if file.is_xml and (place := file.below(folder)) is not None:

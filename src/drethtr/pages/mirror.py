@@ -1,4 +1,4 @@
-"""The folders for the results of files: one for all, or a tree that mirrors theirs."""
+"""The folders for results: one for all files, or a tree that mirrors their folders."""
 
 from collections.abc import Mapping, Sequence
 from os.path import commonpath
@@ -11,11 +11,11 @@ from drethtr.documents.beside import page_stem
 def result_folders(
     files: Sequence[Path], output: Path, inputs: Sequence[str | Path] = (), *, recursive: bool = False
 ) -> Mapping[Path, Path]:
-    """Where the results of each file go: into `output`, or below it.
+    """The folder for the results of each file: `output`, or a folder below it.
 
-    With `recursive` the folders below those given as inputs are mirrored. If files of one name in several folders would
-    share a result, the folders of all are mirrored below the one that they have in common. A ZIP file counts as a
-    folder of its name, so that the next run, which unpacks it elsewhere, finds the results.
+    With `recursive`, subfolders of the inputs are mirrored. If files with one name in several folders would share a
+    result, all folders are mirrored from their common parent. A ZIP file counts as a folder with its name, so that the
+    next run, which unpacks it elsewhere, finds the results.
     """
     folders = {file: as_unpacked_beside(file).parent for file in files}
     roots = [root for name in inputs if (root := root_of(Path(name))) is not None] if recursive else []
@@ -37,13 +37,13 @@ def root_of(path: Path) -> Path | None:
 
 
 def place_below(folder: Path, roots: Sequence[Path]) -> Path:
-    """A folder as seen from the nearest of some above it; `.` if it is below none."""
+    """The path of a folder relative to its nearest root; `.` if it is below none."""
     inside = [folder.relative_to(root) for root in roots if folder.is_relative_to(root)]
     return min(inside, key=lambda place: len(place.parts), default=Path())
 
 
 def share_results(places: Mapping[Path, Path]) -> bool:
-    """Whether files of different folders have the same name at the same place."""
+    """Whether files from different folders would have the same result."""
     owners: dict[Path, Path] = {}
     results = ((place / page_stem(file), file.parent) for file, place in places.items())
     return any(owners.setdefault(result, folder) != folder for result, folder in results)

@@ -1,4 +1,4 @@
-"""Open a job: which files are pages, and where their results go.
+"""Open a job: find the files to read, and plan the paths of their results.
 
 job = open_job(["scans/"], "out", ["alto", "pdf"])
 summary = job.run(Recognizer.load)
@@ -37,19 +37,20 @@ def open_job(
     Args:
         inputs: Images, PDFs, PAGE, ALTO and METS files, IIIF manifests, folders and ZIP files of them, patterns, and
             addresses, which are fetched.
-        output: A folder for results; None writes none, and documents are only reported.
+        output: A folder for results; if None, documents are only reported.
         formats: Names in `FORMATS`.
-        segmentation: Where lines come from, by value or name, as `drethtr transcribe --lines` takes them.
-        update: Write the text into PAGE and ALTO files: into copies in `output`, or the files themselves without it.
-            Lines that have text keep it, unless `force` is given.
+        segmentation: Line segmentation, by value, or by name as in `drethtr transcribe --lines`.
+        update: Write the text into PAGE and ALTO files: into copies in `output`, or without it into the files
+            themselves. Lines with text keep it, unless `force` is given.
         doubts: Mark doubts in `txt`.
-        pages: Read these only, as in "1-20,25,30-": pages of files that have several, else files of a folder by place.
-        recursive: Also read the folders below those that are named, and mirror them in `output`.
+        pages: Only these, as in "1-20,25,30-": pages of files with several, else files by their position in their
+            folder.
+        recursive: Include subfolders, and mirror them in `output`.
         force: Replace existing files and texts.
 
     Raises:
-        ConfigError: as `open_selected` does, and for ranges of pages that make no sense.
-        DataError: as `open_selected` does.
+        ConfigError: as `open_selected`, and for invalid page ranges.
+        DataError: as `open_selected`.
     """
     folder = None if output is None else Path(output)
     endings = [named("format", name, FORMATS).ending for name in formats]
@@ -69,12 +70,12 @@ def open_selected(
     doubts: bool = False,
     force: bool = False,
 ) -> PageJob:
-    """As `open_job`, with files that are selected already, for this folder.
+    """Like `open_job`, for files that were selected for this folder.
 
     Raises:
-        ConfigError: for an unknown format or segmentation, one that does not go with `update`, two formats whose files
-            have the same names, or ranges in which there is no page.
-        DataError: if results would replace each other or a file that is read.
+        ConfigError: for an unknown format or segmentation, a segmentation that `update` excludes, two formats with the
+            same extension, or ranges without a page.
+        DataError: if results would replace each other or an input.
     """
     if isinstance(segmentation, str):
         segmentation = segmentation_named(segmentation)
@@ -103,7 +104,7 @@ def open_selected(
 
 
 def refuse_same_endings(formats: Mapping[str, Format]) -> None:
-    """Refuse two formats whose files have the same names.
+    """Refuse two formats with the same extension.
 
     Raises:
         ConfigError: naming them.
@@ -117,7 +118,7 @@ def refuse_same_endings(formats: Mapping[str, Format]) -> None:
 
 
 def refuse_unpacked(file: Path) -> None:
-    """Refuse to update a file in a ZIP file, which is never changed.
+    """Refuse to update a file in a ZIP file; ZIP files are never changed.
 
     Raises:
         DataError: naming the ZIP file.
@@ -130,7 +131,7 @@ def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tup
     """The pages of a file.
 
     Raises:
-        DataError: if it cannot be opened, lacks lines that must be given, or cannot be updated.
+        DataError: if it cannot be opened, lacks required lines, or cannot be updated.
     """
     originals = open_originals(file)
     if update and (originals[0].description != file or file.suffix.lower() == ".json"):

@@ -1,4 +1,4 @@
-"""Readings as transcriptions with the places of their words on the page; `Reading.transcription` has none."""
+"""Readings as transcriptions, with the places of their words on the page."""
 
 from collections.abc import Callable, Iterable
 from itertools import groupby
@@ -12,7 +12,7 @@ from drethtr.layout.finder import Floats
 from drethtr.recognition.reading import Reading, Word, is_doubtful
 
 Witness: TypeAlias = Callable[[str, Strip, Reading], object]
-"""Receives every final line: its id, its strip on the page, and its reading."""
+"""Called for every line with its final reading: the line's id, its strip on the page, and the reading."""
 
 
 def nobody(id: str, strip: Strip, reading: Reading) -> None:
@@ -42,7 +42,7 @@ def outline_on_page(strip: Strip, left: float, right: float, width: int, height:
 
 
 def on_page(points: Floats | Iterable[tuple[float, float]], width: int, height: int) -> Points:
-    """Points in whole pixels, moved to the edge if they are beyond the page, without repetitions in a row."""
+    """Points in whole pixels, clipped to the page, without consecutive repetitions."""
     whole = np.rint(np.asarray(list(points), dtype=np.float64).reshape(-1, 2)).clip(0, (width, height))
     places = ((int(x), int(y)) for x, y in whole)
     return tuple(place for place, _ in groupby(places))

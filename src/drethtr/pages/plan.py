@@ -13,26 +13,26 @@ from drethtr.pages.ledger import Entry, Ledger
 from drethtr.pages.task import FileTask
 
 Made: TypeAlias = Callable[[str], Mapping[str, Any]]
-"""The choices that decide the content of a result, by the name of its format."""
+"""The settings that determine the content of a result, by the name of its format."""
 
 Record: TypeAlias = Callable[[str, Path], None]
-"""Records a result that is written: the name of its format, and where it is."""
+"""Records a written result: the name of its format, and its path."""
 
 UNMARKED = "unmarked"
-"""What stands for the threshold of doubts in a format that does not mark them."""
+"""Recorded in place of the threshold of doubts for formats that do not mark them."""
 
 OTHER_SCAN = "made from different files with these names"
-"""Why a result is refused if its scan, or the description of that, has changed."""
+"""The difference reported for a result whose scan, or its description, has changed."""
 
 
 @dataclass
 class JobPlan:
     """The files of a job.
 
-    waiting     to read
-    done        whose results are there
-    unrecorded  among both: they have a result of which nothing says how it was made; it is kept
-    refused     whose results were made otherwise than they would be now, by the difference; they are kept, too
+    waiting     files to read
+    done        files with all results
+    unrecorded  those of both that have a result without a ledger entry; the result is kept
+    refused     files with stale results, by what differs; the results are kept
     """
 
     waiting: list[FileTask] = field(default_factory=list)
@@ -49,10 +49,10 @@ class Planner:
         self.ledger = cache(Ledger)
 
     def plan(self, tasks: Sequence[FileTask], *, force: bool) -> JobPlan:
-        """What there is to do; with `force` everything.
+        """The plan for some files; with `force`, all are read.
 
         Raises:
-            DataError: if a record cannot be opened.
+            DataError: if a ledger cannot be opened.
         """
         plan = JobPlan()
         for task in tasks:
@@ -68,13 +68,13 @@ class Planner:
         return plan
 
     def entries(self, task: FileTask) -> tuple[list[tuple[str, Entry]], bool]:
-        """What is recorded of the results of a file, by the names of their formats, and whether something is not."""
+        """The entries of the results of a file, with the names of their formats, and whether one has no entry."""
         there = [(name, path) for name, path in task.results if is_there(path)]
         found = [(name, self.ledger(path.parent).entries.get(path.name)) for name, path in there]
         return [(name, entry) for name, entry in found if entry is not None], None in [entry for _, entry in found]
 
     def difference(self, task: FileTask, known: Sequence[tuple[str, Entry]]) -> str:
-        """In what the results of a file differ from those that would be made now; empty if in nothing."""
+        """How the results of a file differ from those that would be made now; empty if they do not."""
         for name, entry in known:
             if words := entry.difference(self.made(name)):
                 return f"made with {words}"
@@ -87,7 +87,7 @@ class Planner:
         return OTHER_SCAN if any(entry.digest != digest for _, entry in known) else ""
 
     def recorder(self, task: FileTask) -> Record:
-        """What records the results of a file. Make it before the file is read: one that changes later is another."""
+        """A function that records the results of a file; create it before reading, so that later changes count."""
         try:
             state, digest = (state_of(task.sources), digest_of(task.sources).hex()) if task.results else ("", "")
         except DataError:

@@ -1,4 +1,4 @@
-"""Provenance: what every result records about how it was made."""
+"""Provenance: how each result was made."""
 
 from drethtr.documents.document import Provenance
 from drethtr.pages.segmentation import Segmentation
@@ -8,7 +8,7 @@ from drethtr.recognition.search.names import name_of
 
 
 def provenance_of(recognizer: Recognizer) -> Provenance:
-    """The provenance of results of a recognizer with this version of the package."""
+    """The provenance of results from a recognizer and this version of the package."""
     return Provenance.now(recognizer.model.identity)
 
 
@@ -18,7 +18,7 @@ def way_of(recognizer: Recognizer) -> dict[str, str]:
 
 
 def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, str]:
-    """All that decides the text of a page, by the names of the command line, as stored with indexes and results."""
+    """The settings that determine the text of a page, named as on the command line; stored with indexes and results."""
     return {
         "model": recognizer.model.identity,
         "decoder": name_of(recognizer.strategy),

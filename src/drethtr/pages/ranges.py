@@ -1,4 +1,4 @@
-"""Ranges of pages, as `1-20,25,30-`, and the pages of files that are in them."""
+"""Page ranges such as `1-20,25,30-`, and the pages of files in them."""
 
 import re
 from collections import Counter
@@ -22,16 +22,16 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class PageRanges:
-    """Some pages, numbered from 1."""
+    """Ranges of pages, numbered from 1."""
 
     spans: tuple[Span, ...]
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Ranges as a person writes them.
+        """Parse ranges.
 
         Raises:
-            ConfigError: if they make no sense.
+            ConfigError: if they are invalid.
         """
         return cls(tuple(span_of(part.strip(), text) for part in text.split(",")))
 
@@ -43,7 +43,7 @@ def span_of(part: str, whole: str) -> Span:
     """One of several ranges.
 
     Raises:
-        ConfigError: naming all of them, if it makes no sense.
+        ConfigError: naming all of them, if it is invalid.
     """
     if (found := RANGE.fullmatch(part)) is None:
         raise ConfigError(f"pages {whole!r} are not understood; expected something like 1-20,25,30-")
@@ -55,9 +55,9 @@ def span_of(part: str, whole: str) -> Span:
 
 
 class PageChooser:
-    """Chooses pages of files, or all if there are no ranges.
+    """Chooses the pages of files that are in some ranges, or all without ranges.
 
-    A file of several pages has its own numbers; of other files their place in their folder counts, among those read.
+    The pages of a file with several are numbered in the file; other files are numbered by their position in the folder.
     """
 
     def __init__(self, ranges: PageRanges | None, files: Sequence[Path]) -> None:
@@ -70,7 +70,7 @@ class PageChooser:
             self.places[file] = counts[file.parent]
 
     def of(self, file: Path, originals: tuple[Original, ...]) -> tuple[Original, ...]:
-        """The chosen pages of a file, perhaps none."""
+        """The chosen pages of a file; may be empty."""
         if self.ranges is None:
             return originals
         place = self.places[file] if len(originals) == 1 else None
@@ -79,7 +79,7 @@ class PageChooser:
         return chosen
 
     def refuse_nothing(self) -> None:
-        """Refuse ranges in which there was no page, if any file was asked for some.
+        """Refuse ranges that contain no page, if any file was opened.
 
         Raises:
             ConfigError: saying so.

@@ -1,4 +1,4 @@
-"""Line segmentation as a user chooses it: given lines, a named finder, or whatever suits the page."""
+"""The line segmentation that a user chooses: given lines, a named finder, or automatic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,22 +10,22 @@ from drethtr.pages.source import Original
 
 
 class Segmentation:
-    """Where lines come from. Unless a subclass overrides it: given lines if there are any, else those found."""
+    """How to get the lines of a page. By default: given lines if there are any, else found ones."""
 
     def prepare(self, original: Original) -> Original:
-        """The original, without the lines it gives if those are not wanted.
+        """The original, without its given lines if they are not used.
 
         Raises:
-            DataError: if it lacks lines that must be given.
+            DataError: if lines must be given and are not.
         """
         return original
 
     def finder(self, original: Original) -> Finder:
-        """What finds lines where none are given."""
+        """The finder for pages without given lines."""
         return finder_named(self.finder_name(original))
 
     def finder_name(self, original: Original) -> str:
-        """The name of what finds lines where none are given."""
+        """The name of the finder for pages without given lines."""
         return original.finder_name
 
     def is_line(self, original: Original) -> bool:
@@ -35,7 +35,7 @@ class Segmentation:
 
 @dataclass(frozen=True)
 class Automatic(Segmentation):
-    """Given lines, or whatever suits the shape of the image: `auto`."""
+    """Given lines, else the finder that suits the shape of the image: `auto`."""
 
     def is_line(self, original: Original) -> bool:
         return original.is_line
@@ -71,14 +71,14 @@ class DetectedLines(Segmentation):
 
 
 WITHOUT_FINDER: Mapping[str, Segmentation] = {"auto": Automatic(), "given": GivenLines()}
-"""Names of segmentations that are not names of finders."""
+"""Segmentations that are not finders, by name."""
 
 
 def segmentation_named(name: str) -> Segmentation:
-    """The segmentation of a name: `auto`, `given` or that of a finder.
+    """The segmentation with a name: `auto`, `given`, or that of a finder.
 
     Raises:
-        ConfigError: naming all that are known.
+        ConfigError: listing the known names.
     """
     if name in WITHOUT_FINDER:
         return WITHOUT_FINDER[name]
@@ -87,7 +87,7 @@ def segmentation_named(name: str) -> Segmentation:
 
 
 def name_of(segmentation: Segmentation) -> str:
-    """The name of a segmentation, as `segmentation_named` takes it; one without a name as Python shows it."""
+    """The name of a segmentation, for `segmentation_named`; its `repr` if it has none."""
     if isinstance(segmentation, DetectedLines):
         return segmentation.name
     return next((name for name, known in WITHOUT_FINDER.items() if known == segmentation), repr(segmentation))

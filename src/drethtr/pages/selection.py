@@ -1,4 +1,4 @@
-"""The selected files, their pages, and the folders for their results."""
+"""Select the files to read, their pages, and the folders for their results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from drethtr.pages.ranges import PageChooser, PageRanges
 class Selection:
     """Files to read.
 
-    unreadable  why others cannot be
-    folders     where the results of each go; none if nothing is written
-    chooser     which of their pages are wanted
+    unreadable  errors of other inputs
+    folders     the folder for the results of each file; empty if nothing is written
+    chooser     chooses their pages
     """
 
     files: tuple[Path, ...]
@@ -34,17 +34,17 @@ def select(
     pages: PageRanges | str | None = None,
     recursive: bool = False,
 ) -> Selection:
-    """Find what is to be read.
+    """Find the files to read.
 
     Args:
         inputs: Names of files and folders, and patterns.
         output: A folder for results.
-        endings: How those results end.
-        pages: Read these only: pages of files that have several, else files by their place in their folder.
-        recursive: Also read the folders below those that are named, and mirror them in `output`.
+        endings: Extensions of those results.
+        pages: Only these: pages of files with several, else files by their position in their folder.
+        recursive: Include subfolders, and mirror them in `output`.
 
     Raises:
-        ConfigError: if the ranges of pages make no sense.
+        ConfigError: if the page ranges are invalid.
         DataError: if `output` is a file.
     """
     ranges = PageRanges.parse(pages) if isinstance(pages, str) else pages

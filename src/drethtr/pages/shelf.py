@@ -19,17 +19,17 @@ from drethtr.pages.source import Original
 ReadPage: TypeAlias = Callable[[Original], Page]
 
 LACKS = ".lacks"
-"""Ending of a note that says which pages a file lacks."""
+"""Extension of a note that lists the pages a file lacks."""
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """Pages that were read, and notes on files that were written without the pages that could not be read."""
+    """Pages that were read, and notes on files written without pages that could not be read."""
 
     folder: Path
 
     def page(self, original: Original, read: ReadPage, reader: str, provenance: Provenance) -> Page:
-        """A page from this folder if the same reader has read it before in the same files, else read now and kept here.
+        """A page from this folder, if the same reader read it from the same files; else it is read now and kept here.
 
         Raises:
             DataError: if it cannot be read.
@@ -43,7 +43,7 @@ class Shelf:
         return page
 
     def write(self, target: Path, content: bytes, lacking: frozenset[str]) -> None:
-        """Write a file, and first a note on the pages it lacks, so that it never passes for complete."""
+        """Write a file, after a note on the pages it lacks, so that it never looks complete."""
         if lacking:
             write_bytes(self.note_on(target), " ".join(sorted(lacking)).encode())
         write_bytes(target, content)
@@ -51,12 +51,12 @@ class Shelf:
             self.note_on(target).unlink(missing_ok=True)
 
     def lacking(self, target: Path) -> frozenset[str]:
-        """The numbers of the pages that `target` was written without."""
+        """The numbers of the pages that `target` lacks."""
         note = self.note_on(target)
         return frozenset(note.read_text(encoding="utf-8").split()) if is_there(note) else frozenset()
 
     def note_on(self, target: Path) -> Path:
-        """Where the note on a file is."""
+        """The path of the note on a file."""
         return self.folder / f"{target.name}{LACKS}"
 
     def clear_pages(self) -> None:

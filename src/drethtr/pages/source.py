@@ -1,4 +1,4 @@
-"""Pages to read: image files, PDFs, and PAGE, ALTO or JSON files that say where the lines are."""
+"""Pages to read: image files, PDFs, and PAGE, ALTO or JSON files with lines."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,14 +17,14 @@ from drethtr.pages.mets import is_mets, pages_of_mets
 from drethtr.pages.volume import VolumePage
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
-"""Endings of files that describe a page; its image is another file."""
+"""Extensions of files that describe a page; its image is another file."""
 
 
 @dataclass(frozen=True)
 class Original:
     """A page to read: its image, and the file `description` that describes it, if there is one.
 
-    has_lines  whether that file says where lines are; if not, they must be found
+    has_lines  whether that file has lines; if not, they must be found
     """
 
     source: PageSource
@@ -38,12 +38,12 @@ class Original:
 
     @cached_property
     def is_alone(self) -> bool:
-        """Whether its file is an image that holds nothing else."""
+        """Whether its file is an image of this page only."""
         return self.source.is_alone
 
     @cached_property
     def is_line(self) -> bool:
-        """Whether the image has the shape of one line of writing; a PDF never does.
+        """Whether the image has the shape of a single line; never true for a PDF.
 
         Raises:
             DataError: if the image is damaged.
@@ -54,7 +54,7 @@ class Original:
 
     @property
     def finder_name(self) -> str:
-        """The name of what finds its lines where none are given and none is chosen.
+        """The name of the default finder for its lines.
 
         Raises:
             DataError: if the image is damaged.
@@ -66,12 +66,12 @@ class Original:
         return Scan(self.source.image, self.source.file)
 
     def sheet(self, page: Page) -> Sheet:
-        """What was read on the page, with its scan, for writers of documents."""
+        """The transcribed page with its scan, for writers of documents."""
         canvas = self.source.canvas if isinstance(self.source, VolumePage) else None
         return Sheet(page, self.scan(), self.source.number, canvas)
 
     def given(self) -> Page | None:
-        """The page as described. It is read each time, so that thousands of pages can wait in little memory.
+        """The page as described. It is read each time, so that thousands of waiting pages take little memory.
 
         Raises:
             DataError: if the description can no longer be read.

@@ -1,4 +1,4 @@
-"""A file to read: where its results go, and which of them exist."""
+"""A file to read, the paths of its results, and which of them exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from drethtr.pages.source import Original
 from drethtr.pages.volume import given_name
 
 UPDATE = "update"
-"""What stands for the format of an updated copy, which is that of the file."""
+"""Stands for the format of an updated copy, which is that of the file."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class FileTask:
     """A file to read, and what to write.
 
     originals  its pages
-    targets    where each format goes: one path if pages stay together, else one for each page
-    updated    where to write the PAGE or ALTO file with the text in it, if that is wanted: a copy, or the file itself
+    targets    the paths for each format: one if pages stay together, else one per page
+    updated    where to write the PAGE or ALTO file with its text, if requested: a copy, or the file itself
     """
 
     path: Path
@@ -33,12 +33,12 @@ class FileTask:
 
     @property
     def name(self) -> str:
-        """What the user calls the file."""
+        """The name of the file for the user."""
         return given_name(self.path)
 
     @property
     def results(self) -> tuple[tuple[str, Path], ...]:
-        """All files to write but itself, each with the name of its format, `UPDATE` for an updated copy."""
+        """All files to write except itself, each with the name of its format, `UPDATE` for an updated copy."""
         targets = tuple((name, target) for name, paths in self.targets.items() for target in paths)
         return targets if self.updated is None or self.in_place else (*targets, (UPDATE, self.updated))
 
@@ -50,13 +50,13 @@ class FileTask:
 
     @property
     def sources(self) -> tuple[Path, ...]:
-        """The files that decide its results: scans, and what describes them, unless that is updated itself."""
+        """The files that determine its results: scans and their descriptions, except one that is updated in place."""
         files = dict.fromkeys(file for original in self.originals for file in files_of(original))
         return tuple(file for file in files if not (self.in_place and file == self.path))
 
     @property
     def in_place(self) -> bool:
-        """Whether the file itself is updated; then only reading it tells which lines lack text."""
+        """Whether the file itself is updated; then only reading it shows which lines lack text."""
         return self.updated is not None and self.updated.resolve() == self.path.resolve()
 
     @property
@@ -67,13 +67,13 @@ class FileTask:
 
     @property
     def shelf(self) -> Shelf | None:
-        """Where its pages wait until the last one is read; None if it has one page, or nothing is written."""
+        """The folder for its pages until the last one is read; None if it has one page, or nothing is written."""
         if len(self.originals) == 1 or not self.targets:
             return None
         return Shelf(next(iter(self.targets.values()))[0].parent / f".{page_stem(self.path)}.pages")
 
     def lacking(self, target: Path) -> frozenset[str]:
-        """The numbers of the pages that `target` was written without."""
+        """The numbers of the pages that `target` lacks."""
         return frozenset() if self.shelf is None else self.shelf.lacking(target)
 
 
@@ -104,7 +104,7 @@ def task_for(
 
 
 def is_whole(path: Path, originals: Sequence[Original]) -> bool:
-    """Whether some pages are all that their file has; what describes one page always has that page alone."""
+    """Whether some pages are all pages of their file; a description always has exactly one."""
     return originals[0].description == path or len(originals) == originals[0].source.pages
 
 

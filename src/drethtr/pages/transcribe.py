@@ -1,4 +1,4 @@
-"""Read a page: detect or take its lines, straighten and read them, and place their words on the page."""
+"""Read a page: find its lines unless they are given, straighten and read them, and place their words on the page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -28,13 +28,13 @@ HEAD_DOWN = 0.9
 """Lines read with less confidence are also tried upside down."""
 
 PROBES = 6
-"""How many lines are tried upside down, the longest ones."""
+"""Number of lines tried upside down: the longest ones."""
 
 SPACING = 48
 """Pixels between the points of the baseline of a turned line."""
 
 BETTER = 0.1
-"""How much more confidence a line must have upside down to be turned."""
+"""Minimum gain in confidence for lines to be turned upside down."""
 
 
 class ReadLine(NamedTuple):
@@ -90,7 +90,7 @@ def transcribe(
 
 
 def read_original(original: Original, recognizer: Recognizer, finder: Finder, keep: bool, witness: Witness) -> Page:
-    """The page of `transcribe`, which does not know its scan yet."""
+    """The page of `transcribe`, still without its scan."""
     if finder.whole and not original.has_lines:
         return read_whole(original, recognizer, witness)
     grey = original.source.grey()
@@ -104,7 +104,7 @@ def read_original(original: Original, recognizer: Recognizer, finder: Finder, ke
 def read_given(
     grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = False, witness: Witness = nobody
 ) -> Page:
-    """The page with its lines read; lines without a usable place have no text."""
+    """The page with its given lines read; lines without a usable place have no text."""
     wanted = [line for line in page.lines if not (keep and line.transcription is not None)]
     placed = [line for line in wanted if line.baseline or line.polygon]
     done = {line.id: replace(line, transcription=None) for line in wanted}
@@ -118,12 +118,12 @@ def read_given(
 
 
 def merged(line: TextLine, read: TextLine) -> TextLine:
-    """A given line with its reading; a baseline or polygon that it lacks is added."""
+    """A given line with its reading, and with the baseline or polygon that it lacked."""
     return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
 
 
 def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder, witness: Witness = nobody) -> Page:
-    """The page in an image of this name, with the lines that are found and have text."""
+    """The page of an image with this name: the lines that are found and have text."""
     height, width = grey.shape
     reads = upright(grey, dict(read_lines(grey, finder.find(grey), recognizer)), recognizer)
     written = [read for read in reads if read.reading.text]
@@ -151,7 +151,7 @@ def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -
 
 
 def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
-    """The straightened line, dark on light; None if it has no extent, or is far too long for its height."""
+    """The straightened line, dark on light; None if it has no area, or is far too long for its height."""
     try:
         strip = straighten(grey, line.baseline, line.polygon)
         return strip._replace(line=recognizer.open_line(strip.line))
@@ -160,7 +160,7 @@ def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | Non
 
 
 def upright(grey: Line, reads: dict[int, ReadLine], recognizer: Recognizer) -> list[ReadLine]:
-    """The lines; those of a direction are turned and read again if they prove to be upside down."""
+    """The lines, with those of a direction turned and read again if they are upside down."""
     found = list(reads.values())
     for group in by_direction([read.line for read in found]):
         if confidence([found[number] for number in group]) >= HEAD_DOWN:
@@ -184,7 +184,7 @@ def confidence(reads: Sequence[ReadLine]) -> float:
 
 
 def half_turned(read: ReadLine) -> FoundLine:
-    """The line on the page turned upside down: its upper edge becomes its lower one."""
+    """The line as found on the page upside down: its upper edge becomes its lower one."""
     strip = read.strip
     below = strip.line.shape[0] - strip.above
     other = strip.places - strip.downs * (strip.above - below)

@@ -1,4 +1,4 @@
-"""Lines to read that need no text: images in folders, lines that PAGE or ALTO files mark out, or data files."""
+"""Untranscribed lines to read: images in folders, lines marked in PAGE or ALTO files, or data files."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,16 +16,16 @@ from drethtr.pages.source import open_originals
 
 
 def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = lambda line: None) -> list[Sample]:
-    """Every line of some folders, at any depth, of images, patterns and data files.
+    """The lines of folders at any depth, images, patterns and data files.
 
-    Of PAGE or ALTO files, and of folders that hold some, all marked lines are read, whether or not they have a text;
-    elsewhere an image is a line, and its folder a page.
+    From PAGE or ALTO files and folders of them come all marked lines, with or without text; elsewhere each image is a
+    line, and its folder a page.
 
     Args:
-        report: Is told of every marked line that cannot be used.
+        report: Called with every marked line that cannot be used.
 
     Raises:
-        DataError: if there is nothing, or an image is one of a page, naming where.
+        DataError: if there are no lines, or naming an image that is a page.
     """
     found: list[Sample] = []
     for name in inputs:
@@ -55,12 +55,12 @@ def marked_lines(source: Path, report: Callable[[LeftOut], object]) -> list[Samp
 
 
 def line_images(path: Path) -> list[Sample]:
-    """A line for each image of a folder, at any depth, of a pattern, or of one file.
+    """A line for each image of a folder at any depth, a pattern, or a file.
 
-    Images that cannot be opened are among them; reading them tells why.
+    Images that cannot be opened are included, so that reading them reports the error.
 
     Raises:
-        DataError: naming the first that is a page, and how pages are read.
+        DataError: naming the first image that is a page, and how to read pages.
     """
     files = path.rglob("*") if path.is_dir() else ()
     found = sorted(file for file in files if file.suffix.lower() in IMAGES and not is_hidden(file))
@@ -82,7 +82,7 @@ def line_images(path: Path) -> list[Sample]:
 
 
 def refuse_page(image: Path, remedy: str) -> None:
-    """Refuse a file that `drethtr transcribe` would take for a page, but none that cannot be opened.
+    """Refuse an image that `drethtr transcribe` would take for a page; one that cannot be opened is accepted.
 
     Raises:
         DataError: if it is one.

@@ -1,4 +1,4 @@
-"""Pages of a volume: a file, as METS or a IIIF manifest, that says where the image of each page is."""
+"""Pages of a volume: a file, such as METS or a IIIF manifest, that lists the image of each page."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from drethtr.images.page import PageSource
 
 @dataclass(frozen=True)
 class VolumePage(PageSource):
-    """A page whose image is a file of its own, the page `number` of the volume; it is never a line of writing.
+    """Page `number` of a volume, with an image file of its own; it is never taken for a single line.
 
     description  the PAGE or ALTO file of the page, if there is one
-    canvas       that shows the page in a IIIF manifest
+    canvas       the canvas of the page, in a IIIF manifest
     """
 
     description: Path | None = None
@@ -39,7 +39,7 @@ class VolumePage(PageSource):
 
 @dataclass(frozen=True)
 class AbsentPage(VolumePage):
-    """A page without an image: `path` is the file of the volume, and reading the page tells the `reason`."""
+    """A page without an image: `path` is the file of the volume; reading the page raises an error with `reason`."""
 
     reason: str = ""
 
@@ -57,10 +57,10 @@ class AbsentPage(VolumePage):
 
 @dataclass(frozen=True)
 class RemotePage(VolumePage):
-    """A page whose image is on the web: `path` is the file of the volume, and reading the page fetches the image.
+    """A page with an image on the web: `path` is the file of the volume; reading the page fetches the image.
 
-    addresses   of the image, the best first
-    image_name  what it is called in the user's cache folder, where it stays
+    addresses   of the image, best first
+    image_name  its name in the user's cache folder, where it is kept
     """
 
     addresses: tuple[str, ...] = ()
@@ -91,5 +91,5 @@ def page_name(page: PageSource) -> str:
 
 
 def given_name(path: Path) -> str:
-    """What the user calls a file: the address that it comes from, or its path."""
+    """The name of a file for the user: the address that it was fetched from, or its path."""
     return address_of(path) or as_given(str(path))

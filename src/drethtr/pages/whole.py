@@ -1,4 +1,4 @@
-"""An image that is one line, read as a page of one line: from the same pixels as a line image."""
+"""Read an image of a single line as a page with one line, from the same pixels as a line image."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ LINE_ID = "r1l1"
 
 
 def read_whole(original: Original, recognizer: Recognizer, witness: Witness = nobody) -> Page:
-    """The page whose only line is its image, neither straightened nor cut; `witness` is told of the line.
+    """The page whose only line is its image, neither straightened nor cropped.
 
     Raises:
         DataError: if the image is damaged, not the one that was described, or too long for its height.
@@ -42,7 +42,7 @@ def read_whole(original: Original, recognizer: Recognizer, witness: Witness = no
 
 
 def strip_of(line: Line) -> Strip:
-    """The line as a strip that covers its image."""
+    """The strip that covers the image of a line."""
     height, width = line.shape
     above = round(FOOT * height)
     places = np.column_stack((np.linspace(0, width, width), np.full(width, above, dtype=np.float64)))
