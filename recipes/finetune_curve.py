@@ -33,7 +33,7 @@ class Row:
 
     set: str
     lines: int
-    way: str
+    method: str
     cer: float
     cer_low: float
     cer_high: float
@@ -43,16 +43,16 @@ class Row:
 WHOLE, ADAPTER = "whole model", "adapter"
 
 
-def measured(recognizer: Recognizer, folder: Path, name: str, lines: int = 0, way: str = "before") -> Row:
-    """A model on the test lines of a set."""
+def measured(recognizer: Recognizer, folder: Path, name: str, lines: int = 0, method: str = "before") -> Row:
+    """Evaluate a model on the test lines of a set."""
     rates = evaluate(recognizer, open_all([str(folder / f"{name}.test.parquet")])).overall
     minutes = recognizer.model.card["fine_tuned"]["minutes"] if lines else 0.0
-    return Row(name, lines, way, rates.cer, rates.cer_low, rates.cer_high, minutes)
+    return Row(name, lines, method, rates.cer, rates.cer_low, rates.cer_high, minutes)
 
 
-def learned(model: Path, folder: Path, result: Path, name: str, lines: int, way: str) -> Row:
-    """Fine-tune on so many lines of a set, into `result`, and measure."""
-    adapter = way == ADAPTER
+def learned(model: Path, folder: Path, result: Path, name: str, lines: int, method: str) -> Row:
+    """Fine-tune on so many lines of a set, into `result`, and evaluate."""
+    adapter = method == ADAPTER
     if not result.exists():
         data = result.with_name(f"{name}_{lines}.parquet")
         samples = clean_lines(open_all([str(folder / f"{name}.train.parquet")]))
@@ -61,14 +61,14 @@ def learned(model: Path, folder: Path, result: Path, name: str, lines: int, way:
         store_parquet(joined(shuffled_pages(samples, seed=0))[:lines], data)
         finetune(gather(Plan(data=(str(data),), model=str(model), adapter=adapter)), result, resume=True)
     recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)
-    return measured(recognizer, folder, name, lines, way)
+    return measured(recognizer, folder, name, lines, method)
 
 
 def kept(path: Path, files: Sequence[Path], measure: Callable[[], Row]) -> Row:
-    """What was measured, from its file if it was before.
+    """A row: from its file if it exists, else measured.
 
     Raises:
-        DataError: if it was of other files than these.
+        DataError: if the file is of other models or lines.
     """
     of = [digest_of((file,)) for file in files]
     if not path.exists():
@@ -78,39 +78,39 @@ def kept(path: Path, files: Sequence[Path], measure: Callable[[], Row]) -> Row:
     found = json.loads(path.read_text(encoding="utf-8"))
     if found.pop("of", None) != of:
         names = ", ".join(map(str, files))
-        raise DataError(f"{path}: not known to be of {names} as they are now; choose another OUT")
+        raise DataError(f"{path}: measured with other versions of {names}; choose another OUT")
     return Row(**found)
 
 
 def rows(model: Path, folder: Path, out: Path, names: Sequence[str], amounts: Sequence[int]) -> Iterator[Row]:
-    """All that is measured: before, then whole models, then adapters."""
+    """The rows of the table: before fine-tuning, then whole models, then adapters."""
     files = {name: [model, *(folder / f"{name}.{part}.parquet" for part in ("train", "test"))] for name in names}
     for name in names:
         yield kept(out / f"{name}_0.json", files[name], partial(measured, Recognizer.load(model), folder, name))
-    for way, ending in ((WHOLE, ""), (ADAPTER, "_adapter")):
+    for method, ending in ((WHOLE, ""), (ADAPTER, "_adapter")):
         for name in names:
             for lines in amounts:
                 result = out / f"{name}_{lines}{ending}.safetensors"
-                learn = partial(learned, model, folder, result, name, lines, way)
+                learn = partial(learned, model, folder, result, name, lines, method)
                 yield kept(result.with_suffix(".json"), files[name], learn)
 
 
 def table(found: Sequence[Row]) -> str:
-    """Rows as Markdown."""
-    lines = ["| set | lines | way | CER % | 95 % interval | minutes |", "|---|---|---|---|---|---|"]
+    """The table in Markdown."""
+    lines = ["| set | lines | method | CER % | 95 % interval | minutes |", "|---|---|---|---|---|---|"]
     for row in found:
         interval = f"{100 * row.cer_low:.1f} to {100 * row.cer_high:.1f}"
         lines.append(
-            f"| {row.set} | {row.lines:,} | {row.way} | {100 * row.cer:.1f} | {interval} | {row.minutes:.1f} |"
+            f"| {row.set} | {row.lines:,} | {row.method} | {100 * row.cer:.1f} | {interval} | {row.minutes:.1f} |"
         )
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    """Measure and write the table, anew after each row."""
+    """Measure, and write the table after each row."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path, help="a model that has never seen these sets")
-    parser.add_argument("folder", type=Path, help="where SET.train.parquet and SET.test.parquet lie")
+    parser.add_argument("model", type=Path, help="a model not trained on these sets")
+    parser.add_argument("folder", type=Path, help="folder with SET.train.parquet and SET.test.parquet")
     parser.add_argument("out", type=Path, help="a folder for models and the table")
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--lines", type=int, nargs="+", default=[50, 200, 1000])

@@ -1,9 +1,9 @@
-"""Measure what fine-tuning on one hand costs other hands, by how far the weights go and how the n-grams are mixed.
+"""Measure forgetting: fine-tune on one hand, and evaluate interpolated weights and mixed n-grams on other hands.
 
 python recipes/forgetting.py START MINE.parquet OUT --samples 400 --test MINE.test.parquet KNOWN.parquet OTHERS.parquet
 
-Trains once, as `drethtr finetune` does but to the end, and then reads each of the test files, by CTC in 8 bits, with
-weights part of the way from the start to the end. A run that was interrupted is resumed. The table is printed.
+Trains once, like `drethtr finetune` but without early stopping, then evaluates interpolated weights on each of the test
+files, with CTC in int8. An interrupted run is resumed. The table is printed.
 """
 
 import argparse
@@ -19,13 +19,13 @@ from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC
 from drethtr.training.finetuning import Plan, gather
+from drethtr.training.finetuning.interpolation import interpolated, weights_at_start
 from drethtr.training.finetuning.language import with_language
-from drethtr.training.finetuning.partway import between, weights_at_start
 from drethtr.training.finetuning.plan import run_of
 from drethtr.training.loop import LATEST, train
 
-WAYS = ((0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (0.75, 0.8), (0.5, 0.8))
-"""Parts of the way, each with the weight of the n-grams that were known."""
+SHARES = ((0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (0.75, 0.8), (0.5, 0.8))
+"""Shares of the change of the weights, each with the weight of the old n-grams."""
 
 
 def rows(start: Path, data: str, out: Path, samples: int, tests: Sequence[str]) -> Iterator[str]:
@@ -41,23 +41,23 @@ def rows(start: Path, data: str, out: Path, samples: int, tests: Sequence[str]) 
     learned = load_model(out / "run" / LATEST)
     before, trust = weights_at_start(run.start, learned), material.start.trust
     texts = [sample.text for sample in material.parts.train]
-    yield " | ".join(["| part of the way", "n-grams kept", *(f"{Path(test).stem} CER %" for test in tests)]) + " |"
+    yield " | ".join(["| share of the change", "old n-grams", *(f"{Path(test).stem} CER %" for test in tests)]) + " |"
     yield "|" + (2 + len(tests)) * "---|"
-    for way, kept in WAYS:
-        model = replace(with_language(between(before, learned, way), texts, kept), trust=trust)
+    for share, kept in SHARES:
+        model = replace(with_language(interpolated(before, learned, share), texts, kept), trust=trust)
         recognizer = Recognizer(model, CTC(), precision=Precision.INT8)
         rates = [f"{100 * evaluate(recognizer, open_all([test])).overall.cer:.1f}" for test in tests]
-        yield " | ".join([f"| {way:g}", f"{kept:g}", *rates]) + " |"
+        yield " | ".join([f"| {share:g}", f"{kept:g}", *rates]) + " |"
 
 
 def main() -> None:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("start", type=Path, help="a model that has never seen this hand")
+    parser.add_argument("start", type=Path, help="a model not trained on this hand")
     parser.add_argument("data", help="lines of one hand")
     parser.add_argument("out", type=Path, help="a folder for the run")
-    parser.add_argument("--samples", type=int, default=400, help="lines to see, repeats included")
-    parser.add_argument("--test", nargs="+", required=True, help="files of lines to measure on")
+    parser.add_argument("--samples", type=int, default=400, help="lines to train on, with repetitions")
+    parser.add_argument("--test", nargs="+", required=True, help="test files")
     wanted = parser.parse_args()
     for row in rows(wanted.start, wanted.data, wanted.out, wanted.samples, wanted.test):
         print(row, flush=True)  # noqa: T201

@@ -21,7 +21,7 @@ from drethtr.recognition.model_file import SHIPPED, Model, load_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC
 from drethtr.training.feed.supply import Real, SetFactor, Source
-from drethtr.training.finetuning.partway import weights_at_start
+from drethtr.training.finetuning.interpolation import weights_at_start
 from drethtr.training.loop import LATEST, train
 from drethtr.training.run import RunConfig
 from drethtr.training.start import FromModel

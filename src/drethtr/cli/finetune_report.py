@@ -89,11 +89,11 @@ def points(change: "Difference") -> str:
 
 
 def forgotten(material: "Material", outcome: "Outcome") -> list[str]:
-    """What the model does to other hands: how far its weights went, and what that cost on old lines."""
-    way = outcome.model.card["fine_tuned"]["part_of_change"]
+    """The effect on other hands: the share of the change that was kept, and its cost on old lines."""
+    share = outcome.model.card["fine_tuned"]["part_of_change"]
     told = []
-    if way < 1:
-        told.append(f"To reduce forgetting, {100 * way:.0f} % of the change was kept, with most of its gain.")
+    if share < 1:
+        told.append(f"To reduce forgetting, {100 * share:.0f} % of the change was kept, with most of its gain.")
     if outcome.forgotten is not None:
         change, sets = outcome.forgotten.overall, outcome.forgotten.sets
         told.append(

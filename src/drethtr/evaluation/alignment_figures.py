@@ -1,4 +1,4 @@
-"""How well running text falls onto lines: figures for every set and pools of sets."""
+"""Metrics of text alignment, for each set and for pools of sets."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
@@ -27,9 +27,9 @@ CONVENTION = (
 
 @dataclass(frozen=True)
 class AlignmentFigures:
-    """A set, or all sets of a pool, as `CONVENTION` says; rates are fractions, the interval is None for few pages.
+    """The metrics of a set or pool, see `CONVENTION`; rates are fractions, the interval is None for few pages.
 
-    lines    that are marked
+    lines    marked lines
     written  lines that get some of the text with errors
     """
 
@@ -44,12 +44,12 @@ class AlignmentFigures:
     precision: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """The same in plain values."""
+        """The metrics as plain values."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
-class LaidSet:
+class AlignedSet:
     """The pages of a set, and which of the lines with text are accepted."""
 
     pages: tuple[AlignedPage, ...]
@@ -57,27 +57,27 @@ class LaidSet:
 
     @classmethod
     def of(cls, pages: Sequence[AlignedPage]) -> Self:
-        """The pages of a set, its lines accepted together."""
+        """The pages of a set; lines are accepted over the whole set."""
         return cls(tuple(pages), acceptable(np.concatenate([page.probability for page in pages]), PRECISION))
 
     @property
     def right(self) -> Truths:
-        """Which of the lines with text have the right one."""
+        """Which of the lines with text have the correct one."""
         return np.concatenate([page.right for page in self.pages])
 
 
 def measure_alignment(pages: Sequence[AlignedPage], known: Collection[str]) -> list[AlignmentFigures]:
-    """Figures of each set, and of the known and held-out sets together.
+    """The metrics of each set, and of the known and the held-out sets together.
 
     Args:
         known: The sets that the model was trained on.
     """
-    sets = {name: LaidSet.of([page for page in pages if page.set == name]) for name in {page.set for page in pages}}
+    sets = {name: AlignedSet.of([page for page in pages if page.set == name]) for name in {page.set for page in pages}}
     return [figures_of(pool, [sets[name] for name in some]) for pool, some in pools_of(sets, known).items()]
 
 
-def figures_of(name: str, sets: Sequence[LaidSet]) -> AlignmentFigures:
-    """The figures of some sets together."""
+def figures_of(name: str, sets: Sequence[AlignedSet]) -> AlignmentFigures:
+    """The metrics of some sets together."""
     pages = np.array([(page.exact.sum(), len(page.exact)) for some in sets for page in some.pages])
     accepted, right = (np.concatenate([getattr(some, part) for some in sets]) for part in ("accepted", "right"))
     exact, lines = pages.sum(0).tolist()
@@ -96,6 +96,6 @@ def figures_of(name: str, sets: Sequence[LaidSet]) -> AlignmentFigures:
 
 
 def interval(pages: NDArray[np.int64]) -> tuple[float, float]:
-    """The limits of the 95 % interval of a share, from the numbers of each page: those that count, and all."""
+    """The limits of the 95 % interval of a share, from the numbers of each page: successes, and all."""
     counted, every = drawn_sums(pages, DRAWS, np.random.default_rng(0)).T
     return interval_95(rates_of(counted, every), len(pages))

@@ -63,7 +63,7 @@ Turn = Callable[[Line], Line]
 
 
 class LabeledReading(NamedTuple):
-    """A reading beside the truth: features (N, F) of its characters, and which of these and of its words are right."""
+    """A reading with features (N, F) of its characters, and whether each character and word is correct."""
 
     sample: Sample
     reading: Reading
@@ -75,8 +75,7 @@ class LabeledReading(NamedTuple):
 class Fit(NamedTuple):
     """A calibration and its reliability on the lines it was fitted on, which is slightly optimistic.
 
-    held_out    the readings with each collection as sure as a calibration fitted on the others makes it; none where
-                there are too few collections
+    held_out    the readings of each collection, calibrated by a fit on the others; empty with too few collections
     """
 
     calibration: Calibration
@@ -98,8 +97,8 @@ def calibrate(
 ) -> Model:
     """Return the model with its default strategy, calibrations, error rates and out-of-distribution check.
 
-    Confidences in int8 are calibrated apart, for models that onnxruntime can compute. Error rates are learned from
-    float32, where there are lines of enough sets.
+    Confidences in int8 are calibrated separately, for models that onnxruntime can compute. Error rates are learned in
+    float32, if there are enough sets.
 
     Args:
         samples: Validation lines; those with uncertain texts are skipped. With fewer than `TO_KNOW_WRITING`, the
@@ -108,8 +107,8 @@ def calibrate(
             then kept. By default the best strategy is chosen, and the `usual_strategies` are calibrated.
         advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
         on_fit: Called with each calibration once it is fitted.
-        prior: What was learned with other weights: confidences stay near its calibrations where lines are few.
-        device: As of `Recognizer`, as `threads`.
+        prior: Trust learned with other weights: with few lines, calibrations stay near it.
+        device: As for `Recognizer`, like `threads`.
 
     Raises:
         DataError: if there are no clean lines, or nothing was read on them.
@@ -150,12 +149,12 @@ def calibrate(
 
 
 def expected_of(prior: Trust, strategy: Strategy, precision: Precision) -> Calibration | None:
-    """The calibration to begin from; that of float32 if none was fitted in this precision."""
+    """The prior calibration; that of float32 if there is none in this precision."""
     return prior.calibration(strategy, precision) or prior.calibration(strategy)
 
 
 def precisions(model: Model, device: str) -> tuple[Precision, ...]:
-    """The precisions whose confidences are fitted."""
+    """The precisions to calibrate."""
     int8 = device == CPU and supports(model.network) is None
     return (Precision.FLOAT32, Precision.INT8) if int8 else (Precision.FLOAT32,)
 
@@ -184,7 +183,7 @@ def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: st
 
 
 def fit_calibration(group: Group, precision: Precision, pairs: Sequence[Pair], prior: Calibration | None = None) -> Fit:
-    """Fit the confidences of characters and words to readings; without many, they stay near those of `prior`.
+    """Calibrate the confidences of characters and words; with few readings, they stay near those of `prior`.
 
     Raises:
         DataError: if nothing was read; or if all characters or words are right or all wrong, and there is no prior.
@@ -198,7 +197,7 @@ def fit_calibration(group: Group, precision: Precision, pairs: Sequence[Pair], p
 
 
 def case_of(sample: Sample, reading: Reading) -> LabeledReading:
-    """A reading beside the truth."""
+    """A reading compared with its text."""
     right = right_characters(sample.text, reading), right_words(sample.text, reading)
     return LabeledReading(sample, reading, character_features(reading.characters), *right)
 
@@ -206,7 +205,7 @@ def case_of(sample: Sample, reading: Reading) -> LabeledReading:
 def calibration_of(
     group: Group, precision: Precision, cases: Sequence[LabeledReading], prior: Calibration | None = None
 ) -> Calibration:
-    """The likeliest calibration."""
+    """The fitted calibration."""
     of_characters, of_words = (None, None) if prior is None else (prior.characters, prior.words)
     features = np.concatenate([case.features for case in cases])
     right = np.concatenate([case.right_characters for case in cases])
@@ -220,9 +219,9 @@ def calibration_of(
 def held_out(
     group: Group, precision: Precision, cases: Sequence[LabeledReading], pairs: Sequence[Pair]
 ) -> tuple[Pair, ...]:
-    """The pairs of collections with text, each collection as sure as a calibration fitted on the others makes it.
+    """The pairs of collections with text, each collection calibrated by a fit on the others.
 
-    None if there are too few collections.
+    Empty if there are too few collections.
     """
     names = {case.sample.set for case in cases if for_scoring(case.sample.text)}
     if len(names) <= FEWEST:

@@ -1,4 +1,4 @@
-"""A comparison of two systems in plain values and words, as every report has it."""
+"""A comparison of two systems in plain values and words, for every kind of report."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -10,7 +10,7 @@ from drethtr.recognition.reading import Reading
 
 
 class Side(NamedTuple):
-    """System A or B after reading: its name, who made the readings and how, and the readings."""
+    """System A or B: its name, the provenance of its readings, and the readings."""
 
     name: str
     made_by: Provenance
@@ -22,12 +22,12 @@ class Side(NamedTuple):
 
 
 def without_text(found: Comparison) -> str:
-    """A note on the lines that have no text."""
+    """A note on lines without text."""
     return f"Without text, so anything read there counts as wrong: {found.empty:,} of {found.cer.lines:,} lines."
 
 
 def confidence_rows(found: Comparison) -> Iterator[tuple[str, str, str, str, str]]:
-    """Each class of confidence: its name, then lines and CER in percent of A, and of B."""
+    """A row for each class of confidence: its name, then lines and CER in percent for A, and for B."""
     of_a, of_b = ({row.name: row for row in rows} for rows in (found.confidences_a, found.confidences_b))
     for name in (NOTHING_READ, *(name for name, _ in CONFIDENCES)):
         if name in of_a or name in of_b:

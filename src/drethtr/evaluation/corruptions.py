@@ -1,7 +1,7 @@
 """Errors inserted into correct texts, one per text, to measure whether a check finds them.
 
-Each kind imitates how transcriptions go wrong: a reader takes a word for another one, a model invents or modernizes, a
-volunteer skips a word or slips into another line.
+Each kind imitates a common error: a reader confuses words, a model invents or modernizes, a volunteer skips a word or
+a line.
 """
 
 import re
@@ -19,7 +19,7 @@ Chance: TypeAlias = np.random.Generator
 
 
 class Corrupted(NamedTuple):
-    """A text with an error: its words, which of them are wrong, and before which of them a word is missing."""
+    """A text with an error: its words, the wrong ones, and those before which a word is missing."""
 
     words: tuple[str, ...]
     wrong: tuple[int, ...] = ()
@@ -27,21 +27,21 @@ class Corrupted(NamedTuple):
 
 
 class WordPool(NamedTuple):
-    """The lines of a set, each a tuple of words, and all words in them: where wrong words are taken from."""
+    """The lines of a set, each a tuple of words, and all their words: the source of wrong words."""
 
     lines: tuple[tuple[str, ...], ...]
     words: tuple[str, ...]
 
     def drawn(self, chance: Chance, number: int) -> list[str]:
-        """Some words as frequent as they are."""
+        """Words drawn by their frequency."""
         return [self.words[place] for place in chance.integers(len(self.words), size=number).tolist()]
 
 
 Corrupt: TypeAlias = Callable[[tuple[str, ...], WordPool, Chance], Corrupted | None]
-"""An error in some words; None if they cannot have it."""
+"""Inserts an error into some words; returns None if that is impossible."""
 
 DRAWS = 200
-"""Words among which a similar one is looked for."""
+"""Words drawn to find a similar one."""
 
 SPELLINGS = (
     (r"ſ", "s"),
@@ -59,23 +59,23 @@ SPELLINGS = (
     (r"(?<=[a-z])e\b", ""),
     (r"ph", "f"),
 )
-"""What a modernized spelling may change; the first rule that changes a word is used."""
+"""Rules of modernized spelling; the first one that changes a word is used."""
 
 
 def put(words: tuple[str, ...], place: int, word: str) -> Corrupted | None:
-    """One word replaced, unless by itself."""
+    """Replace one word; None if nothing changes."""
     if word == words[place]:
         return None
     return Corrupted((*words[:place], word, *words[place + 1 :]), (place,))
 
 
 def other_word(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """A word of the set instead of another."""
+    """Replace a word by another one of the set."""
     return put(words, int(chance.integers(len(words))), lines.drawn(chance, 1)[0])
 
 
 def similar_word(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """A word of the set instead of one that looks like it."""
+    """Replace a word by a similar one of the set."""
     place = int(chance.integers(len(words)))
     others = [word for word in lines.drawn(chance, DRAWS) if word != words[place]]
     if not others:
@@ -84,7 +84,7 @@ def similar_word(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Cor
 
 
 def one_letter(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """A letter instead of another."""
+    """Replace a letter."""
     place = int(chance.integers(len(words)))
     word = words[place]
     letters = [number for number, character in enumerate(word) if character.isalpha()]
@@ -98,13 +98,13 @@ def one_letter(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corru
 
 
 def inserted(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """A word that is not there."""
+    """Insert a word."""
     place = int(chance.integers(len(words) + 1))
     return Corrupted((*words[:place], lines.drawn(chance, 1)[0], *words[place:]), (place,))
 
 
 def omitted(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """A word that is left out."""
+    """Omit a word."""
     if len(words) < 2:
         return None
     place = int(chance.integers(len(words)))
@@ -112,7 +112,7 @@ def omitted(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupte
 
 
 def spelling(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """A word in another spelling."""
+    """Modernize the spelling of a word."""
     for place in chance.permutation(len(words)).tolist():
         for pattern, instead in SPELLINGS:
             changed = re.sub(pattern, instead, words[place])
@@ -122,7 +122,7 @@ def spelling(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupt
 
 
 def digit(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """A digit instead of another."""
+    """Replace a digit."""
     places = [(w, c) for w, word in enumerate(words) for c, character in enumerate(word) if character in "0123456789"]
     if not places:
         return None
@@ -133,7 +133,7 @@ def digit(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted 
 
 
 def name(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """A name instead of another: what is capitalized within a line."""
+    """Replace a name by another one: a word that is capitalized within a line."""
     places = [place for place, word in enumerate(words) if place and is_name(word)]
     names = [word for word in lines.drawn(chance, DRAWS) if is_name(word)]
     if not places or not names:
@@ -142,12 +142,12 @@ def name(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted |
 
 
 def is_name(word: str) -> bool:
-    """Whether a word is written like a name."""
+    """Whether a word looks like a name."""
     return len(word) > 2 and word[0].isupper() and word[1:].islower()
 
 
 def continued(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """The end of another line instead of its own: two words or more, a third at most."""
+    """Replace the end by that of another line: at least two words, at most a third."""
     number = max(2, len(words) // 3)
     other = lines.lines[int(chance.integers(len(lines.lines)))]
     if len(words) <= number or len(other) < number:
@@ -159,7 +159,7 @@ def continued(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrup
 
 
 def swapped(words: tuple[str, ...], lines: WordPool, chance: Chance) -> Corrupted | None:
-    """The text of another line."""
+    """Replace the text by that of another line."""
     other = lines.lines[int(chance.integers(len(lines.lines)))]
     wrong = tuple(place for place, word in enumerate(other) if word not in words)
     return Corrupted(other, wrong) if other != words and wrong else None
@@ -180,11 +180,11 @@ KINDS: Mapping[str, Corrupt] = {
 
 
 def corrupt(samples: Sequence[Sample], seed: int = 0, most: int = len(KINDS)) -> list[dict[str, Corrupted]]:
-    """For each sample its text with one error, of several kinds that it can have.
+    """For each sample, its text with one error, once for each of several kinds.
 
     Args:
-        seed: Draws the errors.
-        most: Kinds for each sample, drawn as well.
+        seed: Of the errors.
+        most: Maximum number of kinds per sample.
     """
     sets: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     words_of = [tuple(for_scoring(sample.text).split()) for sample in samples]

@@ -20,7 +20,7 @@ FEWEST = 3
 """Fewest sets for estimating how sets differ."""
 
 NEAR_ONE = 0.5
-"""Weighs against the sum of squares of the logarithms of doubt, which is about 5 for the validation sets."""
+"""Regularization of the power; the sum of squares it competes with is about 5 for the validation sets."""
 
 POWERS = 0.5, 2.0
 """The least and the most that a power may be; real sets are at 1.2."""
@@ -33,7 +33,7 @@ Pair: TypeAlias = tuple[Sample, Reading]
 
 @dataclass(frozen=True)
 class Told:
-    """The predicted error rate of a set or page with the true one, None without text."""
+    """The predicted error rate of a set or page, and the true one, None without text."""
 
     name: str
     lines: int
@@ -49,14 +49,14 @@ class Told:
 
 @dataclass(frozen=True)
 class LabeledDoubt:
-    """The doubt in some lines and their true error rate, None without text."""
+    """The doubt in some lines, and their true error rate, None without text."""
 
     read: TotalDoubt
     cer: float | None
 
     @property
     def teaches(self) -> bool:
-        """Whether the lines have doubt and text to learn from."""
+        """Whether the lines have both doubt and text, so that one can learn from them."""
         return self.read.doubt > 0 and self.cer is not None
 
     @property
@@ -76,7 +76,7 @@ class LabeledDoubt:
 
 
 def known(pairs: Sequence[Pair]) -> LabeledDoubt:
-    """The doubt in some lines and their true error rate."""
+    """The doubt in some lines, with their true error rate."""
     counts = sum((compare(sample.text, reading.text) for sample, reading in pairs), Counts())
     return LabeledDoubt(doubt_of(reading for _, reading in pairs), counts.cer if counts.characters else None)
 
@@ -95,11 +95,10 @@ def set_of(sample: Sample) -> str:
 
 
 def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
-    """Learn the factor and the power that make an error rate of doubt, and their uncertainty.
+    """Learn the factor and the power that turn doubt into an error rate, and their uncertainty.
 
-    The power is the slope of a line through the sets, on logarithmic scales; `NEAR_ONE` holds it near 1 where they are
-    few, or much alike. Every set has the same weight, however many lines it has, since the next collection will be
-    another set.
+    The power is the slope of a line through the sets, on logarithmic scales; `NEAR_ONE` keeps it near 1 if sets are few
+    or similar. Every set has the same weight, however many lines it has, since the next collection will be another set.
     """
     sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
     if len(sets) < FEWEST:

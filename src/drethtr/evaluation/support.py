@@ -1,8 +1,8 @@
-"""Measure how well errors in given texts are noticed: errors are made, and the check has to find them.
+"""Measure how well the check finds errors in given texts: insert errors, and look for them.
 
-Right texts get an error each, of several kinds (`corruptions`). A check that finds 90 % of them at 2 % false alarms
-doubts one right word in fifty. The baseline is what anybody can do with a recognizer: doubt every word that it reads
-otherwise.
+Correct texts get one error at a time, of several kinds (`corruptions`). A check that finds 90 % of them at 2 % false
+alarms doubts one correct word in fifty. The baseline needs only a recognizer: doubt every word that it reads
+differently.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,11 +26,11 @@ Truths = NDArray[np.bool_]
 DIGITS = 4
 
 ERRORS = 5
-"""Errors of different kinds that each line gets, one at a time."""
+"""Errors per line, each of another kind, inserted one at a time."""
 
 
 class SupportCase(NamedTuple):
-    """The evidence for a text of a line: the right one, or with an error of some kind."""
+    """The evidence for a text of a line: the correct text, or one with an error of some kind."""
 
     set: str
     page: str
@@ -42,7 +42,7 @@ class SupportCase(NamedTuple):
 def weigh_cases(
     recognizer: Recognizer, samples: Sequence[Sample], seed: int = 0, advance: Advance | None = None
 ) -> list[SupportCase]:
-    """The evidence for the text of each line, and for as many corrupted texts, drawn by `seed`.
+    """The evidence for the text of each line, and for corrupted texts, drawn with `seed`.
 
     Raises:
         DataError: naming the sample, if an image cannot be used.
@@ -72,7 +72,7 @@ RIGHT = ""
 
 
 def fit_support(cases: Sequence[SupportCase]) -> SupportFit:
-    """What evidence is worth, from right and corrupted texts.
+    """Fit the logistic models for evidence to correct and corrupted texts.
 
     Raises:
         DataError: if there are too few kinds of errors to learn from.
@@ -86,16 +86,16 @@ def fit_support(cases: Sequence[SupportCase]) -> SupportFit:
 
 
 def fit_at(wrong: float, features: Floats, right: Truths) -> Logistic:
-    """A logistic model of what is right, as if this share were wrong rather than that among the cases."""
+    """A logistic model of correctness, with the share of wrong cases shifted to `wrong`."""
     fitted = fit_logistic(features, right, digits=DIGITS)
     shift = np.log((1 - wrong) / wrong) - np.log(right.sum() / max((~right).sum(), 1))
     return Logistic(float(f"{fitted.bias + shift:.{DIGITS}g}"), fitted.weights)
 
 
 def compared_words(case: SupportCase) -> tuple[Truths, Truths]:
-    """Which words of a case are compared, and which of those are right.
+    """Which words of a case are compared, and which of those are correct.
 
-    All words of a right text; else one that is wrong, from the middle, so that no kind of error outweighs the others.
+    All words of a correct text; else a single wrong word, from the middle, so that all kinds of errors weigh the same.
     """
     wrong = np.isin(np.arange(len(case.text.words)), case.text.wrong[len(case.text.wrong) // 2 :][:1])
     kept = np.ones_like(wrong) if case.kind == RIGHT else wrong
@@ -103,13 +103,13 @@ def compared_words(case: SupportCase) -> tuple[Truths, Truths]:
 
 
 def compared_gaps(case: SupportCase) -> tuple[Truths, Truths]:
-    """Which gaps of a case are compared, and which of those are right: all of a right text, else the wrong ones."""
+    """Which gaps of a case are compared, and which of those are correct: all of a correct text, else the wrong ones."""
     missing = np.isin(np.arange(len(case.text.words) + 1), case.text.missing)
     kept = np.ones_like(missing) if case.kind == RIGHT else missing
     return kept, ~missing[kept]
 
 
 def together(parts: Iterable[tuple[Floats, Truths, Truths]]) -> tuple[Floats, Truths]:
-    """The features that are compared in all cases, (N, F), and which of them are right, (N,)."""
+    """The compared features of all cases, (N, F), and which of them are correct, (N,)."""
     every = [(features[kept], right) for features, kept, right in parts]
     return np.concatenate([features for features, _ in every]), np.concatenate([right for _, right in every])

@@ -1,4 +1,4 @@
-"""How well a check notices errors in given texts: figures by kind of error, for every set and pools of sets."""
+"""Metrics of the check of given texts, by kind of error, for each set and for pools of sets."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -34,7 +34,7 @@ CONVENTION = (
 
 @dataclass(frozen=True)
 class KindFigures:
-    """How well errors of a kind are found, as `CONVENTION` says."""
+    """How well errors of a kind are found, see `CONVENTION`."""
 
     cases: int
     auroc: float | None
@@ -47,10 +47,10 @@ class KindFigures:
 
 @dataclass(frozen=True)
 class PoolFigures:
-    """A set, or all sets of a pool.
+    """The metrics of a set or pool.
 
-    accepted   largest share of lines that can be accepted at a precision of 99 %, a tenth of them being wrong
-    precision  of the lines that are accepted where their probabilities promise 99 %
+    accepted   largest share of lines that can be accepted at a precision of 99 %, if a tenth is wrong
+    precision  of the lines that are accepted at an expected precision of 99 %
     """
 
     name: str
@@ -70,7 +70,7 @@ class PoolFigures:
 
 @dataclass(frozen=True)
 class Judged:
-    """Words, gaps or lines: how probable, which are right, the kind of error, and whether the reading differs."""
+    """Words, gaps or lines: probability, correctness, kind of error, and whether the reading differs."""
 
     probability: Floats
     right: Truths
@@ -79,7 +79,7 @@ class Judged:
 
     @classmethod
     def joined(cls, parts: Sequence["Judged"]) -> "Judged":
-        """Several of them as one."""
+        """Concatenate several."""
         return cls(
             np.concatenate([part.probability for part in parts]),
             np.concatenate([part.right for part in parts]),
@@ -88,19 +88,19 @@ class Judged:
         )
 
     def of(self, kind: str) -> Truths:
-        """Those with errors of a kind."""
+        """Which have an error of a kind."""
         return np.array([own == kind for own in self.kind], dtype=np.bool_) & ~self.right
 
 
 def measure_support(
     cases: Sequence[SupportCase], known: Collection[str], fit: SupportFit, fitted_on: Sequence[SupportCase] = ()
 ) -> list[PoolFigures]:
-    """Figures of each set, and of the known and held-out sets together.
+    """The metrics of each set, and of the known and the held-out sets together.
 
     Args:
         known: The sets that the model was trained on.
-        fit: Judges the cases, unless there are some to fit on.
-        fitted_on: Cases of other lines: every set is judged by a fit on those of the other sets.
+        fit: The fit to evaluate, unless there are cases to fit on.
+        fitted_on: Cases of other lines: each set is evaluated with a fit on those of the other sets.
     """
     judged: dict[str, tuple[list[SupportCase], SupportFit]] = {}
     for name in {case.set for case in cases}:
@@ -110,7 +110,7 @@ def measure_support(
 
 
 def pool_figures(name: str, judged: Sequence[tuple[Sequence[SupportCase], SupportFit]]) -> PoolFigures:
-    """The figures of some sets together."""
+    """The metrics of some sets together."""
     pairs = [(case, fit) for cases, fit in judged for case in cases]
     words = Judged.joined([words_of(*pair) for pair in pairs])
     gaps = Judged.joined([gaps_of(*pair) for pair in pairs])
@@ -133,7 +133,7 @@ def pool_figures(name: str, judged: Sequence[tuple[Sequence[SupportCase], Suppor
 
 
 def words_of(case: SupportCase, fit: SupportFit) -> Judged:
-    """The words of a case that are compared."""
+    """The compared words of a case."""
     kept, right = compared_words(case)
     pairs = zip(case.evidence.given.written, case.evidence.pairing.words, strict=True)
     differs = np.array([word != read for word, read in pairs], dtype=np.bool_)
@@ -141,7 +141,7 @@ def words_of(case: SupportCase, fit: SupportFit) -> Judged:
 
 
 def gaps_of(case: SupportCase, fit: SupportFit) -> Judged:
-    """The gaps of a case that are compared."""
+    """The compared gaps of a case."""
     kept, right = compared_gaps(case)
     differs = np.array([bool(read) for read in case.evidence.pairing.gaps], dtype=np.bool_)
     return Judged(fit.of_gaps(case.evidence)[kept], right, (case.kind,) * len(right), differs[kept])
@@ -154,7 +154,7 @@ def line_of(case: SupportCase, fit: SupportFit) -> Judged:
 
 
 def kind_figures(judged: Judged, kind: str) -> KindFigures:
-    """The figures of one kind of error among all that is right."""
+    """The metrics of one kind of error, against everything that is correct."""
     wrong, right = judged.probability[judged.of(kind)], judged.probability[judged.right]
     least = [np.quantile(right, share) for share in FALSE_ALARMS]
     truth = np.arange(len(right) + len(wrong)) < len(right)
@@ -170,7 +170,7 @@ def kind_figures(judged: Judged, kind: str) -> KindFigures:
 
 
 def average_precision(right: Floats, wrong: Floats) -> float:
-    """The precision at each wrong word that is found, averaged, as if a share `WRONG_WORDS` of all were wrong."""
+    """Average precision of finding wrong words, if the share `WRONG_WORDS` of all were wrong."""
     found = np.sort(wrong)
     caught = WRONG_WORDS * np.arange(1, len(found) + 1) / len(found)
     alarms = (1 - WRONG_WORDS) * np.searchsorted(np.sort(right), found, side="right") / len(right)
@@ -178,7 +178,7 @@ def average_precision(right: Floats, wrong: Floats) -> float:
 
 
 def drawn(judged: Judged, share: float, seed: int = 0) -> tuple[Floats, Floats]:
-    """Probabilities and truths of all that is right, and of so much that is wrong that it is this share."""
+    """Probabilities and truths of everything correct, and of a sample of what is wrong that makes up this share."""
     right, wrong = judged.probability[judged.right], judged.probability[~judged.right]
     number = round(len(right) * share / (1 - share)) if len(wrong) else 0
     some = np.random.default_rng(seed).choice(wrong, number) if number else wrong[:0]
@@ -187,9 +187,9 @@ def drawn(judged: Judged, share: float, seed: int = 0) -> tuple[Floats, Floats]:
 
 
 def acceptance(lines: Judged) -> tuple[float, float | None]:
-    """The largest share of lines accepted at `PRECISION`, and the precision of those that promise it.
+    """The largest share of lines accepted at `PRECISION`, and the precision of those accepted by their probabilities.
 
-    All wrong lines count, each for so much that `WRONG_LINES` of all are wrong: a draw would decide by a few of them.
+    Wrong lines are weighted so that they are the share `WRONG_LINES` of all, as a sample would have too few.
     """
     number = np.where(lines.right, lines.right.sum(), (~lines.right).sum())
     weight = np.where(lines.right, 1 - WRONG_LINES, WRONG_LINES) / number

@@ -1,4 +1,4 @@
-"""Pages with known texts: opened, read with their lines found, and compared."""
+"""Evaluate on whole pages: open pages with known texts, find and read their lines, and compare."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ def read_and_compare(
     """The errors on each page, by the name of its file. Lines are found, unless `segmentation` asks for those given.
 
     Args:
-        report: Is told of every page that was read.
+        report: Called with every page that was read.
     """
     counts = {}
     for original in pages:

@@ -1,1 +1,1 @@
-"""Texts that somebody else has made, against the ink: aligned with the lines of scans, and checked word by word."""
+"""Check texts from elsewhere against the ink: align them with the lines of scans, and check them word by word."""

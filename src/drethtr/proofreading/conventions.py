@@ -1,4 +1,4 @@
-"""Conventions of transcription: differences between a text and the ink that are no errors where they are allowed."""
+"""Transcription conventions: differences between a text and the ink that are not errors if they are allowed."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from typing import TypeAlias
 from drethtr.base.config import named
 
 Convention: TypeAlias = Callable[[str, str], bool]
-"""Whether it explains how a word of a text differs from what the image reads."""
+"""Whether the convention explains the difference between a word of a text and the reading."""
 
 SIGNS = {"ſ": "s", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "’": "'", "‘": "'", "⁊": "&"}
 
@@ -24,17 +24,17 @@ SOUNDS = (
     (r"([^\W\d])\1+", r"\1"),
     ("(?<=[a-z]{2})e$", ""),
 )
-"""What older spellings write in several ways, one after the other."""
+"""Replacements that unify older spellings, applied in order."""
 
 MOST_WORDS = 100
-"""Words of each of two texts among which `alike` looks for pairs."""
+"""Maximum words of each text in which `alike` looks for pairs."""
 
 CONJUNCTIONS = frozenset({"et", "and", "und", "e", "etc"})
-"""What an ampersand may stand for."""
+"""Words that an ampersand may stand for."""
 
 
 def plain(text: str) -> str:
-    """A text in small letters without accents and ligatures."""
+    """A text in lower case, without accents and ligatures."""
     folded = "".join(SIGNS.get(character, character) for character in text.casefold())
     return "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
 
@@ -45,17 +45,17 @@ def letters(text: str) -> str:
 
 
 def punctuation(text: str, read: str) -> bool:
-    """Other signs between and around the same letters: commas, quotation marks, apostrophes, hyphens."""
+    """Different punctuation of the same letters: commas, quotation marks, apostrophes, hyphens."""
     return letters(text) == letters(read)
 
 
 def spelling(text: str, read: str) -> bool:
-    """Another spelling of the same word: accents, capitals, long s, u for v, doubled letters and the like."""
+    """A different spelling of the same word: accents, capitals, long s, u for v, doubled letters and the like."""
     return sounds(text) == sounds(read)
 
 
 def sounds(text: str) -> str:
-    """A word as far as older spellings agree on it."""
+    """A word with the variation of older spellings removed."""
     folded = plain(text)
     for pattern, instead in SOUNDS:
         folded = re.sub(pattern, instead, folded)
@@ -63,7 +63,7 @@ def sounds(text: str) -> str:
 
 
 def abbreviations(text: str, read: str) -> bool:
-    """A word that the ink abbreviates: `Mr`, `M^r`, `d.`, `&`; the same first letter, and the others in their order."""
+    """A word abbreviated in the ink: `Mr`, `M^r`, `d.`, `&`; it begins alike and its other letters are in order."""
     whole, short = letters(plain(text)), letters(plain(read))
     if plain(read).strip(".,;:") == "&":
         return whole in CONJUNCTIONS
@@ -83,28 +83,28 @@ CONVENTIONS: Mapping[str, Convention] = {
     "abbreviations": abbreviations,
     "punctuation": punctuation,
 }
-"""Conventions by their names on the command line."""
+"""Conventions by name, as on the command line."""
 
 
 def conventions_named(names: str) -> tuple[Convention, ...]:
-    """The conventions of a comma-separated list.
+    """The conventions in a comma-separated list.
 
     Raises:
-        ConfigError: naming one that is unknown.
+        ConfigError: naming an unknown one.
     """
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     return tuple(named("convention", name, CONVENTIONS) for name in wanted)
 
 
 def explained(text: str, read: str, allowed: Sequence[Convention]) -> bool:
-    """Whether some conventions, one of them or several together, explain the difference."""
+    """Whether one or several of the allowed conventions explain a difference."""
     if any(convention(text, read) for convention in allowed):
         return True
     return punctuation in allowed and any(convention(letters(text), letters(read)) for convention in allowed)
 
 
 def alike(text: str, read: str, allowed: Sequence[Convention]) -> list[tuple[str, str]]:
-    """Pairs of different words, one of each text, that conventions explain; an empty one stands for a missing word."""
+    """Pairs of different words of two texts that conventions explain; an empty string is a missing word."""
     words, others = (list(dict.fromkeys(one.split()))[:MOST_WORDS] for one in (text, read))
     pairs = [(word, other) for word in words for other in others if word != other and explained(word, other, allowed)]
     if punctuation in allowed:

@@ -14,14 +14,14 @@ from drethtr.recognition.support.acceptance import acceptable
 
 
 def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
-    """As many lines as can be accepted so that this share of them is expected to be right; the order is kept."""
+    """The lines to accept, in order: as many as possible at an expected `precision`."""
     written = [line for line in lines if line.check.text]
     chosen = acceptable(np.array([line.check.probability for line in written]), precision)
     return [line for line, some in zip(written, chosen.tolist(), strict=True) if some]
 
 
 def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recognizer: Recognizer) -> Iterator[Sample]:
-    """The accepted lines of some pages, cut from their scans, as `drethtr finetune` takes them."""
+    """The accepted lines of some pages, cut from their scans, for `drethtr finetune`."""
     wanted = {id(line) for line in chosen}
     for proof in pages:
         of_page = {line.line for line in proof.lines if id(line) in wanted}

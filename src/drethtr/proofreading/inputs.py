@@ -1,4 +1,4 @@
-"""What is to be compared: scans, or lines, with the texts that are given for them."""
+"""The inputs of a check: scans or lines, with their given texts."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,15 +17,15 @@ from drethtr.pages.mets import is_mets
 from drethtr.pages.source import Original, open_originals
 
 BOTH = frozenset({DESCRIPTION, ".json"})
-"""Endings of files that may describe a page, or only hold a text."""
+"""Extensions of files that may describe a page, or contain only a text."""
 
 
 @dataclass(frozen=True)
 class ProofInput:
-    """Pages and the running text that is given for all of them.
+    """Pages and their running text.
 
-    text    of the pages together; None where the pages have the texts of their lines themselves
-    source  where it comes from
+    text    of all pages together; None if the pages have texts in their lines
+    source  where the text comes from
     """
 
     originals: tuple[Original, ...]
@@ -34,17 +34,18 @@ class ProofInput:
 
 
 def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[ProofInput]:
-    """The pages among some files, each with its text.
+    """Match pages and texts.
 
-    A text file goes with the page of its name. If no text has the name of a page, they are together one running text of
-    all pages, in the order given. A PAGE, ALTO or JSON file is a page; if its image is given as well, it is a text.
+    A text file belongs to the page with the same name. If no text has the name of a page, all texts together are the
+    running text of all pages, in the given order. A PAGE, ALTO or JSON file is a page, unless its image is given as
+    well: then it is a text.
 
     Args:
-        inputs: Scans, files that describe pages, texts, folders of scans, and patterns.
-        texts_needed: Whether pages need a text beside them, rather than one in their lines.
+        inputs: Scans, descriptions of pages, texts, folders of scans, and patterns.
+        texts_needed: Whether every page needs a text file, rather than text in its lines.
 
     Raises:
-        DataError: if a file is missing or of no known kind, or pages and texts do not go together.
+        DataError: if a file is missing or of an unknown kind, or pages and texts do not match.
     """
     files = files_among(inputs)
     texts = [path for path in files if is_text(path)]
@@ -77,10 +78,10 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[Proo
 
 
 def files_among(inputs: Sequence[str]) -> list[Path]:
-    """The files that some names and patterns stand for.
+    """The files of some names and patterns.
 
     Raises:
-        DataError: for the first name that stands for none.
+        DataError: for the first name without files.
     """
     files, errors = find_inputs(inputs)
     if errors:
@@ -89,10 +90,10 @@ def files_among(inputs: Sequence[str]) -> list[Path]:
 
 
 def is_text(path: Path) -> bool:
-    """Whether a file holds a text and describes no page.
+    """Whether a file contains a text, rather than a page.
 
     Raises:
-        DataError: if it is neither a text nor a page.
+        DataError: if it is neither.
     """
     ending = path.suffix.lower()
     if ending in {*IMAGES, PDF}:
@@ -105,7 +106,7 @@ def is_text(path: Path) -> bool:
 
 
 def given_in_lines(path: Path) -> ProofInput:
-    """A page that has texts in its lines.
+    """A page with text in its lines.
 
     Raises:
         DataError: if it has none.
@@ -118,13 +119,13 @@ def given_in_lines(path: Path) -> ProofInput:
 
 
 def are_lines(inputs: Sequence[str]) -> bool:
-    """Whether some inputs are tables of lines, or folders of line images beside their texts."""
+    """Whether some inputs are tables of lines, or folders of line images with their texts."""
     tables = set(LINE_READERS) - {DESCRIPTION}
     return any(Path(name).suffix.lower() in tables or holds_lines(Path(name), tables) for name in inputs)
 
 
 def holds_lines(path: Path, tables: Collection[str]) -> bool:
-    """Whether a folder has a table, or an image of one line with its text beside it."""
+    """Whether a folder contains a table, or a line image with its text."""
     if not path.is_dir():
         return False
     files = sorted(path.iterdir())

@@ -1,4 +1,4 @@
-"""Proofs of lines and pages: how probably the ink supports each word of a given text, and where it stands."""
+"""Proofs of lines and pages: the probability that the ink supports each word of a given text, and its place."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,11 +26,11 @@ from drethtr.text.normalize import for_scoring
 NOT_READABLE = "this line has no place on the page, or cannot be cut from it"
 ON_NO_LINE = "this part of the text is on no line of these pages"
 SHORT = 80
-"""Characters of such a part that are shown."""
+"""Maximum characters of such a part to show."""
 
 
 class ProofWord(NamedTuple):
-    """A word with its outline on the page or line image, if it has a place there."""
+    """A checked word with its outline on the page or line image, if it has one."""
 
     checked: CheckedWord
     polygon: Points | None
@@ -43,10 +43,10 @@ class ProofWord(NamedTuple):
 
 @dataclass(frozen=True)
 class ProofLine:
-    """A line of a page or a table.
+    """The proof of a line of a page or table.
 
-    page   file name of the scan, with its number if it has several; of a table as far as it is known
-    line   id of the line; in a table the number of the row, from 0; None of what stands on no line
+    page   file name of the scan, with the page number if it has several; in a table, if known
+    line   id of the line; in a table the number of the row, from 0; None for text on no line
     """
 
     page: str
@@ -56,7 +56,7 @@ class ProofLine:
 
     @property
     def doubts(self) -> tuple[ProofWord, ...]:
-        """What is doubtful, in order; a part of the text that stands on no line is one doubt."""
+        """The doubtful words, in order; a part of the text on no line is a single doubt."""
         if self.line is None:
             reason = f"{ON_NO_LINE} ({counted(len(self.words), 'word')})"
             return (ProofWord(replace(self.words[0].checked, text=shortened(self.check.text), reason=reason), None),)
@@ -78,11 +78,11 @@ class ProofLine:
 
 @dataclass(frozen=True)
 class PageProof:
-    """A page that was read, with the texts that are given for its lines in place of the readings.
+    """The proof of a page, with the given texts of its lines in place of the readings.
 
-    original  where it comes from
-    page      its lines; a word's confidence is the probability that the ink supports it
-    lines     the proof of each
+    original  the page that was read
+    page      its lines; the confidence of a word is the probability that the ink supports it
+    lines     the proof of each line
     """
 
     original: Original
@@ -91,10 +91,10 @@ class PageProof:
 
 
 def read_page(original: Original, recognizer: Recognizer, segmentation: Segmentation) -> Page:
-    """A page with its lines, given or found, and what is read on them.
+    """Read the lines of a page, given or found.
 
     Raises:
-        DataError: if it cannot be read, or no line is found.
+        DataError: if the page cannot be read, or has no lines.
     """
     page = transcribe(original, recognizer, segmentation.finder(original))
     if not page.lines:
@@ -103,11 +103,11 @@ def read_page(original: Original, recognizer: Recognizer, segmentation: Segmenta
 
 
 def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer: Recognizer, rules: Rules) -> PageProof:
-    """Hold the texts of the lines of a page against the ink.
+    """Check the texts of the lines of a page against the ink.
 
     Args:
-        read: The page as `read_page` gives it.
-        texts: One for each of its lines; empty where a line has none.
+        read: The page from `read_page`.
+        texts: One for each line; empty for a line without text.
 
     Raises:
         DataError: if the image can no longer be read.
@@ -130,7 +130,7 @@ def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer:
 
 
 def strips_of(original: Original, grey: Line, lines: Sequence[TextLine], recognizer: Recognizer) -> list[Strip | None]:
-    """Each line straightened; None where it has no place or cannot be cut. An image of one line is taken whole."""
+    """Each line, straightened; None without a usable place. An image of a single line is used whole."""
     if original.is_line:
         return [strip_of(recognizer.open_line(original.source.path if original.is_alone else grey))]
     known = [line for line in lines if line.polygon or line.baseline]
@@ -139,12 +139,12 @@ def strips_of(original: Original, grey: Line, lines: Sequence[TextLine], recogni
 
 
 def read_text(line: TextLine) -> ReadText:
-    """What was read on a line of a page, as evidence."""
+    """The reading of a line of a page, as evidence."""
     return ReadText(for_scoring(line.text), tuple(word.confidence or 0.0 for word in line.words))
 
 
 def unreadable(text: str) -> TextCheck:
-    """The text of a line that has no image: nothing of it is supported."""
+    """The check of a line without an image: none of its words is supported."""
     words = (CheckedWord(word, 0.0, Kind.UNSUPPORTED, "", 0.0, 0.0, NOT_READABLE) for word in text.split())
     return TextCheck(text, tuple(words), 0.0, "")
 
@@ -155,7 +155,7 @@ def outline(word: CheckedWord, strip: Strip | None, page: Page) -> Points | None
 
 
 def transcription_of(line: ProofLine) -> Transcription | None:
-    """The given text of a line as writers take it; what is missing becomes a flag."""
+    """The given text of a line, for writers; missing words become flags."""
     words = tuple(
         PageWord(word.checked.text, word.checked.probability, word.polygon, word.checked.doubtful)
         for word in line.words
@@ -170,12 +170,12 @@ def transcription_of(line: ProofLine) -> Transcription | None:
 
 
 def flag_reason(word: CheckedWord) -> str:
-    """Why a word is doubtful, in a row of its own."""
+    """The reason why a word is doubtful, for a flag."""
     return f"{word.text!r}: {word.reason}" if word.text else word.reason
 
 
 def on_no_line(text: str, page: str = "") -> ProofLine:
-    """A part of a text that stands on no line."""
+    """The proof of a part of a text that is on no line."""
     words = tuple(CheckedWord(word, 0.0, Kind.INVENTED, "", 0.0, 0.0, ON_NO_LINE) for word in text.split())
     return ProofLine(page, None, TextCheck(text, words, 0.0, ""), tuple(ProofWord(word, None) for word in words))
 
@@ -186,12 +186,12 @@ def shortened(text: str) -> str:
 
 
 def counted(number: int, thing: str) -> str:
-    """How many of a thing there are: "1 line", "2 lines"."""
+    """A number with its noun: "1 line", "2 lines"."""
     return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
 def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules) -> Iterator[ProofLine | DataError]:
-    """Hold the text of each line of a table against its image; an error stands for one that cannot be used.
+    """Check the text of each line of a table against its image; a line that cannot be used has an error in its place.
 
     Raises:
         CheckpointError, ConfigError: as `Recognizer.check`.
@@ -207,7 +207,7 @@ def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules)
 
 
 def opened(sample: Sample, recognizer: Recognizer) -> Line | DataError:
-    """The image of a sample, or the reason why it cannot be read."""
+    """The image of a sample, or the error if it cannot be read."""
     try:
         return recognizer.open_line(sample.line())
     except DataError as error:

@@ -1,4 +1,4 @@
-"""A report for people: every doubtful word with the strip of ink where it should stand, the least likely first."""
+"""A report for people: every doubtful word with its strip of ink, least likely first."""
 
 import base64
 import io
@@ -19,20 +19,20 @@ from drethtr.recognition.support.verdict import Kind
 TEMPLATE = Path(__file__).with_name("report.html")
 
 SHOWN = 500
-"""Doubtful words in a report."""
+"""Maximum doubtful words in a report."""
 
 WIDEST = 1200
-"""Pixels of a strip."""
+"""Maximum width of a strip in pixels."""
 
 MARGIN = 0.2
-"""Of the page around a line, relative to its height."""
+"""Margin of the page around a line, relative to its height."""
 
 Strips = Mapping[int, tuple[Line, Box]]
-"""The picture of each line, by its number among the lines, and where that lies on its page."""
+"""The picture of each line and its place on the page, by the number of the line."""
 
 
 def summary(lines: Sequence[ProofLine]) -> str:
-    """How many words were checked, and how many of them are doubtful, by kind."""
+    """Numbers of checked words, and of doubtful words by kind."""
     words = [word.checked for line in lines for word in line.words]
     given = sum(bool(word.text) for word in words)
     kinds = {kind: sum(word.kind is kind for word in words) for kind in Kind if kind is not Kind.SUPPORTED}
@@ -42,13 +42,13 @@ def summary(lines: Sequence[ProofLine]) -> str:
 
 
 def caution() -> str:
-    """What such a check overlooks, as measured."""
+    """The measured shares of errors that a check misses."""
     rates = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in OVERLOOKED.items())
     return f"Nothing here is verified. Of errors in collections that the model has never seen, it overlooks: {rates}."
 
 
 def ranked(lines: Sequence[ProofLine]) -> list[tuple[int, ProofWord]]:
-    """All that is doubtful, the least likely first, with the numbers of the lines."""
+    """The doubtful words, least likely first, with the numbers of their lines."""
     found = [(number, word) for number, line in enumerate(lines) for word in line.doubts]
     return sorted(found, key=lambda pair: pair[1].checked.probability)
 
@@ -77,7 +77,7 @@ def doubted(lines: Sequence[ProofLine]) -> list[int]:
 
 
 def page_strips(lines: Sequence[ProofLine], pages: Sequence[PageProof]) -> dict[int, tuple[Line, Box]]:
-    """The pictures of doubtful lines, cut from their scans; a page is opened once."""
+    """The pictures of doubtful lines, cut from their scans; each page is opened once."""
     wanted, numbers = set(doubted(lines)), {id(line): number for number, line in enumerate(lines)}
     found = {}
     for proof in pages:
@@ -120,7 +120,7 @@ def row(line: ProofLine, word: ProofWord, strip: tuple[Line, Box] | None) -> str
 
 
 def marked(line: ProofLine, doubtful: ProofWord) -> Iterator[str]:
-    """The words of a line, one of them marked; where words are missing, the mark is an ellipsis."""
+    """The words of a line with one marked; missing words are marked by an ellipsis."""
     for word in line.words if line.line is not None else (doubtful,):
         if word is doubtful:
             yield f"<mark>{escape(word.checked.text) or '…'}</mark>"
@@ -129,7 +129,7 @@ def marked(line: ProofLine, doubtful: ProofWord) -> Iterator[str]:
 
 
 def picture(word: ProofWord, strip: tuple[Line, Box] | None) -> str:
-    """The strip with a frame where the word stands."""
+    """The strip with a frame around the word."""
     if strip is None:
         return ""
     image, place = strip

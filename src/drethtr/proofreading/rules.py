@@ -1,4 +1,4 @@
-"""What counts as an error: how probable a word must be, and which conventions of transcription are allowed."""
+"""What counts as an error: the minimum probability of a word, and the allowed transcription conventions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ class Rules:
     """Words less probable than `least` are doubtful, unless an allowed convention explains them.
 
     Raises:
-        ConfigError: if `least` is no probability.
+        ConfigError: if `least` is not a probability.
     """
 
     least: float = DOUBTED
@@ -29,9 +29,9 @@ class Rules:
     def check(
         self, recognizer: Recognizer, lines: Sequence[Line], texts: Sequence[str], read: Sequence[ReadText]
     ) -> list[TextCheck]:
-        """Hold the texts of some lines against their images, on which `read` was read.
+        """Check the texts of some lines against their images; `read` are the readings of the lines.
 
-        A word that a convention explains is as probable as what the image reads there, as if that had been given.
+        A word that a convention explains gets the verdict of the reading in its place.
 
         Raises:
             CheckpointError, ConfigError: as `Recognizer.check`.
@@ -49,7 +49,7 @@ class Rules:
         return checks
 
     def excuses(self, word: CheckedWord) -> bool:
-        """Whether a convention explains how a word differs from what the image reads."""
+        """Whether a convention explains the difference between a word and the reading."""
         if word.kind is Kind.SUPPORTED or len(word.instead.split()) > 1:
             return False
         if word.text and word.instead:
@@ -57,13 +57,13 @@ class Rules:
         return punctuation in self.allowed and word.text != word.instead and punctuation(word.text, word.instead)
 
     def as_read(self, check: TextCheck) -> Iterator[str]:
-        """The words of a text, those that are excused as the image reads them."""
+        """The text, with the reading in place of excused words."""
         for word in check.words:
             if word.text and (part := word.instead if self.excuses(word) else word.text):
                 yield part
 
     def merged(self, check: TextCheck, other: TextCheck) -> TextCheck:
-        """A check whose excused words have the verdicts of the `other` one, in which they were given as read."""
+        """A check, with the verdicts on excused words from `other`, the check of the text from `as_read`."""
         verdicts = iter(word for word in other.words if word.text)
         words = []
         for word in check.words:

@@ -1,4 +1,4 @@
-"""A text against its pages: aligned with their lines if it is running text, and checked against the ink."""
+"""Check a text against its pages: align it with their lines if it is running text, and compare it with the ink."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from drethtr.text.normalize import for_scoring
 
 @dataclass(frozen=True)
 class TextProof:
-    """The pages that a text was held against.
+    """The proof of a text.
 
     pages       in order, without those that could not be read
-    left        parts of the text that stand on no line, by the number of lines before them
-    unreadable  why other pages could not be read
+    left        parts of the text on no line, by the number of lines before them
+    unreadable  errors of pages that could not be read
     """
 
     pages: tuple[PageProof, ...]
@@ -30,7 +30,7 @@ class TextProof:
 
     @property
     def lines(self) -> tuple[ProofLine, ...]:
-        """All lines in reading order; parts of the text that stand on none are between them."""
+        """All lines in reading order, with parts of the text on no line between them."""
         found = []
         for number, line in enumerate([*(line for page in self.pages for line in page.lines), None]):
             found += [some for some in (self.left.get(number), line) if some is not None]
@@ -44,13 +44,13 @@ def prove_text(
     rules: Rules = Rules(),  # noqa: B008  # a value
     report: Callable[[Original], object] = lambda original: None,
 ) -> TextProof:
-    """Hold a text against the ink of its pages.
+    """Check a text against the ink of its pages.
 
     Args:
-        report: Is told of each page when it is done.
+        report: Called with each page when it is done.
 
     Raises:
-        DataError: if no page can be read, the text is empty, or it is that of other pages.
+        DataError: if no page can be read, or the text is empty or belongs to other pages.
         CheckpointError, ConfigError: as `Recognizer.check`.
     """
     if given.text is not None:
@@ -77,7 +77,7 @@ Texts = list[tuple[str, ...]]
 
 
 def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
-    """The texts that pages have in their lines."""
+    """The texts in the lines of pages."""
     found = []
     for original, page in read:
         given = original.given()
@@ -87,10 +87,10 @@ def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
 
 
 def aligned_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, dict[int, str]]:
-    """Running text aligned with the lines of its pages, and the parts that are on no line, by the lines before them.
+    """Running text aligned with the lines of its pages; and its parts on no line, by the number of lines before them.
 
     Raises:
-        DataError: if it is the text of other pages.
+        DataError: if the text belongs to other pages.
     """
     names = ", ".join(original.name for original, _ in read)
     alignment = fitting(source, text, names, [line.text for _, page in read for line in page.lines])
@@ -100,14 +100,14 @@ def aligned_texts(source: str, text: str, read: Sequence[tuple[Original, Page]])
 
 
 def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignment:
-    """A text aligned with the lines of its pages, on which this is read.
+    """A text aligned with the lines of its pages; `read` are the readings of the lines.
 
     Args:
         source: Where the text comes from, for messages.
-        names: What the pages are called there.
+        names: The names of the pages, for messages.
 
     Raises:
-        DataError: if it is the text of other pages.
+        DataError: if the text belongs to other pages.
     """
     alignment = align_text(text, read)
     if not alignment.fits:
@@ -119,7 +119,7 @@ def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignmen
 
 
 def refuse_empty(source: str, text: str) -> None:
-    """Refuse a text that has no words.
+    """Refuse a text without words.
 
     Raises:
         DataError: saying so.

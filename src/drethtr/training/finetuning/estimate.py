@@ -13,9 +13,9 @@ from drethtr.network.network import DRetHTR
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batch
+from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.learning_curve import SHARES
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.partway import WAYS
 from drethtr.training.finetuning.plan import run_of
 from drethtr.training.loop import batches_of, beginning, count, learn, prepare
 from drethtr.training.run import RunConfig
@@ -56,7 +56,7 @@ def estimate(material: Material, device: str = "cpu") -> Estimate:
     fast = seconds_to_read(Recognizer(material.start, validation.decoder, network=network), material)
     usual = seconds_to_read(Recognizer(material.start, device=device), material)
     validated = len(to_read(lines, validation.lines))
-    readings = sum(-(-run.samples // run.validation.every) + 2 + len(WAYS) for run in runs)
+    readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in runs)
     training = sum(run.samples for run in runs) * line + readings * validated * fast
     rounds = 1 + len(runs) + passes(material.start, len(lines), device=device)
     return Estimate(

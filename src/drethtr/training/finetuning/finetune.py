@@ -30,11 +30,11 @@ from drethtr.recognition.model_file import Model, load_model, save_model, weight
 from drethtr.recognition.weights import dequantize, quantize
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
+from drethtr.training.finetuning.interpolation import interpolate, weights_at_start
 from drethtr.training.finetuning.judge import Forgotten, edits, pages_of, with_trust
 from drethtr.training.finetuning.language import with_language
 from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.partway import part_of_the_way, weights_at_start
 from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
 from drethtr.training.loop import LATEST, train
 
@@ -185,7 +185,7 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
 
 
 def learned(material: Material, share: float, place: Workplace) -> Model:
-    """What a training on a share of the lines comes to, part of the way; a finished training is not repeated."""
+    """Train on a share of the lines and interpolate; a finished training is not repeated."""
     samples = material.some(share)
     folder = place.folder / f"{len(samples)}_lines"
     best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
@@ -205,8 +205,8 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
         effort = load_model(folder / LATEST).card  # the best weights were found before that
         place.tell("interpolating between old and new weights")
         start, validation = weights_at_start(run.start, found), to_read(material.parts.validation, VALIDATION_LINES)
-        chosen, way = part_of_the_way(start, found, validation, run.validation.decoder, place.device)
-        save_model(replace(chosen, card={**effort, "part_of_change": way}), best)
+        chosen, fraction = interpolate(start, found, validation, run.validation.decoder, place.device)
+        save_model(replace(chosen, card={**effort, "part_of_change": fraction}), best)
     return load_model(best)
 
 

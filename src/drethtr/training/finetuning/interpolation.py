@@ -1,0 +1,64 @@
+"""Interpolate between the starting and the fine-tuned weights, to reduce forgetting.
+
+The interpolated network reads other hands better than the fine-tuned one, and the new hand nearly as well
+(docs/own_data.md). The share of the change is the smallest that keeps most of the gain on the validation lines.
+Source: Wortsman et al., arXiv 2109.01903.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from drethtr.evaluation.evaluate import read_lines
+from drethtr.evaluation.metrics import score
+from drethtr.lines.sample import Sample
+from drethtr.network.backend import fresh_network
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.weights import Weights
+from drethtr.training.start import Start
+
+FRACTIONS = (0.25, 0.5, 0.75, 1.0)
+"""Shares of the change to try."""
+
+KEPT = 0.95
+"""Minimum share of the gain on the validation lines to keep."""
+
+
+def weights_at_start(start: Start, model: Model) -> Weights:
+    """The weights that a model was trained from, in its alphabet."""
+    network = fresh_network(model.network, model.tokenizer)
+    start.apply(network, model.tokenizer)
+    return {name: weight.numpy() for name, weight in network.state_dict().items()}
+
+
+def interpolated(start: Weights, learned: Model, share: float) -> Model:
+    """The model with this share of the change from the starting weights to its own."""
+    mixed = {
+        name: (start[name] + np.float32(share) * (weight - start[name])).astype(weight.dtype)
+        if np.issubdtype(weight.dtype, np.floating)
+        else weight
+        for name, weight in learned.weights.items()
+    }
+    return replace(learned, weights=mixed)
+
+
+def smallest_share(errors: Mapping[float, int]) -> float:
+    """The smallest share that keeps enough of the gain; `errors` has the errors with each share, including 0."""
+    gain = errors[0.0] - min(errors.values())
+    return min(share for share, number in errors.items() if errors[0.0] - number >= KEPT * gain)
+
+
+def interpolate(
+    start: Weights, learned: Model, samples: Sequence[Sample], decoder: Strategy, device: str
+) -> tuple[Model, float]:
+    """The model with the smallest share of the change that keeps most of the gain, and that share."""
+    texts = [sample.text for sample in samples]
+    errors = {}
+    for share in (0.0, *FRACTIONS):
+        readings = read_lines(Recognizer(interpolated(start, learned, share), decoder, device=device), samples)
+        errors[share] = sum(counts.edits for counts in score(texts, [reading.text for reading in readings]))
+    share = smallest_share(errors)
+    return interpolated(start, learned, share), share
