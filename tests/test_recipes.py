@@ -77,7 +77,7 @@ def test_a_gradient_that_may_be_as_long_as_it_likes_is_left_alone():
 
 
 @pytest.mark.parametrize("changed", ["model", "test"])
-def test_a_figure_is_not_told_for_other_files(changed, tmp_path, monkeypatch):
+def test_a_figure_is_not_reported_for_other_files(changed, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(RECIPES)
     curve = importlib.import_module("finetune_curve")
     files = [tmp_path / "model", tmp_path / "test"]
@@ -87,18 +87,18 @@ def test_a_figure_is_not_told_for_other_files(changed, tmp_path, monkeypatch):
     for better in (row, replace(row, cer=0.05)):  # kept, and not measured again
         assert curve.kept(tmp_path / "out.json", files, lambda found=better: found) == row
     (tmp_path / changed).write_text("after")
-    with pytest.raises(DataError, match=r"out\.json: not known to be of .*model, .*test as they are now"):
+    with pytest.raises(DataError, match=r"out\.json: measured with other versions of .*model, .*test"):
         curve.kept(tmp_path / "out.json", files, lambda: row)
 
 
-def test_what_is_forgotten_becomes_a_table(tiny_path, tmp_path, monkeypatch):
+def test_forgetting_becomes_a_table(tiny_path, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(RECIPES)
     forgetting = importlib.import_module("forgetting")
     for number in range(FEWEST):
         Image.fromarray(np.asarray(written(f"a bag {number}"))).save(tmp_path / f"{number}.png")
         (tmp_path / f"{number}.txt").write_text("a bag", encoding="utf-8")
     head, _, *rows = forgetting.rows(tiny_path, str(tmp_path), tmp_path / "out", 8, [str(tmp_path)])
-    assert head.count("|") == 4 and len(rows) == len(forgetting.WAYS)
+    assert head.count("|") == 4 and len(rows) == len(forgetting.SHARES)
     assert all(row.count("|") == 4 for row in rows)
 
 

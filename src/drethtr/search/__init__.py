@@ -1,4 +1,4 @@
-"""Search handwriting for words that were never read right.
+"""Search handwriting, including words that were misread.
 
 with open_index("archive.drethtr.sqlite") as index:
     hits = index.search("received", least=0.1)

@@ -1,8 +1,7 @@
-"""The automaton of a pattern: reads the letters of a line, and knows whether the pattern stood there as whole words.
+"""The automaton of a pattern: it reads the letters of a line and finds whether the pattern occurs as whole words.
 
 It is deterministic, so each reading of a line counts once. The states of a plain word of n letters are: boundary;
-k letters read; other word; found. A line break is a letter of its own, which ends a word, or continues it after a
-hyphen.
+k letters read; other word; found. A line break is a separate letter, which ends a word, or continues it after a hyphen.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,23 +19,23 @@ from drethtr.search.pattern import ANY, STAR, Item, Pattern, WordPattern
 from drethtr.search.spelling import HYPHENS, Spelling, is_letter
 
 MOST_STATES = 4096
-"""States of an automaton; a pattern that takes more is refused."""
+"""Maximum states of an automaton; a pattern that needs more is refused."""
 
 OTHER, BOUNDARY, HYPHEN, BREAK = range(4)
-"""Kinds of what is read: a letter that the pattern does not have, signs and spaces, hyphens, the end of a line. The
-letters of the pattern follow."""
+"""Kinds of input: a letter that is not in the pattern, signs and spaces, hyphens, the end of a line. The letters of the
+pattern follow."""
 KINDS = 4
 
 MARK, PAIR, OPEN, SEVERAL, BROKEN = range(251, 256)
-"""What `_native.c` takes tokens without a letter for, those of two letters, letters that a word leaves open, longer
+"""The codes in `_native.c` for tokens without a letter, tokens of two letters, letters that a word leaves open, longer
 tokens, and hyphens."""
 
 
 class PatternState(NamedTuple):
-    """A place in the pattern: words before it, letters of its word before it, edits made in the word.
+    """A position in the pattern: words before it, letters of its word before it, edits made in the word.
 
     begun   whether a letter of the word was read
-    hyphen  0 inside a word, 1 behind its hyphen, 2 on the next line
+    hyphen  0 inside a word, 1 after its hyphen, 2 on the next line
     """
 
     word: int
@@ -49,7 +48,7 @@ class PatternState(NamedTuple):
 START = PatternState(0, 0, 0)
 FOUND = PatternState(-1, 0, 0)
 AGAIN = PatternState(-2, 0, 0)
-"""Kept as long as a new word may begin the pattern: up to the end of the line."""
+"""Present as long as a new word may begin the pattern: up to the end of the line."""
 
 Places: TypeAlias = frozenset[PatternState]
 
@@ -59,11 +58,11 @@ class Automaton:
     """A deterministic automaton with Q states; state 0 is the beginning of a line.
 
     table    (kinds, Q) the state after each kind of letter, without `BREAK`
-    breaks   (Q,) the state after the end of the line; from there on the pattern must continue
-    found    the state that is kept once the pattern stood there
+    breaks   (Q,) the state after the end of the line, from which the pattern must continue
+    found    the final state once the pattern was found
     dead     the state from which it cannot be found
-    classes  (C, Q) the state after each class of tokens, which grows as tokens are met
-    reads    what `_native.c` takes each class for
+    classes  (C, Q) the state after each class of tokens; classes are added as tokens appear
+    reads    the code in `_native.c` for each class
     """
 
     pattern: Pattern
@@ -83,7 +82,7 @@ class Automaton:
 
     @property
     def states(self) -> int:
-        """How many states there are, Q."""
+        """The number of states, Q."""
         return len(self.breaks)
 
     def kind(self, symbol: str) -> int:
@@ -93,7 +92,7 @@ class Automaton:
         return HYPHEN if symbol in HYPHENS else BOUNDARY
 
     def classes_of(self, texts: Sequence[str]) -> bytes:
-        """The class of each token; new ones are learned. Tokens of a class lead from each state to the same one."""
+        """The class of each token; new classes are added. Tokens of a class lead from each state to the same state."""
         try:
             return bytes(map(self.class_of.__getitem__, texts))
         except KeyError:
@@ -104,12 +103,12 @@ class Automaton:
             return bytes(map(self.class_of.__getitem__, texts))
 
     def known(self) -> tuple[NDArray[np.uint16], bytes]:
-        """`classes` and `reads`, while other threads may add to them."""
+        """`classes` and `reads`, safe while other threads add to them."""
         with self.lock:
             return self.classes, self.reads
 
     def learn(self, text: str) -> None:
-        """Put a token into its class."""
+        """Find the class of a token, or add it."""
         fold = self.spelling.fold(text)
         after = np.arange(self.states, dtype=np.uint16)
         for symbol in fold:
@@ -131,10 +130,10 @@ class Automaton:
 
     @cached_property
     def pieces(self) -> bytes:
-        """Letters that stand side by side where the pattern begins, by which `_native.c` leaves out lines.
+        """Runs of letters at the beginning of the pattern, by which `_native.c` skips lines.
 
-        A line has one of the pieces, or begins it before a hyphen; without a piece it may be any line. Each is its
-        number of letters, whether others may stand before and behind them in their word, and their kinds.
+        A line with the pattern has one of the pieces, or begins one before a hyphen; without pieces, no line is
+        skipped. A piece is its number of letters, whether others may precede and follow in the word, and their kinds.
         """
         found = [
             bytes([len(items), begin, end, *(OPEN if item == ANY else self.kinds[item] for item in items)])
@@ -153,7 +152,7 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     """The automaton of a pattern.
 
     Raises:
-        ConfigError: if it takes too many states.
+        ConfigError: if it needs too many states.
     """
     kinds = {letter: KINDS + place for place, letter in enumerate(sorted(set(pattern.letters)))}
     steps = Steps(pattern, {kind: letter for letter, kind in kinds.items()})
@@ -176,7 +175,7 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
 
 
 def pieces_of(word: WordPattern) -> list[tuple[tuple[Item, ...], bool, bool]]:
-    """Items of which a word has at least one part unchanged, and whether it goes on before and behind each."""
+    """Parts of which a word contains at least one unchanged, and whether the word may extend before and after each."""
     items = word.items
     if word.edits:  # one edit leaves one of two halves as it is
         middle = len(items) // 2
@@ -186,7 +185,7 @@ def pieces_of(word: WordPattern) -> list[tuple[tuple[Item, ...], bool, bool]]:
 
 
 def without_stars(items: tuple[Item, ...], begin: bool, end: bool) -> list[tuple[tuple[Item, ...], bool, bool]]:
-    """The longest part of some items without a star."""
+    """The longest run of items without a star."""
     stars = [-1, *(place for place, item in enumerate(items) if item == STAR), len(items)]
     parts = [
         (items[before + 1 : after], begin or before >= 0, end or after < len(items))
@@ -196,7 +195,7 @@ def without_stars(items: tuple[Item, ...], begin: bool, end: bool) -> list[tuple
 
 
 def number_of(state: Places, numbers: dict[Places, int], order: list[Places]) -> int:
-    """The number of a state; a new one is numbered and put in order."""
+    """The number of a state; a new state gets the next number."""
     if state not in numbers:
         numbers[state] = len(order)
         order.append(state)
@@ -204,18 +203,18 @@ def number_of(state: Places, numbers: dict[Places, int], order: list[Places]) ->
 
 
 class Steps:
-    """Where the places of a pattern lead; `letters` are those of each kind."""
+    """The transitions between positions of a pattern; `letters` are those of each kind."""
 
     def __init__(self, pattern: Pattern, letters: dict[int, str]) -> None:
         self.words = pattern.words
         self.letters = letters
 
     def after(self, state: Places, kind: int) -> Places:
-        """The places after one more letter."""
+        """The positions after one more letter."""
         return self.closed({place for one in state for place in self.from_place(one, kind)})
 
     def closed(self, places: set[PatternState]) -> Places:
-        """The places and those reached without a letter: behind a star, and behind a letter that is left out."""
+        """The positions, and those reached without a letter: after a star, and after a deleted letter."""
         if FOUND in places:
             return frozenset({FOUND})
         waiting = list(places)
@@ -233,11 +232,11 @@ class Steps:
         return frozenset(places)
 
     def length(self, place: PatternState) -> int:
-        """Items of the word at a place."""
+        """Number of items of the word at a position."""
         return len(self.words[place.word].items)
 
     def from_place(self, place: PatternState, kind: int) -> Iterable[PatternState]:
-        """The places that one leads to."""
+        """The positions after one more letter, from a single position."""
         if place == FOUND:
             return (FOUND,)
         if place == AGAIN:
@@ -247,7 +246,7 @@ class Steps:
         return () if place.hyphen == 1 else self.over_letter(place._replace(hyphen=0), kind)
 
     def over_letter(self, place: PatternState, kind: int) -> Iterable[PatternState]:
-        """The places after a letter: it fits, or it is one too many, or stands for another."""
+        """The positions after a letter: it matches, or is an insertion or a substitution."""
         place = place._replace(begun=True)
         word, behind = self.words[place.word], place._replace(letter=place.letter + 1)
         fits = False
@@ -262,7 +261,7 @@ class Steps:
             yield place._replace(edits=place.edits + 1)
 
     def over_sign(self, place: PatternState, kind: int) -> Iterable[PatternState]:
-        """The places after what stands between words, a hyphen or a line break."""
+        """The positions after a separator of words, a hyphen or a line break."""
         if place.hyphen:
             if kind != BREAK:
                 yield place

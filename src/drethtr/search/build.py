@@ -1,4 +1,4 @@
-"""Builds an index: pages in, with their lines, texts and posteriors; only those that are new or have changed.
+"""Build an index of pages with their lines, texts and posteriors; only new and changed pages are read.
 
 with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder:
     for original in builder.waiting(originals):
@@ -34,11 +34,11 @@ from drethtr.text.normalize import nfc
 
 
 class Builder:
-    """Writes pages to an index; `witness` is told of the lines of a page, then `put` is given the page.
+    """Writes pages to an index: `witness` receives the lines of a page, then `put` the page.
 
     Args:
         recognizer: Must keep posteriors.
-        segmentation: Where the lines of pages come from.
+        segmentation: Line segmentation.
     """
 
     def __init__(self, store: Store, recognizer: Recognizer, segmentation: Segmentation) -> None:
@@ -71,7 +71,7 @@ class Builder:
             yield original
 
     def remove_deleted(self) -> int:
-        """Remove the pages whose scans are gone; returns how many."""
+        """Remove the pages whose scans are gone, and return their number."""
         gone = [key for key in self.known if not self.store.scan(key).exists()]
         for key in gone:
             self.store.remove(key)
@@ -80,7 +80,7 @@ class Builder:
         return len(gone)
 
     def read(self, original: Original) -> int:
-        """Read a page and write it; returns how many lines of it can be searched.
+        """Read a page and write it; returns the number of its searchable lines.
 
         Raises:
             DataError: if it cannot be read or written.
@@ -90,11 +90,11 @@ class Builder:
         return self.put(original, page)
 
     def witness(self, id: str, strip: Strip, reading: Reading) -> None:
-        """Take notice of a line of the page that is being read."""
+        """Receive a line of the page that is being read."""
         self.seen[id] = (strip, reading)
 
     def put(self, original: Original, page: Page) -> int:
-        """Write a page whose lines were seen; returns how many lines of it can be searched.
+        """Write a page after its lines were received; returns the number of its searchable lines.
 
         Raises:
             DataError: if it cannot be written.
@@ -116,18 +116,18 @@ class Builder:
         return len(lines)
 
     def key(self, original: Original) -> PageKey:
-        """What a page is known by in the index."""
+        """The key of a page in the index."""
         return self.store.key(original.source.path, original.source.number)
 
 
 def open_builder(
     path: str | Path, recognizer: Recognizer, segmentation: Segmentation, *, rebuild: bool = False
 ) -> Builder:
-    """Open an index to add pages, or make it.
+    """Open an index to add pages, or create it.
 
     Args:
         recognizer: Made with `posteriors=True`.
-        rebuild: Forget what is in it.
+        rebuild: Remove all pages first.
 
     Raises:
         DataError: if it is damaged, of another version or model, or being written by another process.
@@ -138,7 +138,7 @@ def open_builder(
 
 
 def refuse_passing(files: Iterable[Path]) -> None:
-    """Refuse ZIP files and volumes: an index shows the scans later, and finds them by their own files.
+    """Refuse ZIP files and volumes: an index opens scans later, so it needs their own files.
 
     Raises:
         DataError: naming the first.
@@ -151,9 +151,9 @@ def refuse_passing(files: Iterable[Path]) -> None:
 
 
 def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:
-    """A line as it is stored, and what it may say: its reading, or the text that is given.
+    """A line to store, with its posteriors: those of its reading, or of its given text.
 
-    A text without confidence was written by a person, so it is certain. One that a program wrote is only shown.
+    A text without confidence was written by a person, so it is certain. A text by a program is only shown.
     """
     if reading.posteriors is None:
         raise ValueError("an index needs a recognizer that keeps posteriors")
@@ -168,7 +168,7 @@ def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | Non
 
 
 def lefts_of(text: str, reading: Reading, strip: Strip) -> list[float]:
-    """Where the characters of a text begin on its line, from those that were read there."""
+    """Where the characters of a text begin on its line, from the characters of the reading."""
     begins = [character.left for character in reading.characters]
     ends = [*begins, reading.characters[-1].right if begins else float(strip.ends[1])]
     begins = begins or [float(strip.ends[0])]

@@ -1,4 +1,4 @@
-"""The probability that a pattern stands on a line: the sum over all readings of the line that have it.
+"""The probability that a pattern is on a line: the sum over all readings of the line that contain it.
 
 Shapes, everywhere in this file: L lines of a page; Q states of an automaton.
 """
@@ -17,17 +17,17 @@ from drethtr.search.automaton import Automaton
 
 Masses: TypeAlias = NDArray[np.float64]
 Step: TypeAlias = tuple[bool, NDArray[np.int64], Masses]
-"""Whether blanks come before it, its tokens, and their probabilities."""
+"""Whether blanks precede the step, its tokens, and their probabilities."""
 
 FAINTEST = 1e-10
-"""A state of less probability is not followed."""
+"""States with a lower probability are dropped."""
 
 LEAST = 1e-8
-"""A line of less probability does not have the pattern."""
+"""Lines with a lower probability are not hits."""
 
 
 def probabilities(pages: Sequence[PackedLines], automaton: Automaton) -> Masses:
-    """(L, 2) probabilities that a pattern stands on each line of some pages, and that it goes on to the next line.
+    """(L, 2) probabilities that a pattern is on each line of some pages, and that it continues on the next line.
 
     Raises:
         DataError: if the lines are damaged.
@@ -58,7 +58,7 @@ def probabilities(pages: Sequence[PackedLines], automaton: Automaton) -> Masses:
 
 
 def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: bytes) -> Masses:
-    """(L, 2) `probabilities` of one page as they are defined."""
+    """(L, 2) the definition of `probabilities`, for one page."""
     after = automaton.classes.astype(np.int64)[list(classes)] if classes else np.empty((0, automaton.states), np.int64)
     steps = list(steps_of(lines))
     start = np.zeros(automaton.states)
@@ -74,16 +74,16 @@ def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: b
 
 
 def at_end(line: list[Step], after: NDArray[np.int64], start: Masses, automaton: Automaton) -> Masses:
-    """(Q,) the probability of each state behind the line and its end, from those before it."""
+    """(Q,) the probability of each state after the line and its end, from those before it."""
     ends = np.zeros(automaton.states)
     np.add.at(ends, automaton.breaks, walk(line, after, start))
     return ends
 
 
 def walk(line: list[Step], after: NDArray[np.int64], start: Masses) -> Masses:
-    """(Q,) the probability of each state behind the last letter of a line.
+    """(Q,) the probability of each state after the last letter of a line.
 
-    A step repeats the token of the step before, or goes on with another one; after a blank also with the same.
+    A step repeats the token of the previous step, or continues with another one; after a blank, also with the same one.
     """
     blank = start.copy()
     inside: dict[int, Masses] = {}  # by the token of the step before

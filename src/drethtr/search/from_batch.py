@@ -1,4 +1,4 @@
-"""Makes an index of the results of `drethtr batch --posteriors`, part by part."""
+"""Index the results of `drethtr batch --posteriors`, part by part."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
@@ -17,27 +17,27 @@ from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
 
 LINES = 50
-"""Rows that follow each other are packed together, as the lines of a page are: at most so many."""
+"""Maximum consecutive rows to pack together, like the lines of a page."""
 
 COLUMNS = ["input", "row", "text", "confidence", "error", "posteriors", "width", "height"]
 
 
 class BatchIndex(NamedTuple):
-    """What was done: rows that were added, and parts that were in the index already."""
+    """The numbers of rows added, and of parts already in the index."""
 
     rows: int
     known: int
 
 
 def is_batch(folder: str) -> bool:
-    """Whether a folder holds the results of a batch."""
+    """Whether a folder contains the results of a batch."""
     return (Path(folder) / "_job.json").is_file()
 
 
 def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex:
-    """Add the parts of a batch that are new or have changed to an index; those that are gone are removed from it.
+    """Add new and changed parts of a batch to an index, and remove those that are gone.
 
-    It may be stopped at any moment, and repeated while the batch goes on.
+    It may be interrupted at any time, and repeated while the batch continues.
 
     Raises:
         DataError: if the results have no posteriors, or the index cannot be written.
@@ -83,7 +83,7 @@ def open_results(folder: str) -> tuple[Output, dict[str, Any]]:
 
 
 def pages_of(content: bytes, part: str) -> Iterator[tuple[PageKey, Sequence[StoredLine], bytes]]:
-    """The rows of a part as pages, some at a time; their number is that of the first, from 1.
+    """The rows of a part as pages; the number of a page is that of its first row, from 1.
 
     Raises:
         DataError: if the part is damaged.
@@ -112,7 +112,7 @@ def rows_of(content: bytes, part: str) -> list[dict[str, Any]]:
 
 
 def stored(row: dict[str, Any]) -> StoredLine:
-    """A row as a line of an index."""
+    """A row as a stored line."""
     width, height = row["width"], row["height"]
     place = LinePlace(width, np.array([[0, 0, 0, height], [width, 0, width, height]], dtype=np.int32))
     return StoredLine(f"row {row['row']}", row["text"], place.to_bytes(), row["confidence"], False)

@@ -1,4 +1,4 @@
-"""Searches an index: queries in, hits out, best first.
+"""Search an index: queries in, hits out, best first.
 
 with open_index("archive.drethtr.sqlite") as index:
     for hit in index.search('"dear sir" -madam', least=0.1, limit=20):
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FAINT = 0.01
-"""A word of a query with several is marked where it is likelier than this."""
+"""Minimum probability of a word to mark, in a query of several words."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Hit:
     probability  that the hit is correct, from 0 to 1
     box          around the word, in pixels of the upright page
     snippet      the likeliest reading that contains the word, in brackets
-    unknown      letters of the query the model cannot read, which only text written by a person has
+    unknown      letters of the query that the model cannot read; only text written by a person has them
     query        the query
     unjudged     the probability without people's verdicts on this hit and on others
     """
@@ -63,9 +63,9 @@ class Hit:
     unjudged: float = field(default=0.0, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The hit in plain values, as `drethtr search --json` writes it.
+        """The hit as plain values, as in `drethtr search --json`.
 
-        The `number` is there from the second page of a file on, `unknown` if there are such letters.
+        `number` is omitted for the first page of a file, `unknown` if there are no such letters.
         """
         return {
             "page": self.page.as_posix(),
@@ -80,7 +80,7 @@ class Hit:
 
 
 class Ranked(NamedTuple):
-    """A line that was scanned, with its probability, and that without what people have said."""
+    """A scanned line, with its probability, and the probability without people's verdicts."""
 
     place: int
     probability: float
@@ -88,7 +88,7 @@ class Ranked(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """A query and what it has found: what its hits are made of."""
+    """A query with its matches, from which hits are made."""
 
     query: Query
     automatons: Sequence[Automaton]
@@ -210,7 +210,7 @@ class SearchIndex:
         return found
 
     def hit(self, by: Matches, ranked: Ranked) -> Hit:
-        """A line as a hit; its box is around the likeliest of the words that are wanted."""
+        """A line as a hit; its box is around the likeliest of the wanted words."""
         query, scanned, place = by.query, by.scanned, ranked.place
         key, lines, posteriors = self.store.page(int(scanned.pages[place]))
         number = int(scanned.numbers[place])
@@ -261,12 +261,12 @@ def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
 
 
 def key_of(query: Query) -> str:
-    """How verdicts name a query."""
+    """The key of a query, for verdicts."""
     return f"{'strict ' if query.spelling.strict else ''}{' '.join(query.text.split())}"
 
 
 def combined(query: Query, of_terms: Sequence[Floats]) -> Floats:
-    """(L,) the probability that all groups hold, from those (L,) of their terms, taken as independent."""
+    """(L,) the probability that all groups match, from those (L,) of their terms, assumed independent."""
     chances = iter(of_terms)
     found = np.ones(len(of_terms[0]))
     for group in query.groups:
@@ -279,7 +279,7 @@ def combined(query: Query, of_terms: Sequence[Floats]) -> Floats:
 
 
 def of_pages(query: Query, of_terms: Sequence[Floats], pages: Ints) -> tuple[Floats, Ints]:
-    """The probability of each page that has a line, and the place of the line that has most of what is wanted."""
+    """The probability of each page, and the index of its best line."""
     firsts = np.flatnonzero(np.diff(pages, prepend=-1))
     if not len(firsts):
         return np.empty(0), firsts

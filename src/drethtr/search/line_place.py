@@ -1,4 +1,4 @@
-"""Where a line of an index stands on its page: a few points of its upper and lower edge, as bytes."""
+"""The place of a line on its page, for an index: a few points of its upper and lower edges, as bytes."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -11,10 +11,10 @@ from drethtr.documents.page import Box
 from drethtr.images.straighten import Strip
 
 COLUMNS = (2, 3, 5, 9, 17, 33)
-"""How many columns are kept of a line; more where it is bent."""
+"""Numbers of columns to keep; more for curved lines."""
 
 CLOSE = 2.0
-"""Pixels by which the edges may be off."""
+"""Maximum error of the edges in pixels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class LinePlace:
         return cls(width, edges[at.round().astype(int)].round().astype(np.int32))
 
     def box(self, left: float, right: float) -> Box:
-        """The upright rectangle on the page around some columns of the line."""
+        """The bounding box on the page of some columns of the line."""
         last = self.width - 1
         inner = np.linspace(0, last, len(self.edges))
         at = np.clip([left, *inner[(left < inner) & (inner < right)], right], 0, last)
@@ -58,7 +58,7 @@ class LinePlace:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """What `to_bytes` has made.
+        """The inverse of `to_bytes`.
 
         Raises:
             DataError: if it is damaged.

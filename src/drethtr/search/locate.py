@@ -1,4 +1,4 @@
-"""Where a pattern stands on a line: the likeliest reading of the line that has it, and the place of its letters."""
+"""Locate a pattern on a line: the likeliest reading of the line that contains it, and the place of its letters."""
 
 from typing import NamedTuple, TypeAlias
 
@@ -8,7 +8,7 @@ from drethtr.search.forward import FAINTEST
 from drethtr.search.spelling import is_letter
 
 AROUND = 30
-"""Characters of a snippet before and behind what was found."""
+"""Characters of a snippet before and after the match."""
 
 OPEN, CLOSE, LEFT_OUT = "[", "]", "…"
 
@@ -34,7 +34,7 @@ BLANK = -1
 
 
 class Location(NamedTuple):
-    """A pattern on a line: the pixels that it covers, and what stands there and around it."""
+    """A match on a line: its columns in pixels, and the text there and around it."""
 
     left: float
     right: float
@@ -42,7 +42,7 @@ class Location(NamedTuple):
 
 
 def locate(line: Posteriors, automaton: Automaton, *, over: bool = False) -> Location | None:
-    """Find a pattern on a line; with `over`, the part of it before the line break. None if it cannot be there."""
+    """Find a pattern on a line; with `over`, the part of it before the line break. None if that is impossible."""
     letters = likeliest(line, automaton, over=over)
     for first in reversed(range(len(letters))):
         begins = first == 0 or not is_letter(letters[first - 1].text[-1])
@@ -54,7 +54,7 @@ def locate(line: Posteriors, automaton: Automaton, *, over: bool = False) -> Loc
 
 
 def likeliest(line: Posteriors, automaton: Automaton, *, over: bool) -> list[Letter]:
-    """The likeliest reading that has the pattern; empty if there is none."""
+    """The likeliest reading that contains the pattern; empty if there is none."""
     classes = automaton.classes_of(line.texts)
     after = [automaton.classes[number].tolist() for number in classes]
     alive: Hypotheses = {(0, BLANK): (1.0, None)}
@@ -101,13 +101,13 @@ def keep(found: Hypotheses, key: tuple[int, int], mass: float, node: Node | None
 
 
 def fits(automaton: Automaton, state: int, *, over: bool) -> bool:
-    """Whether the pattern stands on the line that ended in a state, or goes on behind its end."""
+    """Whether the pattern is on a line that ended in this state, or continues after its end."""
     behind = int(automaton.breaks[state])
     return behind not in (automaton.found, automaton.dead) if over else behind == automaton.found
 
 
 def end_of(letters: list[Letter], first: int, automaton: Automaton, *, over: bool) -> int | None:
-    """The last letter of the pattern if it begins at the first; None if it does not."""
+    """The last letter of a match that begins at `first`; None if there is none."""
     state = 0
     last = first
     for place in range(first, len(letters)):
@@ -120,7 +120,7 @@ def end_of(letters: list[Letter], first: int, automaton: Automaton, *, over: boo
 
 
 def columns(letters: list[Letter], first: int, last: int, line: Posteriors) -> tuple[float, float]:
-    """The pixels from the first to the last letter, up to halfway to its neighbors."""
+    """The columns from the first to the last letter, up to halfway to the neighbors."""
     steps = [letter.step + 0.5 for letter in letters]
     usual = (steps[-1] - steps[0]) / max(len(steps) - 1, 1) or 2.0
     left = (steps[first - 1] + steps[first]) / 2 if first else steps[first] - usual / 2
@@ -129,7 +129,7 @@ def columns(letters: list[Letter], first: int, last: int, line: Posteriors) -> t
 
 
 def snippet(letters: list[Letter], first: int, last: int) -> str:
-    """What is read around the pattern, which is put in brackets."""
+    """The text around the match, which is in brackets."""
     before, inside, behind = (
         "".join(letter.text for letter in some)
         for some in (letters[:first], letters[first : last + 1], letters[last + 1 :])

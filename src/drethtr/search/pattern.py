@@ -1,4 +1,4 @@
-"""What is looked for in one place: one word or several neighboring ones, with signs that stand for other letters."""
+"""Patterns: one word or several consecutive ones, with wildcards."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -9,10 +9,10 @@ from drethtr.search.spelling import Spelling, is_letter, words_of
 ANY, STAR, NEARLY = "?", "*", "~"
 
 LONGEST = 100
-"""Letters of a pattern."""
+"""Maximum letters of a pattern."""
 
 SHORTEST_NEARLY = 3
-"""Letters of the shortest word that `~` may change."""
+"""Minimum letters of a word with `~`."""
 
 Item: TypeAlias = str
 """A folded letter, `ANY` for one letter, or `STAR` for any number of them."""
@@ -20,38 +20,38 @@ Item: TypeAlias = str
 
 @dataclass(frozen=True)
 class WordPattern:
-    """A word: its letters, and by how many edits another word may differ from it."""
+    """A word: its letters, and the number of edits by which a match may differ."""
 
     items: tuple[Item, ...]
     edits: int = 0
 
     @property
     def letters(self) -> str:
-        """Its letters, without those that are left open."""
+        """Number of its letters, without wildcards."""
         return "".join(item for item in self.items if item not in (ANY, STAR))
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One word, or several that stand beside each other; `text` is how the user wrote it."""
+    """One word or several consecutive ones; `text` is what the user typed."""
 
     text: str
     words: tuple[WordPattern, ...]
 
     @property
     def letters(self) -> str:
-        """The letters of all words."""
+        """Number of letters of all words."""
         return "".join(word.letters for word in self.words)
 
 
 def pattern_of(text: str, spelling: Spelling, *, plain: bool = False) -> Pattern:
-    """The pattern that a user has written: words with `?`, `*` and a `~` before or behind them.
+    """Parse a pattern: words with `?`, `*`, and `~` before or after them.
 
     Args:
-        plain: Take these signs as what stands between words, as for a word from a text.
+        plain: Treat these signs as separators of words, for words from a text.
 
     Raises:
-        ConfigError: if it has no letters, too many of them, or `~` at a word that is too short for it.
+        ConfigError: if it has no letters or too many, or `~` at a word that is too short.
     """
     words = []
     for part in words_of(text) if plain else parts_of(text):
@@ -74,11 +74,11 @@ def pattern_of(text: str, spelling: Spelling, *, plain: bool = False) -> Pattern
 
 
 def parts_of(text: str) -> list[str]:
-    """The words of a pattern, with their signs; other signs stand between words, as they do on the line."""
+    """The words of a pattern with their wildcards; other signs separate words, as they do on a line."""
     kept = (c if is_letter(c) or c in (ANY, STAR, NEARLY) else " " for c in text)
     return [part for part in "".join(kept).split() if part.strip(NEARLY)]
 
 
 def letters_of(character: str, spelling: Spelling) -> str:
-    """The folded letters of a character, without the signs that folding may make of it."""
+    """The folded letters of a character, without signs that folding may produce."""
     return "".join(symbol for symbol in spelling.fold(character) if is_letter(symbol))

@@ -1,4 +1,4 @@
-"""An index in PostgreSQL: the same tables, which many programs may fill and search at once."""
+"""An index in PostgreSQL: the same tables, which many processes may fill and search at once."""
 
 import json
 import re
@@ -33,20 +33,20 @@ SCHEMES = ("postgresql://", "postgres://")
 PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
 PREFILTER_FROM = 100_000
-"""Lines of an index from which on only pages are looked at whose texts have something like the words."""
+"""With this many lines or more, only pages with words similar to the query are searched."""
 
 SIMILAR = 0.3
-"""How similar a part of a text must be to a word: the share of trigrams that both have."""
+"""Minimum similarity of a part of a text to a word: the share of common trigrams."""
 
 
 def is_postgres(place: str | Path) -> bool:
-    """Whether an index is in PostgreSQL."""
+    """Whether the name of an index is the URL of a PostgreSQL database."""
     return str(place).startswith(SCHEMES)
 
 
 @dataclass(frozen=True)
 class PostgresStore:
-    """An open index in PostgreSQL; its scans are known by their full paths."""
+    """An open index in PostgreSQL; scans are identified by absolute paths."""
 
     url: str
     database: "Connection[Any]"
@@ -69,11 +69,10 @@ class PostgresStore:
 
     @classmethod
     def write(cls, url: str, about: Mapping[str, Any]) -> Self:
-        """Open an index to write to it, or make it; others may write to it at the same time.
+        """Open an index for writing, or create it; other processes may write to it at the same time.
 
         Raises:
-            DataError: if the database cannot be reached, or its index was made with something else or by another
-                version.
+            DataError: if the database cannot be reached, or its index has other settings or another version.
             MissingExtraError: without psycopg.
         """
         store = cls(url, connect(url))
@@ -94,7 +93,7 @@ class PostgresStore:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Turn what the database says into an error that names it."""
+        """Convert errors of the database to errors that name it."""
         from psycopg import Error
         from psycopg.errors import UndefinedTable
 
@@ -121,7 +120,7 @@ class PostgresStore:
         self.close()
 
     def about(self) -> dict[str, Any]:
-        """What the index was made with, by name."""
+        """The settings of the index, by name."""
         with self.guarded():
             return {name: json.loads(value) for name, value in self.database.execute("SELECT * FROM about")}
 
@@ -139,7 +138,7 @@ class PostgresStore:
             )
 
     def key(self, scan: Path, number: int) -> PageKey:
-        """What a page is known by."""
+        """The key of a page."""
         return PageKey(scan.resolve().as_posix(), number)
 
     def scan(self, key: PageKey) -> Path:
@@ -147,13 +146,13 @@ class PostgresStore:
         return Path(key.scan)
 
     def states(self, origin: str) -> dict[PageKey, PageState]:
-        """Every page that came from one place, as it was when it was read."""
+        """The state of every page from one origin, when it was read."""
         with self.guarded():
             rows = self.database.execute("SELECT scan, number, state, digest FROM pages WHERE origin = %s", (origin,))
             return {PageKey(scan, number): PageState(state, digest) for scan, number, state, digest in rows}
 
     def put(self, origin: str, key: PageKey, state: PageState, lines: Sequence[StoredLine], posteriors: bytes) -> None:
-        """Write a page with its lines, in the place of what there was of it: all of it, or nothing."""
+        """Write a page with its lines in one transaction, replacing an earlier version."""
         with self.guarded(), self.database.transaction():
             [(page,)] = self.database.execute(
                 "INSERT INTO pages (origin, scan, number, state, digest, confidences, posteriors) "
@@ -175,7 +174,7 @@ class PostgresStore:
             self.database.execute("DELETE FROM pages WHERE scan = %s AND number = %s", key)
 
     def size(self) -> tuple[int, int]:
-        """How many pages and lines there are."""
+        """The numbers of pages and lines."""
         with self.guarded():
             [row] = self.database.execute(
                 "SELECT count(*), coalesce(sum(length(confidences)), 0) FROM pages"
@@ -183,7 +182,7 @@ class PostgresStore:
             return int(row[0]), int(row[1])
 
     def select(self, words: Sequence[str]) -> PageSelection:
-        """The pages to look at for a query; in a large index those that have something like one of the words."""
+        """The pages to search for a query; in a large index, those with something similar to one of the words."""
         lines = self.size()[1]
         with self.guarded():
             if lines < PREFILTER_FROM or not all(words):
@@ -194,7 +193,7 @@ class PostgresStore:
             return PageSelection([id for (id,) in rows], lines)
 
     def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
-        """What a query needs of pages, on a connection of its own."""
+        """The data of pages for a query, from a separate connection."""
         with self.guarded(), connect(self.url) as database:
             select = "SELECT id, confidences, posteriors FROM pages WHERE id = ANY(%s) ORDER BY id"
             for id, confidences, posteriors in database.execute(select, (list(ids),), binary=True):
@@ -222,7 +221,7 @@ class PostgresStore:
         return PageKey(row[0], row[1]), stored_lines(lines, row[2]), row[3]
 
     def verdicts(self) -> list[Verdict]:
-        """All that people have said of hits."""
+        """All verdicts of people on hits."""
         with self.guarded():
             rows = self.database.execute("SELECT query, scan, number, line, probability, stands FROM verdicts")
             return [
@@ -231,7 +230,7 @@ class PostgresStore:
             ]
 
     def judge(self, verdict: Verdict) -> None:
-        """Keep what a person said of a hit."""
+        """Record a person's verdict on a hit."""
         row = (verdict.query, *verdict.page, verdict.line, verdict.probability, verdict.stands)
         with self.guarded():
             self.database.execute(
@@ -242,7 +241,7 @@ class PostgresStore:
 
 
 def connect(url: str) -> "Connection[Any]":
-    """A connection that keeps every statement outside a transaction at once.
+    """A connection in autocommit mode.
 
     Raises:
         DataError: if the database cannot be reached.
@@ -259,6 +258,6 @@ def connect(url: str) -> "Connection[Any]":
 
 
 def shown(url: str) -> str:
-    """A URL without what stands before its host, and without a password behind it."""
+    """A URL without user name and password."""
     scheme, _, rest = url.partition("://")
     return PASSWORD.sub("…", f"{scheme}://{rest.rpartition('@')[2]}")

@@ -1,9 +1,9 @@
-"""What the sum over all readings is worth: the probability that a pattern stands on a line, among all lines searched.
+"""Calibrate searches: turn the sum over all readings into the probability that a pattern is on a line.
 
-The CTC head is too sure of short words and of what it reads badly, and does not know how many lines are searched: of
-20,000 lines some look like a word that is on none of them. So the log-odds of a line are weighed with the length of the
-pattern and of the line, the confidence in its text and in all others, and what the other lines are for the pattern: a
-word that stands somewhere is read without doubt on some of its lines, one that only resembles others on none.
+The CTC head is overconfident about short words and illegible lines, and ignores the number of lines searched: of
+20,000 lines, some resemble a word that is on none of them. So a logistic model combines the log-odds of a line with the
+length of the pattern and of the line, the confidence in its text and in all others, and the results on other lines: a
+word that occurs is read clearly on some of its lines, a word that only resembles others on none.
 `drethtr evaluate --search DATA --save-fit FILE` learns the weights.
 """
 
@@ -28,26 +28,26 @@ SHIPPED = Path(__file__).parent / "calibration.json"
 """The weights inside the package."""
 
 SUREST = 1 - 1e-4
-"""More likely lines are not told apart."""
+"""Probabilities are clipped here."""
 
 CONFIDENCES = (0.05, 0.995)
-"""Lines of less or more confidence in their text are not told apart."""
+"""Confidences are clipped to this range."""
 
 RIVALS = 1e-3
-"""The least that other lines count for, when a line is compared with them."""
+"""Minimum sum of the other lines, when a line is compared with them."""
 
 PRIOR = 2.0
-"""Standard deviation of the log-odds by which collections differ, before anyone has judged a hit."""
+"""Prior standard deviation of the log-odds between collections, before verdicts."""
 
 ROUNDS = 50
 
 
 class CandidateLines(NamedTuple):
-    """The C lines that may have a pattern, among all that were searched.
+    """The C lines that may contain a pattern, among all lines searched.
 
-    confidences  (C,) in the text of each, as `store.py` keeps them
-    steps        (C,) steps of each, of which there are more on longer lines
-    searched     (256,) how many lines of each confidence were searched
+    confidences  (C,) in the text of each, as stored in an index
+    steps        (C,) of each; longer lines have more
+    searched     (256,) number of lines searched with each confidence
     """
 
     confidences: NDArray[np.uint8]
@@ -56,33 +56,33 @@ class CandidateLines(NamedTuple):
 
     @classmethod
     def of_all(cls, confidences: NDArray[np.uint8], steps: NDArray[np.uint16]) -> Self:
-        """All lines that were searched."""
+        """All lines searched."""
         return cls(confidences, steps, np.bincount(confidences, minlength=CERTAIN + 1))
 
     def where(self, kept: NDArray[np.int64]) -> Self:
-        """Some of the lines, among as many."""
+        """Some of the lines, among the same number searched."""
         return self._replace(confidences=self.confidences[kept], steps=self.steps[kept])
 
     def among(self, lines: int) -> Self:
-        """The same, if so many lines were searched, and those that were left out are like the others."""
+        """The lines among another number searched, assuming that the rest resembles those searched."""
         searched = np.rint(self.searched * (lines / max(self.lines, 1))).astype(np.int64)
         return self._replace(searched=searched)
 
     @property
     def lines(self) -> int:
-        """How many lines were searched."""
+        """The number of lines searched."""
         return int(self.searched.sum())
 
     @property
     def legibility(self) -> float:
-        """The mean log-odds of the confidences of all lines that were searched and read by a program."""
+        """The mean log-odds of the confidences of all lines searched, without those written by a person."""
         read = self.searched[:CERTAIN]
         return float(read @ odds_of_confidence(np.arange(CERTAIN)) / max(int(read.sum()), 1))
 
 
 @dataclass(frozen=True)
 class SearchCalibration:
-    """Weights of the features of a line, see `features`; `shift` is added to the log-odds in one collection."""
+    """Weights of the features of a line, see `features`; `shift` is added to the log-odds for a collection."""
 
     weights: Logistic
     shift: float = 0.0
@@ -105,12 +105,12 @@ class SearchCalibration:
         return {"bias": self.weights.bias, "weights": dict(zip(FEATURES, self.weights.weights, strict=True))}
 
     def __call__(self, chances: Floats, letters: int, lines: CandidateLines) -> Floats:
-        """(C,) probabilities that a pattern stands on each line.
+        """(C,) probabilities that a pattern is on each line.
 
         Args:
-            chances: (C,) sums over all readings; on lines that are no candidates they are 0.
-            letters: Of the pattern.
-            lines: A certain line has the pattern, or has it not.
+            chances: (C,) sums over all readings; 0 for all other lines.
+            letters: Number of letters of the pattern.
+            lines: The candidates; a certain line either has the pattern or not.
         """
         odds = self.weights.score(features(chances, letters, lines)) + self.shift
         found: Floats = np.where(chances > 0, sigmoid(odds), 0.0)
@@ -119,7 +119,7 @@ class SearchCalibration:
         return found
 
     def shifted(self, verdicts: Sequence[Verdict]) -> Self:
-        """The same for a collection of whose hits people have said whether they are right."""
+        """The calibration shifted to a collection, by people's verdicts on its hits."""
         if not verdicts:
             return self
         odds = log_odds(np.array([verdict.probability for verdict in verdicts]))
@@ -133,14 +133,14 @@ class SearchCalibration:
 
 
 LEVELS = {"surely": 0.9, "likely": 0.5, "perhaps": 0.1, "hardly": 0.01}
-"""Sums over all readings above which lines are counted."""
+"""Thresholds of the sum over all readings; the lines above each are counted."""
 
 FEATURES = ("chance", "letters", "steps", "confidence", "legibility", "frequency", "rivals", "lines", *LEVELS)
 """Names of the features, in order."""
 
 
 def features(chances: Floats, letters: int, lines: CandidateLines) -> Floats:
-    """(C, 12) what is known of each line, in the order of `FEATURES`.
+    """(C, 12) the features of each line, in the order of `FEATURES`.
 
     chance      log-odds of the sum over all readings
     letters     logarithm of the number of letters of the pattern
@@ -148,7 +148,7 @@ def features(chances: Floats, letters: int, lines: CandidateLines) -> Floats:
     confidence  log-odds of the confidence in the text of the line
     legibility  mean of these over all lines
     frequency   logarithm of the share of lines that seem to have the pattern
-    rivals      logarithm of the share that the line has in the sum over all lines
+    rivals      logarithm of the share of the line in the sum over all lines
     lines       logarithm of their number
     surely …    logarithm of 1 and the number of lines above each of `LEVELS`
     """
@@ -172,7 +172,7 @@ def features(chances: Floats, letters: int, lines: CandidateLines) -> Floats:
 
 
 def odds_of_confidence(confidences: NDArray[Any]) -> Floats:
-    """Log-odds of the confidences of lines, as `store.py` keeps them."""
+    """Log-odds of confidences as stored in an index."""
     return odds_of(np.clip(confidences / (CERTAIN - 1), *CONFIDENCES))
 
 

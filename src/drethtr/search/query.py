@@ -1,6 +1,6 @@
-"""The query language: words and "phrases", AND (or nothing), OR, -not; what stands inside a word is `pattern.py`.
+"""The query language: words and "phrases", AND (or nothing), OR, -not; for wildcards in words see `pattern.py`.
 
-OR binds closer than AND: `mill river OR brook` wants a mill, and a river or a brook.
+OR binds more tightly than AND: `mill river OR brook` needs a mill, and a river or a brook.
 """
 
 import re
@@ -11,20 +11,20 @@ from drethtr.search.pattern import Pattern, pattern_of
 from drethtr.search.spelling import Spelling, is_letter
 
 LONGEST = 1000
-"""Characters of a query."""
+"""Maximum characters of a query."""
 
 MOST_TERMS = 20
-"""Words and phrases of a query."""
+"""Maximum words and phrases of a query."""
 
 PARTS = re.compile(r'(-?)["“”„«»]([^"“”„«»]*)["“”„«»]?|(\S+)')
-"""A minus and a phrase, between the quotation marks of any keyboard; or a word."""
+"""An optional minus with a phrase in any quotation marks; or a word."""
 
 AND, OR = "AND", "OR"
 
 
 @dataclass(frozen=True)
 class Term:
-    """A pattern that must stand there, or must not."""
+    """A pattern that must occur, or must not."""
 
     pattern: Pattern
     wanted: bool = True
@@ -32,7 +32,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Query:
-    """What is searched for: one term of each group."""
+    """A parsed query: one term of each group must match."""
 
     text: str
     groups: tuple[tuple[Term, ...], ...]
@@ -45,10 +45,10 @@ class Query:
 
 
 def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # noqa: B008  # a value
-    """The query that a user has typed; any text is one, or is refused with a reason.
+    """Parse a query.
 
     Raises:
-        ConfigError: if it is empty, too long, wants nothing, or has a word that cannot be searched for.
+        ConfigError: if it is empty, too long, has only excluded terms, or has a word that cannot be searched for.
     """
     if len(text) > LONGEST:
         raise ConfigError(f"the query has {len(text):,} characters; give at most {LONGEST:,}")

@@ -1,4 +1,4 @@
-"""What an index holds, wherever it is kept: `Store` is a file, `PostgresStore` a database that many share."""
+"""The content of an index, and the `Records` protocol: `Store` keeps it in a file, `PostgresStore` in a database."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ CERTAIN = 255
 
 
 class StoredLine(NamedTuple):
-    """A line of a page: its id there, its text, where it stands (`LinePlace`), and the confidence in its text.
+    """A line of a page: its id, its text, its place (`LinePlace`), and the confidence in its text.
 
-    certain  whether a person has written the text
+    certain  whether a person wrote the text
     """
 
     id: str
@@ -27,21 +27,21 @@ class StoredLine(NamedTuple):
 
 
 class PageKey(NamedTuple):
-    """What a page is known by: its scan, as a path from the folder of the index, and its number there from 1."""
+    """The key of a page: its scan, as a path relative to the folder of the index, and its number there, from 1."""
 
     scan: str
     number: int
 
 
 class PageState(NamedTuple):
-    """A page as it was when it was read: size and time of its files, and a digest of what they hold."""
+    """The state of a page when it was read: size and time of its files, and a digest of their content."""
 
     state: str
     digest: bytes
 
 
 class PageBlock(NamedTuple):
-    """What a query needs of a page: its packed posteriors, and the confidence of each line in 255ths."""
+    """The data of a page for a query: its packed posteriors, and the confidence of each line in 255ths."""
 
     id: int
     confidences: NDArray[np.uint8]
@@ -49,7 +49,7 @@ class PageBlock(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a person said of a hit: whether the word stands there, and how probable that was held."""
+    """A person's verdict on a hit: whether it is correct, and the probability that the search had given."""
 
     query: str
     page: PageKey
@@ -59,51 +59,51 @@ class Verdict(NamedTuple):
 
 
 class PageSelection(NamedTuple):
-    """The pages to look at for a query, and how many lines the index has, if some of its pages are left out."""
+    """The pages to search for a query, and the number of lines of the index if some pages are skipped."""
 
     ids: Sequence[int]
     lines: int | None = None
 
 
 class Records(Protocol):
-    """An index that is open to be searched. All methods raise a `DataError` if it cannot be read."""
+    """An index that is open for searching. All methods raise a `DataError` if it cannot be read."""
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
 
     def about(self) -> dict[str, Any]:
-        """What the index was made with, by name."""
+        """The settings of the index, by name."""
 
     def size(self) -> tuple[int, int]:
-        """How many pages and lines there are."""
+        """The numbers of pages and lines."""
 
     def select(self, words: Sequence[str]) -> PageSelection:
-        """The pages that may have one of some folded words."""
+        """The pages that may contain one of some folded words."""
 
     def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
-        """What a query needs of pages, whose ids ascend; several threads may ask at once."""
+        """The data of pages for a query; ids ascend, and several threads may call it at once."""
 
     def page(self, id: int) -> tuple[PageKey, list[StoredLine], bytes]:
         """A page with its lines and packed posteriors."""
 
     def page_id(self, key: PageKey) -> int | None:
-        """The id of a page, if it is there."""
+        """The id of a page, if the index has it."""
 
     def key(self, scan: Path, number: int) -> PageKey:
-        """What a page of this index is known by."""
+        """The key of a page."""
 
     def scan(self, key: PageKey) -> Path:
         """The scan of a page."""
 
     def verdicts(self) -> list[Verdict]:
-        """All that people have said of hits."""
+        """All verdicts of people on hits."""
 
     def judge(self, verdict: Verdict) -> None:
-        """Keep what a person said of a hit."""
+        """Record a person's verdict on a hit."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the index."""
 
 
 def known_confidences(lines: Sequence[StoredLine]) -> bytes:
@@ -120,13 +120,13 @@ def stored_lines(rows: Sequence[tuple[str, str, bytes]], confidences: bytes) -> 
 
 
 def refuse_other_settings(name: str, made_with: Mapping[str, Any], about: Mapping[str, Any], remedy: str) -> None:
-    """Refuse to add to an index what was made with other settings.
+    """Refuse to add lines read with other settings than those in an index.
 
     Args:
-        remedy: What the user can do instead.
+        remedy: Advice for the user.
 
     Raises:
-        DataError: naming what differs.
+        DataError: naming the difference.
     """
     for what, value in sorted(about.items(), key=lambda one: one[0] != "model"):  # the rest follows from it
         if made_with.get(what) != value:

@@ -1,4 +1,4 @@
-"""Looks at every line of an index: how probable each term of a query is there."""
+"""Scan every line of an index for the terms of a query."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,16 +15,16 @@ from drethtr.search.probability import CandidateLines
 from drethtr.search.records import Records
 
 AT_ONCE = 256
-"""Pages that a thread takes at a time."""
+"""Pages per task of a thread."""
 
 
 class Scanned(NamedTuple):
-    """The C lines of an index that may have a term of a query with T words and phrases.
+    """The C lines of an index that may contain a term of a query with T words and phrases.
 
-    lines    what the calibration needs of them
+    lines    their data for the calibration
     pages    (C,) id of the page of each line
     numbers  (C,) number of the line on it, from 0
-    chances  (T, C, 2) what `probabilities` says of each term
+    chances  (T, C, 2) the `probabilities` of each term
     """
 
     lines: CandidateLines
@@ -34,7 +34,7 @@ class Scanned(NamedTuple):
 
 
 def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:
-    """Look at every line, with so many threads.
+    """Scan every line, with so many threads.
 
     Raises:
         DataError: if the index is damaged.
@@ -47,7 +47,7 @@ def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scann
 
 
 def scan_pages(store: Records, ids: Sequence[int], automatons: Sequence[Automaton]) -> Scanned:
-    """Look at the lines of some pages."""
+    """Scan the lines of some pages."""
     blocks = list(store.blocks(ids))
     if not blocks:
         return joined([], len(automatons))
@@ -84,7 +84,7 @@ def joined(parts: Sequence[Scanned], terms: int) -> Scanned:
 
 
 def unpacked(store: Records, posteriors: bytes, number: int) -> PackedLines:
-    """The posteriors of a page with so many lines.
+    """The posteriors of a page with this number of lines.
 
     Raises:
         DataError: if they are damaged.

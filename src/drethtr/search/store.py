@@ -1,7 +1,7 @@
 """The file of an index: one SQLite database with a row for each page and each line.
 
-One process writes, any number read. A page is written with all its lines or not at all, so that a killed writer leaves
-an index of the pages that it had finished.
+One process writes, any number read. A page is written with all its lines or not at all, so a killed writer leaves an
+index of the pages that it had finished.
 """
 
 import json
@@ -30,7 +30,7 @@ from drethtr.search.records import (
 from drethtr.search.tables import APPLICATION, FILE_TABLES, FORMAT
 
 WAIT = 5.0
-"""Seconds to wait for a process that closes the file."""
+"""Seconds to wait for a process that is closing the file."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Store:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Open an index to search it.
+        """Open an index for searching.
 
         Raises:
             DataError: if there is none, or it is damaged or of another version.
@@ -62,15 +62,15 @@ class Store:
 
     @classmethod
     def write(cls, path: str | Path, about: Mapping[str, Any], *, rebuild: bool = False) -> Self:
-        """Open an index to write to it, or make it, as the only process that writes.
+        """Open an index for writing, or create it, as the only writer.
 
         Args:
-            about: What it is made with; what it was made with before must be the same.
-            rebuild: Forget what is in it.
+            about: Its settings, which must equal those of an existing index.
+            rebuild: Remove all pages first, and accept other settings.
 
         Raises:
-            DataError: if it is no index, damaged, of another version, made with something else, or being written by
-                another process; or it cannot be written.
+            DataError: if the file is not an index, is damaged, or cannot be written; or the index is of another
+                version, has other settings, or is being written by another process.
         """
         path = Path(path)
         if not path.parent.is_dir():
@@ -88,7 +88,7 @@ class Store:
 
     @contextmanager
     def closed_after_errors(self) -> Iterator[None]:
-        """Close the file if it cannot be used."""
+        """Close the file after an error."""
         try:
             yield
         except BaseException:
@@ -96,7 +96,7 @@ class Store:
             raise
 
     def begin_writing(self, about: Mapping[str, Any]) -> None:
-        """Become the one who writes, and make the tables if they are not there."""
+        """Take the write lock, and create missing tables."""
         with self.guarded():
             self.database.execute("PRAGMA journal_mode = WAL")
             self.database.execute("BEGIN IMMEDIATE")
@@ -105,14 +105,14 @@ class Store:
         self.check()
 
     def forget_pages(self, about: Mapping[str, Any]) -> None:
-        """Forget all pages, and what they were read with; what people have said of hits stays."""
+        """Remove all pages and replace the settings; verdicts of people stay."""
         with self.guarded():
             for table in ("lines", "pages", "about"):
                 self.database.execute(f"DELETE FROM {table}")
             self.write_about(about)
 
     def make_tables(self, about: Mapping[str, Any]) -> None:
-        """Make the tables, empty but for what the index is made with."""
+        """Create the tables, empty except for the settings."""
         for statement in FILE_TABLES:
             self.database.execute(statement)
         self.database.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -120,13 +120,13 @@ class Store:
         self.write_about(about)
 
     def write_about(self, about: Mapping[str, Any]) -> None:
-        """Write what the index is made with."""
+        """Write the settings of the index."""
         rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in about.items()]
         self.database.executemany("INSERT INTO about VALUES (?, ?)", rows)
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Turn what SQLite says into an error that names the file."""
+        """Convert errors of SQLite to errors that name the file."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -141,20 +141,20 @@ class Store:
             raise self.damaged(str(error)) from error
 
     def damaged(self, why: str) -> DataError:
-        """The error of a file that no `drethtr index` has made."""
+        """The error for a file that `drethtr index` did not write."""
         return DataError(f"{self.path}: a damaged index ({why}); delete it and run drethtr index again")
 
     def rows(
         self, kinds: Sequence[type], statement: str, arguments: Sequence[Any] = (), of: sqlite3.Connection | None = None
     ) -> Iterator[tuple[Any, ...]]:
-        """The rows that a statement finds; in a file of a stranger columns may hold values of any kind.
+        """The rows of a statement, with checked types: in an untrusted file, columns may have values of any type.
 
         Args:
-            kinds: Of the values in a row.
+            kinds: The types of the values in a row.
             of: Another connection to the file.
 
         Raises:
-            DataError: if a value is of another kind, or the file cannot be read.
+            DataError: if a value has another type, or the file cannot be read.
         """
         with self.guarded():
             for row in (of or self.database).execute(statement, arguments):
@@ -163,15 +163,15 @@ class Store:
                 yield row
 
     def no_index(self) -> DataError:
-        """The error of a file that is something else, which may be dear to its owner."""
+        """The error for a file that is not an index, and must not be overwritten."""
         return DataError(f"{self.path}: not an index; create one with drethtr index FOLDER --output ANOTHER_FILE")
 
     def pragma(self, name: str) -> int:
-        """A number in the head of the file."""
+        """A number in the header of the file."""
         return int(self.database.execute(f"PRAGMA {name}").fetchone()[0])
 
     def has_tables(self) -> bool:
-        """Whether it is more than a new file, or one whose maker was stopped before its first commit."""
+        """Whether the file has tables; not if it is new, or its writer was stopped before its first commit."""
         with self.guarded():
             return self.database.execute("SELECT 1 FROM sqlite_master WHERE type = 'table'").fetchone() is not None
 
@@ -195,28 +195,28 @@ class Store:
                 raise self.damaged("other tables than those of an index")  # views and triggers could run for ever
 
     def check_made_with(self, about: Mapping[str, Any]) -> None:
-        """Check that the index was made with the same.
+        """Check that the index has the same settings.
 
         Raises:
-            DataError: naming what differs.
+            DataError: naming the difference.
         """
         refuse_other_settings(
             self.name, self.about(), about, "use the same, another --output, or --force to rebuild it"
         )
 
     def about(self) -> dict[str, Any]:
-        """What the index was made with, by name: model, its alphabet, decoder, precision and line segmentation."""
+        """The settings of the index, by name: model, its alphabet, decoder, precision and line segmentation."""
         with self.guarded():
             return {name: json.loads(value) for name, value in self.rows((str, str), "SELECT * FROM about")}
 
     def commit(self) -> None:
-        """Keep what was written, and stay the one who writes."""
+        """Commit what was written, and keep the write lock."""
         with self.guarded():
             self.database.execute("COMMIT")
             self.database.execute("BEGIN IMMEDIATE")
 
     def close(self) -> None:
-        """Close the file. After writing it is a single file again, unless someone reads it."""
+        """Close the file. After writing it is a single file again, unless it is being read."""
         if self.database.in_transaction:
             self.database.execute("COMMIT")
             with suppress(sqlite3.OperationalError):  # it is being read
@@ -230,7 +230,7 @@ class Store:
         self.close()
 
     def key(self, scan: Path, number: int) -> PageKey:
-        """What a page of this index is known by."""
+        """The key of a page."""
         folder, scan = self.path.parent.resolve(), scan.resolve()
         try:
             return PageKey(Path(os.path.relpath(scan, folder)).as_posix(), number)
@@ -238,16 +238,16 @@ class Store:
             return PageKey(scan.as_posix(), number)
 
     def scan(self, key: PageKey) -> Path:
-        """The scan of a page, as a path from here."""
+        """The scan of a page, as a path relative to the working folder."""
         return Path(os.path.normpath(self.path.parent / key.scan))
 
     def states(self) -> dict[PageKey, PageState]:
-        """Every page, as it was when it was read."""
+        """The state of every page when it was read."""
         rows = self.rows((str, int, str, bytes), "SELECT scan, number, state, digest FROM pages")
         return {PageKey(scan, number): PageState(state, digest) for scan, number, state, digest in rows}
 
     def put(self, key: PageKey, state: PageState, lines: Sequence[StoredLine], posteriors: bytes) -> None:
-        """Write a page with its lines, in the place of what there was of it; `commit` keeps it."""
+        """Write a page with its lines, replacing an earlier version, until the next `commit`."""
         with self.guarded():
             self.remove(key)
             row = (*key, *state, known_confidences(lines), posteriors)
@@ -259,36 +259,36 @@ class Store:
             self.database.executemany("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", rows)
 
     def touch(self, key: PageKey, state: PageState) -> None:
-        """Write that the files of a page have another time, but hold the same."""
+        """Update the state of a page whose files have another time, but the same content."""
         with self.guarded():
             self.database.execute("UPDATE pages SET state = ? WHERE scan = ? AND number = ?", (state.state, *key))
 
     def remove(self, key: PageKey) -> None:
-        """Remove a page and its lines, if it is there."""
+        """Remove a page and its lines, if the index has it."""
         with self.guarded():
             of_page = "(SELECT id FROM pages WHERE scan = ? AND number = ?)"
             self.database.execute(f"DELETE FROM lines WHERE page = {of_page}", key)
             self.database.execute("DELETE FROM pages WHERE scan = ? AND number = ?", key)
 
     def size(self) -> tuple[int, int]:
-        """How many pages and lines there are."""
+        """The numbers of pages and lines."""
         [(pages, lines)] = self.rows(
             (int, int), "SELECT count(*), coalesce(sum(length(CAST(confidences AS BLOB))), 0) FROM pages"
         )
         return pages, lines
 
     def select(self, words: Sequence[str]) -> PageSelection:
-        """The pages to look at for a query: all, in the order in which they were read."""
+        """The pages to search for a query: all, in the order in which they were read."""
         return PageSelection([id for (id,) in self.rows((int,), "SELECT id FROM pages ORDER BY id")])
 
     def page_id(self, key: PageKey) -> int | None:
-        """The id of a page, if it is there."""
+        """The id of a page, if the index has it."""
         with self.guarded():
             row = self.database.execute("SELECT id FROM pages WHERE scan = ? AND number = ?", key).fetchone()
             return None if row is None else int(row[0])
 
     def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
-        """What a query needs of pages that follow each other, on a connection of its own."""
+        """The data of consecutive pages for a query, from a separate connection."""
         database = connect(self.path)
         try:
             select = "SELECT id, confidences, posteriors FROM pages WHERE id BETWEEN ? AND ? ORDER BY id"
@@ -313,7 +313,7 @@ class Store:
         return PageKey(row[0], row[1]), stored_lines(lines, row[2]), row[3]
 
     def verdicts(self) -> list[Verdict]:
-        """All that people have said of hits."""
+        """All verdicts of people on hits."""
         select = "SELECT query, scan, number, line, probability, stands FROM verdicts WHERE probability BETWEEN 0 AND 1"
         return [
             Verdict(query, PageKey(scan, number), line, probability, bool(stands))
@@ -321,7 +321,7 @@ class Store:
         ]
 
     def judge(self, verdict: Verdict) -> None:
-        """Keep what a person said of a hit.
+        """Record a person's verdict on a hit.
 
         Raises:
             DataError: if another process is writing, or the file cannot be written.
@@ -332,7 +332,7 @@ class Store:
 
 
 def connect(path: Path, *, wait: float = WAIT, create: bool = False) -> sqlite3.Connection:
-    """A connection to a SQLite file, which waits some seconds for others; statements outside a transaction are kept.
+    """A connection to a SQLite file in autocommit mode, which waits some seconds for locks.
 
     Raises:
         DataError: if the file cannot be opened.

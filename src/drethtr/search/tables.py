@@ -1,13 +1,13 @@
-"""The tables of an index, in a file and in a database.
+"""The tables of an index, in SQLite and in PostgreSQL.
 
-SQLite keeps the statements of a file as they are, and a reader compares them.
+A SQLite file stores these statements verbatim, and `Store.check` compares them.
 """
 
 FORMAT = 2
-"""Version of the tables and of what is in them; raised when an older reader would misunderstand them."""
+"""Version of the tables and their content; raised when an older reader would misunderstand them."""
 
 APPLICATION = 0x64725458
-"""Marks a SQLite file as an index, and is the lock of whoever makes the tables in PostgreSQL."""
+"""Marks a SQLite file as an index; in PostgreSQL, the key of the lock for creating the tables."""
 
 FILE_TABLES = (
     """CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID""",

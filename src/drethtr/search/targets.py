@@ -1,4 +1,4 @@
-"""Where else an index can be kept up: a database that many fill, or a table for other programs."""
+"""Copies of an index that can be kept up to date: a shared database, or a table for other programs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -15,19 +15,19 @@ from drethtr.search.records import PageKey
 from drethtr.search.store import Store
 
 ROWS = 5_000
-"""Lines of a row group of a table."""
+"""Lines per row group of a table."""
 
 
 class Target(ABC):
-    """Something that is made from an index."""
+    """A copy of an index."""
 
     @abstractmethod
     def update(self, store: Store) -> str:
-        """Bring it to what the index has; says what was done.
+        """Bring the copy up to date, and return a description of the changes.
 
         Raises:
-            DataError: if it cannot be written, or was made otherwise.
-            MissingExtraError: without a package that it needs.
+            DataError: if it cannot be written, or has other settings.
+            MissingExtraError: without a required package.
         """
 
 
@@ -105,10 +105,10 @@ def rows_of(store: Store, key: PageKey) -> Iterator[dict[str, Any]]:
 
 
 def target_named(name: str, index: Path) -> Target:
-    """The target of a name: `parquet`, a table beside the index; or the URL of a database.
+    """The target with a name: `parquet`, a table beside the index; or the URL of a database.
 
     Raises:
-        ConfigError: if it is none.
+        ConfigError: if there is none.
     """
     if name == "parquet":
         return Table(index.with_suffix(".parquet"))
