@@ -1,4 +1,4 @@
-"""An adapter on disk: low-rank changes of one model (LoRA, arXiv 2106.09685), and the hash of what they change."""
+"""An adapter on disk: low-rank updates of one model (LoRA, arXiv 2106.09685), and the hash of its base model."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,15 +32,15 @@ from drethtr.recognition.weights import (
 )
 
 UP, DOWN = ".up", ".down"
-"""How the names of a layer's two factors end: its weight grows by up (outputs, rank) x down (rank, inputs)."""
+"""Suffixes of the names of a layer's two factors: up (outputs, rank) x down (rank, inputs) is added to its weight."""
 
 
 @dataclass(frozen=True)
 class Adapter:
-    """Low-rank changes of one model, with their card and trust.
+    """Low-rank updates of one model, with their card and trust.
 
-    base    hash of the weights that are changed
-    beside  name of their file, which is looked for beside the adapter's own
+    base    hash of the base weights
+    beside  name of the base model's file, expected beside the adapter
     """
 
     changes: Weights
@@ -51,7 +51,7 @@ class Adapter:
 
 
 def save_adapter(adapter: Adapter, path: Path) -> None:
-    """Write an adapter in one atomic step, its numbers in float16."""
+    """Write an adapter atomically, in float16."""
     header = {
         "format": FORMAT,
         "base": adapter.base,
@@ -64,7 +64,7 @@ def save_adapter(adapter: Adapter, path: Path) -> None:
 
 
 def holds_adapter(path: Path) -> bool:
-    """Whether a file is a whole adapter, as its header says; no weights are read."""
+    """Whether a file is a complete adapter, judged by its header."""
     try:
         return ADAPTER in read_metadata(path)
     except CheckpointError:
@@ -94,10 +94,10 @@ def load_adapter(path: Path) -> Adapter:
 
 
 def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
-    """The model that an adapter belongs to, looked for among the files `bases`, with the adapter's changes applied.
+    """The base model of an adapter, one of the files `bases`, with the adapter applied.
 
     Raises:
-        CheckpointError: if one of them cannot be used, none of them is that model, or the changes do not fit it.
+        CheckpointError: if a file cannot be used, none is the base model, or the adapter does not fit it.
     """
     tried = []
     for path in bases:
@@ -116,10 +116,10 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
 
 
 def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
-    """The weights plus the changes.
+    """The weights plus the low-rank updates.
 
     Raises:
-        CheckpointError: if the changes are not of such weights, or too large.
+        CheckpointError: if the updates do not fit the weights, or are too large.
     """
     layers = {name.removesuffix(part) for name in changes for part in (UP, DOWN) if name.endswith(part)}
     if changes.keys() != {layer + part for layer in layers for part in (UP, DOWN)}:
@@ -157,7 +157,7 @@ def load_named(path: Path, adapter: str | Path | None) -> Model:
 
 
 def near(path: Path, adapter: Adapter) -> Iterator[Path]:
-    """The files that may be the model of an adapter which is named without it."""
+    """The files that may be the base model of an adapter, if none is given."""
     for place in (path.parent / adapter.beside, SHIPPED):
         if place.is_file() and not holds_adapter(place):
             yield place

@@ -1,8 +1,8 @@
-"""What a network is made of, as data: every choice that decides what it computes, and none that decides how.
+"""The architecture of a network, as data: every choice that affects what it computes, and none that affects how.
 
-A model file holds a `NetworkConfig` as JSON. Two backends build a network from it: `recognition/onnx` a graph for
-onnxruntime, `drethtr.network` torch modules. Each variant is a frozen dataclass; the torch module that it stands for is
-registered for it with `singledispatch`, beside the module.
+A model file stores a `NetworkConfig` as JSON. Two backends build a network from it: `recognition/onnx` a graph for
+onnxruntime, `drethtr.network` torch modules. Each variant is a frozen dataclass; its torch module is registered for it
+with `singledispatch`, beside the module.
 """
 
 from dataclasses import dataclass, field, replace
@@ -13,18 +13,18 @@ from drethtr.recognition.decay import DecayConfig, LayerPosition, Scheduled
 
 MAX_LAYERS = 1000
 MAX_WIDTH, MAX_HEADS = 2**16, 1024
-"""More layers, channels or heads can only be a mistake, or a file made to exhaust memory."""
+"""Limits of channels and heads; more can only be a mistake, or a file made to exhaust memory."""
 
 
 class MixerConfig:
-    """How the text tokens of a layer weigh the image and the text before them."""
+    """How the text tokens of a layer attend to the image and to earlier text."""
 
 
 @dataclass(frozen=True)
 class Retentive(MixerConfig):
     """ARMF: softmax attention to the image plus retention over the text (paper, eqs. 7-9).
 
-    `normalize` divides by the root of D's row sum, as the released code does and the paper does not say.
+    `normalize` divides by the root of D's row sum, as in the released code; the paper does not mention it.
     """
 
     decay: DecayConfig = field(default_factory=Scheduled)
@@ -54,12 +54,12 @@ class SplitSoftmax(MixerConfig):
 
 
 class PriorConfig:
-    """Which image prior every layer gets (paper, Table 7)."""
+    """The image prior of every layer (paper, Table 7)."""
 
 
 @dataclass(frozen=True)
 class NoPrior(PriorConfig):
-    """Distance does not matter."""
+    """No image prior."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ class Added(PriorConfig):
 
 
 class OutputConfig:
-    """What happens to the output of the heads before it is projected back to the network's width."""
+    """The transformation of the output of the heads, before it is projected back to the network's width."""
 
 
 @dataclass(frozen=True)
 class Plain(OutputConfig):
-    """Nothing, as in DRetHTR."""
+    """None, as in DRetHTR."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class SwishGate(OutputConfig):
 
 
 class ImagePositionsConfig:
-    """Which positions image tokens get."""
+    """The positional encoding of image tokens."""
 
 
 @dataclass(frozen=True)
@@ -121,16 +121,16 @@ class Learned(ImagePositionsConfig):
 
 @dataclass(frozen=True)
 class Sinusoidal(ImagePositionsConfig):
-    """Nothing to learn, no longest line."""
+    """Not learned, without a longest line."""
 
 
 @dataclass(frozen=True)
 class Unplaced(ImagePositionsConfig):
-    """None; for image tokens that know their position already."""
+    """None, for image tokens that already encode their position."""
 
 
 class ArchitectureConfig:
-    """Where text meets image."""
+    """How text attends to the image."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ class CTCConfig:
     """The CTC head on the image tokens.
 
     Attributes:
-        steps: Characters that an image token can hold; a token wider than 8 pixels needs more than one.
-        inform_decoder: Whether image tokens are told the draft reading and the reading position.
+        steps: CTC steps per image token; a token wider than 8 pixels needs more than one.
+        inform_decoder: Whether draft reading and reading position are added to the image tokens.
     """
 
     steps: int = 2
@@ -196,8 +196,8 @@ def check_size(layers: int, width: int, heads: int, hidden: int) -> None:
 class NetworkConfig:
     """Shape of the network (paper, Sec. 5.4); the defaults are DRetHTR-SMALL as published.
 
-    `weight_dropout` falls on single weights of attention and retention. Without `text_positions` only the decay says
-    where a text token stands.
+    `weight_dropout` drops single weights of attention and retention. Without `text_positions`, only the decay encodes
+    the position of text tokens.
     """
 
     layers: int = 4
@@ -229,9 +229,9 @@ class NetworkConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class RescorerConfig:
-    """A language model of characters: the layers of the decoder without an image, retention alone.
+    """A language model of characters: layers like the decoder's, with retention only and without an image.
 
-    It says how likely whole texts are, once n-grams and CTC head have proposed them.
+    It scores whole texts that CTC head and n-grams have proposed.
     """
 
     layers: int = 4
@@ -269,7 +269,7 @@ COMPACT = NetworkConfig(
 DTRHTR_SMALL = replace(SMALL, mixer=JointSoftmax(), prior=NoPrior())
 """The softmax baseline."""
 RETHTR_SMALL = replace(SMALL, architecture=EncoderDecoder(), output=SwishGate(), prior=NoPrior())
-"""The encoder-decoder with retention; with RetNet's gate, which alone makes up the paper's 136 million parameters."""
+"""The encoder-decoder with retention; only with RetNet's gate does it have the paper's 136 million parameters."""
 TRHTR_SMALL = replace(RETHTR_SMALL, mixer=JointSoftmax(), output=Plain())
 """The encoder-decoder with softmax."""
 PRESETS = {"compact": COMPACT, "small": SMALL, "base": BASE}

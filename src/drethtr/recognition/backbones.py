@@ -1,4 +1,4 @@
-"""The backbones, as data: which one a network has, and its settings. `network/backbones` has their torch modules."""
+"""Configurations of the backbones; their torch modules are in `network/backbones`."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,10 @@ from drethtr.base.errors import ConfigError
 
 
 class BackboneConfig:
-    """Which backbone a network gets, and its settings."""
+    """The configuration of a backbone."""
 
     def takes_weights_of(self, other: "BackboneConfig") -> bool:
-        """Whether a backbone of other settings has weights of the same shapes and meaning."""
+        """Whether the weights of a backbone with other settings fit, in shape and meaning."""
         return self == other
 
 
@@ -28,7 +28,7 @@ class PPOCR(BackboneConfig):
     """PP-OCRv6 small: a token of 504 channels for every 8 columns.
 
     Attributes:
-        height: Rows of a line; PP-OCR takes 48. Its weights also read higher lines, as all rows are pooled.
+        height: Rows of a line; 48 in PP-OCR. Its weights also read taller lines, as all rows are pooled.
     """
 
     height: int = 48
@@ -37,7 +37,7 @@ class PPOCR(BackboneConfig):
         check_height(self.height, 16)
 
     def takes_weights_of(self, other: BackboneConfig) -> bool:
-        """Those for lines of any height."""
+        """True for any height."""
         return isinstance(other, PPOCR)
 
 
@@ -48,8 +48,8 @@ class EfficientNetV2S(BackboneConfig):
     Attributes:
         dropout: After every SiLU; 0.3 in the paper.
         stochastic_depth: Of the last block; it grows linearly from 0 in the first.
-        canvas: Columns to which every line is padded with paper that counts as line. The authors' checkpoints need
-            2227: they have never seen a line end.
+        canvas: Columns to which every line is padded with paper that counts as part of the line. The authors'
+            checkpoints need 2227: they were never trained on the end of a line.
     """
 
     dropout: float = 0.0
@@ -96,10 +96,10 @@ class ShallowCNN(BackboneConfig):
 
 
 def check_rows(backbone: str, rows: int, possible: tuple[int, ...]) -> None:
-    """Refuse a number of rows that a backbone cannot keep.
+    """Refuse a number of rows that a backbone cannot output.
 
     Raises:
-        ConfigError: naming those that it can.
+        ConfigError: naming the possible ones.
     """
     if rows not in possible:
         raise ConfigError(f"rows {rows}: a {backbone} keeps {' or '.join(map(str, possible))}")
@@ -129,7 +129,7 @@ class Light(BackboneConfig):
 class Patches(BackboneConfig):
     """Patches of `rows` x `columns` pixels, each a token of `width` channels.
 
-    The patches above each other share their columns, so `columns` must be a multiple of their number.
+    Patches stacked vertically share their columns, so `columns` must be a multiple of their number.
     """
 
     height: int = 64
@@ -150,7 +150,7 @@ class Patches(BackboneConfig):
 
 @dataclass(frozen=True)
 class Given(BackboneConfig):
-    """No backbone: the caller brings tokens of `width` channels."""
+    """No backbone: the caller provides tokens of `width` channels."""
 
     width: int
 

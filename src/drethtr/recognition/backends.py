@@ -15,20 +15,19 @@ from drethtr.recognition.precision import Precision
 AUTO, CPU = "auto", "cpu"
 
 TORCH_BACKEND = "drethtr.network.backend"
-"""The one module above this room that it knows of, by name: it needs torch."""
+"""The only module above this package that it refers to, by name, as it needs torch."""
 
 
 def open_network(model: Model, device: str, precision: Precision, threads: int) -> Network:
-    """A network that computes with a model's weights.
+    """Open the network of a model.
 
     Args:
-        device: "cpu", or what torch calls a device: "cuda", "cuda:1", "mps"; "auto" is a GPU that CUDA can use, else
-            the CPU.
+        device: "cpu", or a torch device: "cuda", "cuda:1", "mps"; "auto" is a GPU that CUDA can use, else the CPU.
         threads: Number of lines computed in parallel on a CPU.
 
     Raises:
         CheckpointError: if the weights are not those of such a network.
-        ConfigError: if there is no such device, or it cannot compute so.
+        ConfigError: if there is no such device, or it does not support the precision.
         MissingExtraError: if torch is needed and not installed.
     """
     where = device_named(device)
@@ -44,7 +43,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
 
 
 def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
-    """A network in onnxruntime.
+    """Open the network of a model in onnxruntime.
 
     Raises:
         CheckpointError: if the weights are not those of such a network.
@@ -62,10 +61,10 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
 
 
 def check_weights(model: Model) -> None:
-    """Check that the weights of a model are those of its network, as far as the installed packages can tell.
+    """Check that the weights of a model fit its network, as far as the installed packages allow.
 
     Raises:
-        CheckpointError: naming weights that are missing, left over or of another shape.
+        CheckpointError: naming weights that are missing, unused or of another shape.
     """
     if supports(model.network) is None:
         open_onnx(model, Precision.FLOAT32, 1)
@@ -74,7 +73,7 @@ def check_weights(model: Model) -> None:
 
 
 def torch_backend() -> Callable[[Model, str, Precision, int], Network]:
-    """What opens a network in torch.
+    """The function that opens a network in torch.
 
     Raises:
         MissingExtraError: if torch is not installed.
@@ -88,7 +87,7 @@ def torch_backend() -> Callable[[Model, str, Precision, int], Network]:
 def device_named(name: str) -> str:
     """A device, where "auto" is a GPU that CUDA can use, else the CPU.
 
-    torch is only asked where there is a driver, as importing it takes seconds.
+    torch is imported only if there is a driver, as that takes seconds.
     """
     if name != AUTO:
         return name

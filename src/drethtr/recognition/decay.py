@@ -1,4 +1,4 @@
-"""How fast the heads of a layer forget, as data: γ by a schedule (paper, eq. 10), or gated by the text (eq. 5)."""
+"""Decay of the heads of a layer, as data: γ from a schedule (paper, eq. 10), or gated by the text (eq. 5)."""
 
 import math
 from collections.abc import Callable
@@ -43,7 +43,7 @@ def head_spread(heads: int) -> Gamma:
 
 @schedule
 def original(position: LayerPosition, subtractor: float) -> Gamma:
-    """RetNet's own choice: every layer has a long memory. There is nothing to subtract."""
+    """RetNet's own schedule: every layer has a long memory; `subtractor` is unused."""
     return 1 - head_spread(position.heads)
 
 
@@ -66,7 +66,7 @@ def layerwise(position: LayerPosition, subtractor: float) -> Gamma:
 
 
 class DecayConfig:
-    """Which decay a layer gets."""
+    """The decay of the layers."""
 
 
 @dataclass(frozen=True)

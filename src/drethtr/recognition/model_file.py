@@ -1,4 +1,4 @@
-"""A model on disk: one safetensors file whose header holds network, alphabet, preparation and card as JSON.
+"""A model on disk: one safetensors file with network, alphabet, preparation and card as JSON in its header.
 
 Nothing in it is executed: no pickle, no class paths, only names of known configs.
 """
@@ -37,20 +37,20 @@ FORMAT = 4
 """Version of the header; raised when an older reader would misunderstand it."""
 
 READABLE = (1, 2, 3, 4)
-"""Versions that this reader understands."""
+"""Versions that this reader supports."""
 
 SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError)
-"""What reading senseless settings ends in: a header may come from anybody."""
+"""Errors that invalid settings of an untrusted header may cause."""
 
 MODEL, ADAPTER = "drethtr", "drethtr-adapter"
-"""Where the header of a model or of an adapter stands among the metadata of its file."""
+"""Metadata keys of the header of a model and of an adapter."""
 
 NGRAMS, RESCORER = "ngrams.", "rescorer."
-"""How the names of tensors begin that are not weights of the network."""
+"""Prefixes of the names of tensors that are not weights of the network."""
 
 
 class Rescorer(NamedTuple):
-    """A language model of whole texts: what it is made of, and its weights by name, in float32."""
+    """A language model of whole texts: its configuration, and its weights by name, in float32."""
 
     config: RescorerConfig
     weights: Weights
@@ -58,14 +58,14 @@ class Rescorer(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """Everything needed to read: a network as data, how to feed it, and its card.
+    """Everything needed to read: network, preparation, alphabet, language models and calibration; and the card.
 
-    network      what the network is made of
-    weights      its weights by name, in float32
-    card         free JSON: what the model was trained on, under which license, how well it reads
-    trust        when to believe it; by default confidences are not calibrated
+    network      the architecture, as data
+    weights      by name, in float32
+    card         free JSON: training data, license, accuracy
+    trust        the results of calibration; by default confidences are not calibrated
     languages    the n-gram language models, if there are any
-    rescorer     the language model that ranks the candidates of `joint`; without one, n-grams do that too
+    rescorer     the language model that ranks the candidates of `joint`; by default n-grams do
     """
 
     network: NetworkConfig
@@ -79,12 +79,12 @@ class Model:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of all that decides a reading: weights, language models, alphabet, preparation, trust; not the card.
+        """SHA-256 of all that affects readings: weights, language models, alphabet, preparation, trust; not the card.
 
-        Storing a model keeps it, unless that quantizes the weights, see `save_model`.
+        It does not change when the model is saved, unless weights are quantized, see `save_model`.
         """
         settings = [config.essence(part) for part in (self.network, self.tokenizer, self.preparation)]
-        # In the names of format 1, so that a model keeps the hash by which others know it.
+        # In the names of format 1, so that models keep their published hashes.
         trust = with_names(config.essence(self.trust), {new: old for old, new in RENAMED.items()})
         decides = [weights_hash(self.weights), *settings, trust, *self.languages.hashes]
         if self.rescorer is not None:
@@ -93,16 +93,16 @@ class Model:
 
     @property
     def identity(self) -> str:
-        """Its name, if the card has one, and the first 12 digits of its hash: every output names its model so.
+        """Its name, if the card has one, and the first 12 digits of its hash: identifies the model in every output.
 
-        Of the name only printable characters: a terminal obeys others.
+        The name is reduced to printable characters, since a terminal interprets others.
         """
         name = " ".join("".join(c if c.isprintable() else " " for c in str(self.card.get("name", ""))).split())
         return f"{name} {self.hash[:12]}".lstrip()
 
     @property
     def parameter_count(self) -> int:
-        """How many numbers network and rescorer have learned; running means and variances of batch norms are not."""
+        """Number of parameters of network and rescorer, without running means and variances of batch norms."""
         learned = [w for name, w in self.weights.items() if not name.endswith(("_mean", "_var", "_tracked"))]
         if self.rescorer is not None:
             learned += self.rescorer.weights.values()
@@ -110,7 +110,7 @@ class Model:
 
 
 def save_model(model: Model, path: Path, *, small: bool = False) -> None:
-    """Write a model in one atomic step; `small` quantizes its weights to 8 and 16 bits, which makes it another model.
+    """Write a model atomically; `small` quantizes its weights to 8 and 16 bits, which changes its hash.
 
     Raises:
         CheckpointError: if the file cannot be written.
@@ -133,18 +133,18 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
 
 
 def save_trust(source: Path, trust: Trust, path: Path, *, of: Model | None = None) -> None:
-    """Copy a model file with another trust; see `save_changed`."""
+    """Copy a model file with other calibrations; see `save_changed`."""
     save_changed(source, path, of, {"trust": config.to_dict(trust)})
 
 
 def save_languages(source: Path, languages: Languages, path: Path, *, of: Model | None = None) -> None:
-    """Copy a model file with other n-grams; it has to be calibrated again. See `save_changed`."""
+    """Copy a model file with other n-grams; the copy must be recalibrated. See `save_changed`."""
     header = {"trust": {}, "languages": languages.facts(), "ngrams": None}
     save_changed(source, path, of, header, NGRAMS, tensors_of(languages))
 
 
 def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model | None = None) -> None:
-    """Copy a model file with another rescorer, in 8 bits; it has to be calibrated again. See `save_changed`."""
+    """Copy a model file with another rescorer, in 8 bits; the copy must be recalibrated. See `save_changed`."""
     header = {"trust": {}, "rescorer": config.to_dict(rescorer.config)}
     weights = {f"{RESCORER}{name}": weight for name, weight in rescorer.weights.items()}
     save_changed(source, path, of, header, RESCORER, quantize(weights))
@@ -161,9 +161,9 @@ def save_changed(
     """Copy a model file with changes; all other tensors keep their bytes.
 
     Args:
-        of: The model from which the changes were learned.
-        changes: Of the header; None removes an entry.
-        prefix: Of the tensors that are `replaced`.
+        of: The model on which the changes are based.
+        changes: Entries of the header; None removes an entry.
+        prefix: Of the tensors to replace by `replaced`.
 
     Raises:
         CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
@@ -176,7 +176,7 @@ def save_changed(
 
 
 def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
-    """Refuse a file that was replaced while something was learned about the model in it.
+    """Refuse a file that was replaced in the meantime by another model.
 
     Raises:
         CheckpointError: saying so.
@@ -187,15 +187,15 @@ def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
 
 
 def tensors_of(languages: Languages) -> dict[str, Array]:
-    """The n-grams by their names in a model file."""
+    """The n-grams as tensors of a model file."""
     return {f"{NGRAMS}{name}": packed for name, packed in languages.packed()}
 
 
 def languages_of(header: Mapping[str, Any], arrays: Weights, size: int) -> Languages:
-    """The language models in a file; up to format 2, one of no certain language, which was not compressed.
+    """The language models in a file; up to format 2, a single uncompressed one without a language.
 
     Raises:
-        CheckpointError: if the arrays are none.
+        CheckpointError: if the arrays are invalid.
     """
     if "ngrams" in header:
         return Languages({ONLY: NGrams.of_arrays(size, header["ngrams"], arrays)})
@@ -203,7 +203,7 @@ def languages_of(header: Mapping[str, Any], arrays: Weights, size: int) -> Langu
 
 
 def save_card(path: Path, card: Mapping[str, Any]) -> None:
-    """Give the model or adapter in a file another card; its weights keep their bytes.
+    """Replace the card of the model or adapter in a file; its weights keep their bytes.
 
     Raises:
         CheckpointError: if the file cannot be used.
@@ -226,7 +226,7 @@ def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], d
 
 
 def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[str, Any]:
-    """The JSON header of a model or adapter, whoever may have made the file; its version checked."""
+    """The JSON header of a model or adapter in an untrusted file, with its version checked."""
     what = "adapter" if place == ADAPTER else "model"
     try:
         header = json.loads(metadata[place])
@@ -246,11 +246,11 @@ def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[st
 def load_model(path: Path) -> Model:
     """Read a model.
 
-    Memory is taken for what the file holds, not for what its header claims.
+    Memory use depends on the content of the file, not on the claims of its header.
 
     Raises:
-        CheckpointError: if the file cannot be used, saying why. Whether the weights are those of the network is seen
-            when a backend builds it.
+        CheckpointError: if the file cannot be used, saying why. Whether the weights fit the network is checked when a
+            backend builds it.
     """
     tensors, _, header = read_parts(path)
     counted = {name.removeprefix(NGRAMS): tensors.pop(name) for name in sorted(tensors) if name.startswith(NGRAMS)}
@@ -274,11 +274,11 @@ def load_model(path: Path) -> Model:
 
 
 RENAMED = {"widths": "stretches", "decoders": "strategies", "decoder": "strategy"}
-"""Settings of trust that format 1 called otherwise."""
+"""Settings of trust with other names in format 1."""
 
 
 def upgraded(trust: Any) -> Any:
-    """The trust of a model of format 1 or 2, in the names of today."""
+    """The trust of a model of format 1 or 2, with current names."""
     return with_names(trust, RENAMED)
 
 
@@ -292,7 +292,7 @@ def with_names(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def weights_hash(weights: Weights) -> str:
-    """SHA-256 of all weights: the same for files that differ in card and trust only."""
+    """SHA-256 of all weights: equal for files that differ only in card and trust."""
     digest = sha256()
     for name, weight in sorted(weights.items()):
         digest.update(f"{name} torch.{weight.dtype} {list(weight.shape)}\n".encode())

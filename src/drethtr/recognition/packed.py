@@ -1,7 +1,7 @@
-"""The posteriors of a page's lines as a few bytes.
+"""Pack the posteriors of the lines of a page into a few bytes.
 
-A page is packed as a whole and needs no model: it names its letters itself. A step takes a byte, an entry some eleven
-bits, without further compression: so that a query, which looks at every line, has little to do.
+A packed page needs no model, as it includes its letters. A step takes one byte, an entry about eleven bits, without
+further compression, so that scanning every line for a query is fast.
 """
 
 import struct
@@ -22,18 +22,18 @@ Bytes = NDArray[np.uint8]
 LEVEL_BITS = 5
 LEVELS = 1 << LEVEL_BITS
 SUREST = 7.0
-"""Log-odds of what is almost certain."""
+"""Log-odds of the highest level below certainty."""
 
 ODDS = np.linspace(SUREST, log(LEAST / (1 - LEAST)), LEVELS - 1)
 VALUES = np.concatenate([[1.0], 1 / (1 + np.exp(-ODDS))])
-"""(32,) the probability of each level, from 1 down to the least that is kept."""
+"""(32,) the probability of each level, from 1 downwards."""
 
 SKIRT = 0.1
-"""A token is left out where it is less likely than this share of what it is one step before or behind: it is read there
-anyway."""
+"""A token is dropped at a step where it is less likely than this share of its probability one step before or after,
+where it is kept."""
 
 MOST_LINE_BYTES = 580
-"""Bytes of a line, on the average of its page; of more, the least likely tokens are left out."""
+"""Maximum bytes per line, averaged over the page; beyond that, the least likely tokens are dropped."""
 
 HEAD = struct.Struct("<IIII")
 
@@ -56,9 +56,9 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PackedLines:
-    """The posteriors of L lines, S steps and N entries in all, as bytes from which their parts are taken.
+    """The posteriors of L lines with S steps and N entries in all, as bytes that are decoded on access.
 
-    texts  what each token says
+    texts  of each token
     """
 
     content: bytes
@@ -87,10 +87,10 @@ class PackedLines:
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Lines that were packed.
+        """The inverse of `to_bytes`.
 
         Raises:
-            DataError: if their parts have other lengths than they say.
+            DataError: if the lengths of the parts are wrong.
         """
         try:
             lines, steps, entries, length = HEAD.unpack_from(content)
@@ -123,15 +123,15 @@ class PackedLines:
 
     @property
     def steps(self) -> Bytes:
-        """(S,) in the high half how many steps further each is than the one before, in the low half its entries.
+        """(S,) in the high half the distance to the previous step, in the low half the number of entries.
 
-        It is more than one step further if there are blanks between them.
+        The distance is more than one if there are blank steps between them.
         """
         return np.frombuffer(self.content, np.uint8, self.lengths[1], HEAD.size + 6 * len(self))
 
     @property
     def entries(self) -> Bytes:
-        """The tokens and levels of all steps, as bits."""
+        """The bits of the tokens and levels of all steps."""
         lines, steps, entries, _ = self.lengths
         return np.frombuffer(self.content, np.uint8, entries, HEAD.size + 6 * lines + steps)
 
@@ -140,12 +140,12 @@ class PackedLines:
 
     @property
     def gaps(self) -> Bytes:
-        """(S,) how many steps further each step is than the one before."""
+        """(S,) the distance of each step to the previous one."""
         return (self.steps >> 4).astype(np.uint8)
 
     @property
     def counts(self) -> Bytes:
-        """(S,) entries of each step."""
+        """(S,) number of entries of each step."""
         return (self.steps & 15).astype(np.uint8)
 
     @cached_property
@@ -188,19 +188,19 @@ class PackedLines:
 
 
 def token_bits(texts: int) -> int:
-    """The bits of a token, when there are so many."""
+    """The number of bits of a token, for so many texts."""
     return max(texts - 1, 0).bit_length()
 
 
 def levels_of(chances: NDArray[np.float64]) -> NDArray[np.int64]:
-    """(N,) the nearest levels of probabilities, by their odds; the first only for what is certain."""
+    """(N,) the nearest levels of probabilities, by log-odds; the first one only for certainty."""
     odds = np.log(np.maximum(chances, LEAST) / np.maximum(1 - chances, 1e-9))
     nearest = np.rint((odds - SUREST) / (ODDS[-1] - SUREST) * (LEVELS - 2)).clip(0, LEVELS - 2).astype(np.int64)
     return np.where(chances >= 1, 0, nearest + 1)
 
 
 def common_texts(lines: Sequence[Posteriors]) -> tuple[str, ...]:
-    """All texts of some lines, sorted; of more than a byte can number, the likeliest."""
+    """All texts of some lines, sorted; if a byte cannot number them, only the likeliest."""
     masses: dict[str, float] = {}
     for line in lines:
         of_line = np.bincount(line.tokens, line.probabilities, minlength=len(line.texts))
@@ -211,14 +211,14 @@ def common_texts(lines: Sequence[Posteriors]) -> tuple[str, ...]:
 
 
 def known_entries(line: Posteriors, places: dict[str, int]) -> Entries:
-    """The entries of a line whose token has a place."""
+    """The entries of a line whose token was kept."""
     known = np.array([places.get(text, -1) for text in line.texts], dtype=np.int64)[line.tokens]
     entries = Entries(np.repeat(line.numbers, np.diff(line.firsts)), known, line.probabilities)
     return entries.where(known >= 0)
 
 
 def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:
-    """The entries of each line without skirts, and of the page no more than its bytes hold; each takes some bits."""
+    """The entries of each line without skirts, cut to the maximum size of the page; an entry takes so many `bits`."""
     kept = [entries.where(~in_skirt(entries)) for entries in lines]
     chances = np.concatenate([entries.chances for entries in kept]) if kept else np.empty(0)
     steps = sum(len(np.unique(entries.numbers)) for entries in kept)
@@ -230,7 +230,7 @@ def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:
 
 
 def in_skirt(entries: Entries) -> NDArray[np.bool_]:
-    """(N,) whether a token is much likelier a step before or behind."""
+    """(N,) whether a token is much likelier one step before or after."""
     if not len(entries.tokens):
         return np.empty(0, dtype=np.bool_)
     width = int(entries.tokens.max()) + 1
@@ -244,7 +244,7 @@ def in_skirt(entries: Entries) -> NDArray[np.bool_]:
 
 
 def pack_steps(entries: Entries) -> tuple[Bytes, Entries]:
-    """Gaps and counts of the steps of a line as bytes, and the entries that they count."""
+    """Distances and counts of the steps of a line as bytes, and their entries."""
     numbers, firsts, counts = np.unique(entries.numbers, return_index=True, return_counts=True)
     if len(counts) and counts.max() > MOST_COUNT:  # the likeliest of each step
         order = np.lexsort((-entries.chances, entries.numbers))
@@ -252,7 +252,7 @@ def pack_steps(entries: Entries) -> tuple[Bytes, Entries]:
         rank[order] = np.arange(len(order)) - np.repeat(firsts, counts)
         return pack_steps(entries.where(rank < MOST_COUNT))
     gaps = np.diff(numbers, prepend=-1)
-    # A gap that is too wide is crossed on steps without entries.
+    # A long distance is bridged by steps without entries.
     stops = (gaps - 1) // MOST_GAP
     between = np.repeat(np.arange(len(numbers)), stops)
     gaps, counts = np.insert(gaps - stops * MOST_GAP, between, MOST_GAP), np.insert(counts, between, 0)

@@ -1,7 +1,7 @@
-"""Weights in a file: safetensors in and out as numpy arrays, and matrices stored in 8 bits.
+"""Read and write safetensors files as numpy arrays, with matrices quantized to 8 bits.
 
-A stored matrix has int8 numbers and a bfloat16 scale for every 32 columns of a row; all other weights are in float16.
-Quantizing twice changes nothing: the largest of 32 numbers is 127 times their scale.
+A quantized matrix has int8 numbers and a bfloat16 scale for every 32 columns of a row; all other weights are in
+float16. Quantizing twice changes nothing: the largest of 32 numbers is 127 times their scale.
 """
 
 import json
@@ -23,13 +23,13 @@ Weights = Mapping[str, Array]
 COLUMNS, LARGEST = 32, 127
 
 LARGE_KERNEL = 30_000
-"""Pointwise kernels of so many numbers are stored in 8 bits; errors in those of the early layers would show."""
+"""Pointwise kernels with this many numbers are quantized; in the smaller ones of early layers, errors would matter."""
 
 HEAD = 8
-"""Bytes of a safetensors file that contain the length of its header, which follows them."""
+"""Number of bytes at the beginning of a safetensors file that contain the length of its header."""
 
 SCALES = ".scales"
-"""How the name of a matrix's scales ends, after its own. They are the upper halves of float32 numbers, in uint16."""
+"""Suffix of the name of a matrix's scales. They are the upper halves of float32 numbers, in uint16."""
 
 DTYPES = {
     "F64": np.float64,
@@ -43,11 +43,11 @@ DTYPES = {
     "U8": np.uint8,
     "BF16": np.uint16,
 }
-"""The numbers that a file may hold; numpy has no bfloat16, whose bits are kept."""
+"""The types that a file may contain; numpy has no bfloat16, so its bits are kept."""
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """The metadata of a safetensors file, none of its tensors.
+    """The metadata of a safetensors file, without its tensors.
 
     Raises:
         CheckpointError: if it is missing, truncated or no safetensors file.
@@ -64,13 +64,13 @@ def read_tensors(path: Path) -> dict[str, Array]:
     """The tensors of a safetensors file; bfloat16 as its bits, in uint16.
 
     Raises:
-        CheckpointError: if it is missing, truncated or no safetensors file, or holds numbers of another kind.
+        CheckpointError: if it is missing, truncated or no safetensors file, or contains numbers of another type.
     """
     return read_file(path)[0]
 
 
 def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
-    """The tensors and the metadata of a safetensors file, both of the same file, even if it is replaced meanwhile.
+    """The tensors and the metadata of a safetensors file, from the same version even if it is being replaced.
 
     Raises:
         CheckpointError: as `read_tensors`.
@@ -93,7 +93,7 @@ def as_array(tensor: Mapping[str, Any]) -> Array:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a path that leads to no file.
+    """Refuse a path that is not a file.
 
     Raises:
         CheckpointError: saying so.
@@ -105,7 +105,7 @@ def check_file(path: Path) -> None:
 
 
 def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file that is either whole or not there.
+    """Write a safetensors file atomically.
 
     Raises:
         CheckpointError: if it cannot be written.
@@ -119,7 +119,7 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> 
 
 
 def quantize(weights: Weights) -> dict[str, Array]:
-    """What a small file holds: for a matrix (M, N) or a large kernel (M, N, 1, 1) int8 and scales (M, ⌈N / 32⌉)."""
+    """Quantize weights: a matrix (M, N) or large kernel (M, N, 1, 1) becomes int8 with scales (M, ⌈N / 32⌉)."""
     stored: dict[str, Array] = {}
     for name, weight in weights.items():
         floating = np.issubdtype(weight.dtype, np.floating)
@@ -136,10 +136,10 @@ def quantize(weights: Weights) -> dict[str, Array]:
 
 
 def dequantize(stored: Weights) -> dict[str, Array]:
-    """The weights that a file holds, quantized or not, in float32.
+    """The weights of a file, quantized or not, in float32.
 
     Raises:
-        CheckpointError: naming scales that are not of the shape of their matrix, or weights that are not finite.
+        CheckpointError: naming scales that do not fit their matrix, or weights that are not finite.
     """
     restored = {name: in_float32(tensor) for name, tensor in stored.items() if not name.endswith(SCALES)}
     for name in stored.keys() - restored.keys():
@@ -157,7 +157,7 @@ def dequantize(stored: Weights) -> dict[str, Array]:
 
 
 def is_matrix(weight: Array) -> bool:
-    """Whether a weight multiplies as a matrix does: of a linear layer, or a pointwise kernel."""
+    """Whether a weight acts as a matrix: of a linear layer, or a pointwise kernel."""
     return weight.ndim >= 2 and weight.shape[2:] in ((), (1, 1))
 
 
@@ -169,13 +169,13 @@ def in_float32(weight: Array) -> Array:
 
 
 def as_bfloat16(bits: Array) -> NDArray[np.float32]:
-    """The float32 numbers whose upper halves are given."""
+    """The float32 numbers with these upper halves."""
     numbers: NDArray[np.float32] = (bits.astype(np.uint32) << 16).view(np.float32)
     return numbers
 
 
 def scales_of(matrix: Array) -> NDArray[np.uint16]:
-    """What 1 stands for in every 32 columns of a row, rounded to the nearest bfloat16, ties to even."""
+    """The scale of every 32 columns of a row, rounded to the nearest bfloat16, ties to even."""
     whole = np.pad(np.abs(matrix.astype(np.float32)), ((0, 0), (0, -matrix.shape[1] % COLUMNS)))
     largest = whole.reshape(len(whole), whole.shape[1] // COLUMNS, COLUMNS).max(2) / np.float32(LARGEST)
     bits = largest.view(np.uint32)
@@ -184,12 +184,12 @@ def scales_of(matrix: Array) -> NDArray[np.uint16]:
 
 
 def spread_over(scales: Array, columns: int) -> NDArray[np.float32]:
-    """The scale of each number."""
+    """The scales, repeated for each column."""
     return np.ascontiguousarray(np.repeat(as_bfloat16(scales), COLUMNS, axis=1)[:, :columns])
 
 
 def check_finite(weights: Weights) -> None:
-    """Refuse weights that are not finite: they would read as silence.
+    """Refuse weights that are not finite: lines would read as empty.
 
     Raises:
         CheckpointError: naming them.
@@ -199,6 +199,6 @@ def check_finite(weights: Weights) -> None:
 
 
 def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
-    """The first few names, and how many more there are."""
+    """The first few names, and the number of others."""
     more = len(names) - shown
     return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -1,7 +1,7 @@
-"""How the CTC head continues a given prefix of a text.
+"""Continue a given prefix of a text with the CTC head.
 
-The continuation is that of the likeliest path whose text begins with the prefix. So a prefix with a letter missing,
-inserted or changed is still aligned to the line, and only the rest of the line is read behind it.
+The continuation is that of the likeliest path whose text begins with the prefix. So a prefix with a missing, inserted
+or changed letter is still aligned with the line, and only the rest of the line is read after it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from drethtr.recognition.search.ctc_paths import LEAST, Paths, alike
 
 
 class Continuation:
-    """Continues any prefix of one line's text; scores of what successive prefixes share are computed once."""
+    """Continues any prefix of the text of one line; scores shared by successive prefixes are computed once."""
 
     def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
         self.paths = Paths(log_probs, blank, np.maximum)

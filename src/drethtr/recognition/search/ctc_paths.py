@@ -1,7 +1,7 @@
 """Forward and backward scores of CTC paths through one line, token by token, and log-probabilities of whole texts.
 
-Shapes, everywhere in this file: log_probs (S, V), log-probabilities of V tokens at each of S steps; scores (S + 1,) by
-the number of steps behind (forward) or by the step at which the rest begins (backward).
+Shapes, everywhere in this file: log_probs (S, V), log-probabilities of V tokens at each of S steps; scores (S + 1,), by
+the number of steps so far (forward) or by the step at which the rest begins (backward).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ LEAST = -1e3
 
 
 class Beginning(NamedTuple):
-    """Forward scores of a prefix: of paths that end in its last token, and in a blank after it."""
+    """Forward scores of a prefix: of paths ending in its last token, and in a blank after it."""
 
     token: int
     in_token: Scores
@@ -46,7 +46,7 @@ class Paths:
         self.end = Ending(blank, self.kept(np.append(never[1:], 0.0)))
 
     def column(self, token: int) -> Scores:
-        """(S,) log-probabilities of one token, as they are kept."""
+        """(S,) log-probabilities of one token, cached in the form of `kept`."""
         if token not in self.columns:
             self.columns[token] = self.kept(self.clipped(token))
         return self.columns[token]
@@ -56,31 +56,31 @@ class Paths:
         return np.maximum(self.log_probs[:, token].astype(np.float64), LEAST)
 
     def kept(self, scores: Scores) -> Scores:
-        """Scores in the form in which this class computes with them."""
+        """Scores in the form with which this class computes."""
         return scores
 
     def longer(self, before: Beginning, token: int) -> Beginning:
-        """The prefix one token longer: its paths enter the token at some step and stay to the end."""
+        """The prefix, extended by a token: its paths enter the token at some step and stay to the end."""
         in_token = self.stay(self.leave(before, token), used(self.column(token)))
         return Beginning(token, in_token, self.stay(in_token, used(self.blank)))
 
     def leave(self, before: Beginning, token: int) -> Scores:
-        """Scores of paths that may go on with a token: to repeat the last one, they must be in a blank."""
+        """Scores of paths that may continue with a token: to repeat the last one, they must be in a blank."""
         left: Scores = before.in_blank if token == before.token else self.add(before.in_blank, before.in_token)
         return left
 
     def earlier(self, token: int, after: Ending) -> Ending:
-        """The suffix one token longer, at its beginning."""
+        """The suffix, extended by a token at its beginning."""
         over_blank = self.stay_before(after.entered, used(self.blank))
         left = over_blank if token == after.token else self.add(after.entered, over_blank)
         return Ending(token, self.stay_before(left, used(self.column(token))))
 
     def whole(self, beginning: Beginning, ending: Ending) -> float:
-        """The score of a text from a prefix and the suffix behind it."""
+        """The score of a text from a prefix and the suffix after it."""
         return float(self.add.reduce(self.leave(beginning, ending.token) + ending.entered))
 
     def stay(self, enter: Scores, spent: Scores) -> Scores:
-        """Scores of having entered a label, with `enter`, and stayed there for at least one step."""
+        """Scores of entering a label, with `enter`, and staying there for at least one step."""
         inside = np.full(len(enter), -np.inf)
         inside[1:] = self.add.accumulate(enter - spent)[:-1] + spent[1:]
         return inside
@@ -99,7 +99,7 @@ class CompiledSums(Paths):
         super().__init__(log_probs, blank, np.logaddexp)
 
     def kept(self, scores: Scores) -> Scores:
-        """As mantissas and exponents, whose sums need no logarithms; `_native.c` defines them."""
+        """Mantissas and exponents, whose sums need no logarithms; defined in `_native.c`."""
         numbers = np.empty((*scores.shape, 2))
         native.numbers(scores, numbers)
         return numbers
@@ -119,14 +119,14 @@ class CompiledSums(Paths):
 
 
 def sums(log_probs: NDArray[np.float32], blank: int) -> Paths:
-    """Sums over all paths, compiled where possible."""
+    """Sums over all paths, compiled if possible."""
     return Paths(log_probs, blank, np.logaddexp) if native is None else CompiledSums(log_probs, blank)
 
 
 class TextScores:
     """Log-probabilities of texts of one line, summed over all paths.
 
-    Texts are compared with a `base`: scores of the prefix and suffix that they share with it are computed only once.
+    The scores of prefixes and suffixes that texts share with a `base` are computed only once.
     """
 
     def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:

@@ -1,4 +1,4 @@
-"""Read the output of a CTC head for one line: the best path, the best texts, the position of each token.
+"""Decode the output of a CTC head for one line: the best path, the best texts, the alignment of a text.
 
 Shapes, everywhere in this file:
     log_probs  (S, V), log-probabilities of V tokens at each of S steps; at most 0, -inf is allowed
@@ -23,7 +23,7 @@ from drethtr.recognition.search.ctc_paths import sums
 from drethtr.text.tokenizer import BOS, EOS
 
 SURE = -1e-3
-"""A blank of a higher log-probability is certain."""
+"""Blanks with a higher log-probability are certain."""
 
 
 class CTCPath(NamedTuple):
@@ -55,7 +55,7 @@ def best_path(log_probs: NDArray[np.float32], blank: int) -> CTCPath:
 
 
 class CTCText(NamedTuple):
-    """A text, its log-probability summed over paths, and its score: that plus the vote of the language model."""
+    """A text, its log-probability summed over paths, and its score: that plus the weighted language model."""
 
     tokens: tuple[int, ...]
     log_probability: float
@@ -74,9 +74,9 @@ def prefix_search(
     """The likeliest texts of a line, best first; the probability of a text is the sum over all its paths.
 
     Args:
-        beams: Prefixes kept at every step, and so the most texts returned.
-        tokens_per_step: Number of likeliest tokens by which prefixes may grow at a step.
-        margin: A prefix is dropped if its score is so much below the best. A finite margin also skips the steps of
+        beams: Prefixes kept at every step, and the maximum number of texts returned.
+        tokens_per_step: Number of likeliest tokens that may extend prefixes at a step.
+        margin: Prefixes with a score this much below the best are dropped. A finite margin also skips the steps of
             `nothing_new`, which lowers log-probabilities by some hundredths.
         voice: The language model.
     """
@@ -113,7 +113,7 @@ def search_languages(
 def prefix_search_in_python(
     log_probs: NDArray[np.float32], blank: int, beams: int, tokens_per_step: int, margin: float, voice: Voice
 ) -> list[CTCText]:
-    """`prefix_search` as it is defined."""
+    """The definition of `prefix_search`."""
     rows = log_probs.astype(np.float64)
     idle = nothing_new(rows[:, blank]) & (margin < inf)
     skipped, rows = float(rows[idle, blank].sum()), rows[~idle]
@@ -127,7 +127,7 @@ def prefix_search_in_python(
 
 
 def nothing_new(blanks: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The steps (S,) at which the blank is certain, as it is at the step before: they only change the sum."""
+    """The steps (S,) at which the blank is certain, like at the step before: they only change the sum."""
     sure = blanks > SURE
     sure[1:] &= sure[:-1].copy()
     return sure
@@ -153,9 +153,9 @@ class Prefix:
     in_blank   log-probability that the steps so far read as this prefix, and the last one is a blank
     in_token   log-probability that they do, and the last one is the last token
     total      sum of both
-    vote       of the language model for the tokens
-    votes      for them and one more: a token considered at one step is often considered at the next
-    state      of the language model after them, computed when needed
+    vote       score of the tokens by the language model
+    votes      the same with one more token, cached: a token considered at one step is often considered at the next
+    state      of the language model after the tokens, computed when needed
     """
 
     __slots__ = ("after", "before", "in_blank", "in_token", "state", "token", "total", "vote", "votes")
@@ -171,7 +171,7 @@ class Prefix:
 
     @property
     def score(self) -> float:
-        """Prefixes are ranked by it."""
+        """The score by which prefixes are ranked."""
         return self.total + self.vote
 
     def place(self, voice: Voice) -> State:
@@ -219,7 +219,7 @@ def advance(
             if prefix.score + gain + most <= leaders[0]:
                 break
             made = gain + (prefix.in_blank if prefix.token == token else prefix.total)
-            # `stay` has added this to a longer prefix that is kept already.
+            # `stay` has added this to the longer prefix, which is already kept.
             if token in prefix.after and prefix.after[token].total > -inf:
                 continue
             score = made + prefix.vote_with(token, voice)
@@ -237,7 +237,7 @@ def advance(
 
 
 def stay(prefix: Prefix, row: memoryview, blank: int) -> tuple[float, float, float]:
-    """`in_blank`, `in_token` and `total` after a step that keeps the prefix, or extends the one before to it."""
+    """`in_blank`, `in_token` and `total` after a step that keeps the prefix, or extends the previous one to it."""
     in_blank = prefix.total + row[blank]
     in_token = prefix.in_token + row[prefix.token]
     before = prefix.before
@@ -249,7 +249,7 @@ def stay(prefix: Prefix, row: memoryview, blank: int) -> tuple[float, float, flo
 
 
 def begin(before: Prefix, token: int, made: float, voice: Voice) -> Prefix:
-    """The prefix one token longer, kept from now on."""
+    """The prefix extended by a token, now kept."""
     if token not in before.after:
         before.after[token] = Prefix(token, before, before.vote_with(token, voice))
     prefix = before.after[token]
@@ -264,9 +264,9 @@ def log_add(a: float, b: float) -> float:
 
 
 def align(log_probs: NDArray[np.float32], tokens: Sequence[int], blank: int) -> CTCPath:
-    """The likeliest path of a line that reads as `tokens`.
+    """The likeliest path of `tokens` through a line.
 
-    If there is none, because the tokens are too many or one of them is impossible, they share the steps evenly.
+    If there is none, because there are too many tokens or one is impossible, they share the steps evenly.
     """
     rows = np.ascontiguousarray(log_probs, dtype=np.float32)
     text = np.array(tokens, dtype=np.int64)
@@ -292,7 +292,7 @@ def viterbi(rows: NDArray[np.float32], tokens: NDArray[np.int64], blank: int) ->
 
 
 def viterbi_in_python(rows: NDArray[np.float32], tokens: NDArray[np.int64], blank: int) -> NDArray[np.int32] | None:
-    """`viterbi` as it is defined."""
+    """The definition of `viterbi`."""
     labels = np.full(2 * len(tokens) + 1, blank)
     labels[1::2] = tokens
     emissions = rows[:, labels].astype(np.float64)

@@ -1,4 +1,4 @@
-"""A network as search sees it: log-probabilities of the next token, or of whole texts at once."""
+"""Scorers for the search: a network gives log-probabilities of the next token, or of whole texts at once."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,11 +11,11 @@ from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import BOS, PAD
 
 LONGEST = 400
-"""Tokens of a text, where no CTC head says how many fit."""
+"""Maximum tokens of a text without a CTC head."""
 
 
 FORBIDDEN = (BOS, PAD)
-"""Tokens that are not text."""
+"""Special tokens that are never written."""
 
 
 class NetworkScorer(NamedTuple):
@@ -50,27 +50,27 @@ class NetworkScorer(NamedTuple):
         return np.full(self.memory.lines, BOS)
 
     def text_limits(self) -> Ints:
-        """The longest text of each line, (B,), its end included: as many characters as CTC could hold."""
+        """The maximum length of each line's text, (B,), including its end: the number of CTC steps."""
         ctc = self.memory.ctc
         return np.array([LONGEST] * self.memory.lines if ctc is None else [len(line) + 1 for line in ctc])
 
     def logits(self, trees: Sequence[TextTree]) -> list[Floats]:
-        """Logits (nodes, V) of what follows each node of one tree of texts per line, -inf for forbidden tokens."""
+        """Logits (nodes, V) of the token after each node of one tree of texts per line, -inf for forbidden tokens."""
         return [allowed(logits, self.forbidden) for logits in self.network.score_trees(self.memory, trees)]
 
     def score_trees(self, trees: Sequence[TextTree]) -> list[Floats]:
-        """Log-probabilities (nodes, V) of what follows each node of one tree of texts per line."""
+        """Log-probabilities (nodes, V) of the token after each node of one tree of texts per line."""
         return [log_softmax(logits) for logits in self.logits(trees)]
 
 
 class LanguageScorer(NamedTuple):
-    """What a network knows of language, see `Network.score_texts`."""
+    """A network as a language model, see `Network.score_texts`."""
 
     network: Network
     forbidden: tuple[int, ...] = FORBIDDEN
 
     def score_trees(self, trees: Sequence[TextTree]) -> list[Floats]:
-        """Log-probabilities (nodes, V) of what follows each node of some trees of texts."""
+        """Log-probabilities (nodes, V) of the token after each node of some trees of texts."""
         return [log_softmax(allowed(logits, self.forbidden)) for logits in self.network.score_texts(trees)]
 
 

@@ -1,12 +1,12 @@
 """Greedy and beam search: the most likely text, one token at a time.
 
-Search knows nothing of images, retention or characters. It asks a `Scorer` for the next token and hands a state from
-step to step. A state belongs to the scorer and is reordered by it; what all candidates of a line share, such as the
-keys and values of its image, stays with the scorer and is stored once per line. Lines that are done leave the batch, so
-none waits for the longest, and no line changes another's text.
+Search is independent of images, retention and characters: it gets scores of the next token from a `Scorer`, and passes
+a state from step to step, which only the scorer interprets. Data that all candidates of a line share, such as the keys
+and values of its image, stays with the scorer and is stored once per line. Finished lines leave the batch, so none
+waits for the longest, and no line affects the text of another.
 
 Shapes, everywhere in this file:
-    lines   texts sought in this batch
+    lines   lines in this batch
     rows    lines x candidates; the candidates of a line are neighbors
 """
 
@@ -22,10 +22,10 @@ Mask = NDArray[np.bool_]
 
 
 class Scorer(Protocol[State]):
-    """Knows how likely each token is to come next in each of some lines."""
+    """Gives the probability of each next token, for some lines."""
 
     def step(self, tokens: Ints, state: State) -> tuple[Floats, State]:
-        """Log-probabilities (rows, vocabulary) after one more token in each row, tokens (rows,), and the state then.
+        """Log-probabilities (rows, vocabulary) after one more token in each row, tokens (rows,), and the new state.
 
         Every line has equally many rows: one at the first step, later as many as there are beams.
         """
@@ -34,15 +34,15 @@ class Scorer(Protocol[State]):
         """Keep, repeat or reorder the rows of a state."""
 
     def keep(self, lines: Ints) -> Self:
-        """The scorer of some of its lines, whose numbers (kept,) rise; they are renumbered from 0."""
+        """The scorer of some of its lines, given by ascending numbers (kept,); they are renumbered from 0."""
 
 
 class Hypothesis(NamedTuple):
-    """A text found.
+    """A decoded text.
 
     tokens                   without start and end
     log_probability          of the whole text
-    token_log_probabilities  of each token given those before it, then of the end, unless a limit cut the text off
+    token_log_probabilities  of each token given those before it, then of the end, unless a limit truncated the text
     """
 
     tokens: tuple[int, ...]
@@ -51,18 +51,18 @@ class Hypothesis(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Whether the text came to its end before a limit."""
+        """Whether the text ended before a limit."""
         return len(self.token_log_probabilities) > len(self.tokens)
 
 
 class Candidates(NamedTuple):
-    """What is written so far, one row per candidate.
+    """The texts so far, one row per candidate.
 
     tokens   (rows, limit)  with the end, without the start; meaningless from `lengths` on
     gains    (rows, limit)  log-probability of each token
-    scores   (rows,)        sum of the gains; -inf: this row is not, or no longer, in the race
-    lengths  (rows,)        tokens written, the end included
-    closed   (rows,)        ended or cut off: it grows no longer
+    scores   (rows,)        sum of the gains; -inf for unused and dropped rows
+    lengths  (rows,)        number of tokens, including the end
+    closed   (rows,)        ended or truncated
     """
 
     tokens: Ints
@@ -88,7 +88,7 @@ class Candidates(NamedTuple):
         return Candidates(tokens[rows], gains[rows], scores[rows], lengths[rows], closed[rows])
 
     def quality(self, length_exponent: float) -> Floats:
-        """What closed candidates are compared by, (rows,)."""
+        """The score by which closed candidates are ranked, (rows,)."""
         return self.scores / self.lengths**length_exponent
 
 
@@ -103,18 +103,18 @@ def beam_search(
     length_exponent: float = 1.0,
     nbest: int = 1,
 ) -> list[list[Hypothesis]]:
-    """The best texts of each line, best first, keeping `beams` candidates on the way.
+    """The best texts of each line, best first, by beam search.
 
-    Texts compete by log-probability / length^length_exponent, the end counted in the length: 0 prefers short texts,
-    1 compares the mean per token. A candidate that has ended keeps its place among the `beams`, so the search
-    narrows; a line is done when nothing still open can beat its `nbest` texts, even if all to come were certain.
+    Texts are ranked by log-probability / length^length_exponent, with the end counted in the length: 0 prefers short
+    texts, 1 compares the mean per token. A candidate that has ended keeps its place among the `beams`, so the search
+    narrows; a line is done when no open candidate can beat its `nbest` texts, even if all further tokens were certain.
 
     Args:
         first: (lines,) start token of each line.
         end: Token that ends a text.
-        limit: Longest text in tokens, the end included, at least 1; one for all, or (lines,).
+        limit: Maximum tokens of a text, including the end, at least 1; one for all, or (lines,).
         length_exponent: At least 0.
-        nbest: Texts wanted per line, at most `beams`; fewer come back where fewer are possible.
+        nbest: Maximum texts per line, at most `beams`.
     """
     found: list[list[Hypothesis]] = [[] for _ in first]
     numbers, limits = np.arange(len(first)), np.broadcast_to(np.asarray(limit, dtype=np.int64), len(first))
@@ -147,16 +147,16 @@ def beam_search(
 
 
 def greedy(scorer: Scorer[State], state: State, first: Ints, *, end: int, limit: int | Ints = 256) -> list[Hypothesis]:
-    """The text of each line that takes the likeliest token at every step: `beam_search` with one beam."""
+    """Greedy decoding of each line, the likeliest token at every step: `beam_search` with one beam."""
     return [best for [best] in beam_search(scorer, state, first, end=end, beams=1, limit=limit)]
 
 
 def choose(
     candidates: Candidates, log_probabilities: Floats, lines: int, end: int, beams: int
 ) -> tuple[Ints, Ints, Floats]:
-    """The best continuations of each line: rows they continue, tokens they add and what these gain, (new rows,) each.
+    """The best continuations of each line: the rows they continue, their tokens, and the gains, (new rows,) each.
 
-    Open candidates of a line are equally long, so among them the sum decides. Closed ones stay whatever their sum.
+    Open candidates of a line have the same length, so their sums are compared. Closed ones always stay.
     """
     vocabulary = log_probabilities.shape[1]
     gains = np.where(candidates.closed[:, None], -np.inf, log_probabilities)
@@ -170,14 +170,14 @@ def choose(
 
 
 def highest(values: Floats, number: int) -> Ints:
-    """Columns of at most `number` highest values of each row, highest first; of equals the first."""
+    """Columns of the `number` highest values of each row, highest first; ties go to the first."""
     return np.argsort(-values, axis=1, kind="stable")[:, :number]
 
 
 def write(candidates: Candidates, position: int, tokens: Ints, gains: Floats, end: int, limits: Ints) -> Candidates:
-    """Add a token to every candidate, and close those that end with it or reach the limit of their line.
+    """Add a token to every open candidate, and close those that end with it or reach the limit of their line.
 
-    A closed candidate grows no longer; the gain of 0 that it gets only says that it is still in the race.
+    The gain of a closed candidate is 0, or -inf if it is dropped.
     """
     candidates.tokens[:, position] = tokens
     candidates.gains[:, position] = gains
@@ -191,19 +191,19 @@ def write(candidates: Candidates, position: int, tokens: Ints, gains: Floats, en
 
 
 def give_up(candidates: Candidates, limits: Ints, length_exponent: float, nbest: int) -> Candidates:
-    """Drop open candidates of lines where the best of them can no longer come among the `nbest`."""
+    """Drop open candidates of lines where the best of them can no longer get among the `nbest`."""
     closed = candidates.closed.reshape(len(limits), -1)
     scores = candidates.scores.reshape(closed.shape)
     qualities = np.where(closed, candidates.quality(length_exponent).reshape(closed.shape), -np.inf)
     worst = -np.sort(-qualities, axis=1)[:, min(nbest, closed.shape[1]) - 1]
-    # Log-probabilities are at most 0, so the most there is to hope for is a longest text at no further cost.
+    # Log-probabilities are at most 0, so the best possible continuation is the longest text at no further cost.
     hope = np.where(closed, -np.inf, scores).max(1) / limits**length_exponent
     lost = ~closed & (hope <= worst)[:, None]
     return candidates._replace(scores=np.where(lost, -np.inf, scores).ravel())
 
 
 def best_of(candidates: Candidates, end: int, length_exponent: float, nbest: int) -> list[Hypothesis]:
-    """The best texts of one line that is done."""
+    """The best texts of one finished line."""
     [order] = highest(candidates.quality(length_exponent)[None], nbest)
     texts = []
     for tokens, gains, score, length in zip(*(part[order].tolist() for part in candidates[:4]), strict=True):

@@ -1,6 +1,6 @@
-"""Texts of a line as one tree, in which each token of a shared beginning stands once.
+"""Texts of a line as a prefix tree, in which shared prefixes occur once.
 
-The readings proposed for a line differ in a few letters, so their tree has far fewer nodes than they have tokens.
+The candidates for a line differ in a few letters, so their tree has far fewer nodes than they have tokens.
 """
 
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from drethtr.text.tokenizer import BOS
 
 
 class TextTree(NamedTuple):
-    """Some texts of one line.
+    """The prefix tree of some texts of one line.
 
-    tokens  of the nodes; the first, BOS, stands before all texts
-    paths   for each text its nodes, the first included
-    homes   for each node a text that goes through it, and its place there
+    tokens  of the nodes; the root is BOS
+    paths   for each text its nodes, including the root
+    homes   for each node one text that contains it, and its place there
     """
 
     tokens: list[int]
@@ -23,7 +23,7 @@ class TextTree(NamedTuple):
 
     @classmethod
     def of(cls, texts: Sequence[Sequence[int]]) -> Self:
-        """The tree of any number of texts, none included."""
+        """The tree of any number of texts; may be none."""
         tokens, paths, homes = [BOS], [], [(0, 0)]
         known: dict[tuple[int, int], int] = {}
         for number, text in enumerate(texts):

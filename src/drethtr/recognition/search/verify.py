@@ -1,8 +1,8 @@
-"""Speculative decoding: greedy decoding by reading a draft back instead of writing.
+"""Speculative decoding: greedy decoding by verifying a draft in parallel.
 
-One pass of the parallel form says what the decoder would write after every prefix of a draft. As far as it agrees, the
-draft is what greedy decoding writes; then comes the decoder's own token, and after it the rest of the draft, realigned.
-A few passes replace as many steps as the text has tokens.
+One parallel pass gives the decoder's next token after every prefix of a draft. As far as these agree with the draft, it
+is the greedy text; then follows the decoder's own token, and after it the rest of the draft, realigned. A few passes
+replace one step per token.
 
 Source: speculative decoding (Leviathan et al., arXiv 2211.17192) with the CTC reading as the draft.
 """
@@ -17,22 +17,22 @@ from drethtr.recognition.search.stepwise import Floats, Hypothesis
 from drethtr.recognition.search.tree import TextTree
 
 ROUNDING = 256
-"""How far, in units of the network's precision, two forms of one sum may differ: ten times what was seen."""
+"""Maximum difference of two forms of one sum, in units of the network's precision: ten times what was observed."""
 
 
 class Reader(Protocol):
-    """Proposes drafts of one line, as `Continuation` does."""
+    """Proposes drafts of one line, such as `Continuation`."""
 
     def after(self, beginning: Sequence[int]) -> list[int]:
-        """The tokens that may follow."""
+        """The tokens proposed after a prefix."""
 
 
 class Opinion(NamedTuple):
-    """What the decoder would write after each prefix of a text: N + 1 tokens for a text of N.
+    """The decoder's next token after each prefix of a text: N + 1 tokens for a text of N.
 
     tokens  the likeliest
     gains   their log-probabilities
-    unsure  the runner-up is so close that rounding decides between them
+    unsure  whether the runner-up is so close that rounding could decide
     """
 
     tokens: list[int]
@@ -41,13 +41,13 @@ class Opinion(NamedTuple):
 
 
 def opinions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Opinion]:
-    """What the decoder says of one text per line, in one pass."""
+    """The decoder's opinion on one text per line, in one pass."""
     epsilon = scorer.network.dimensions.epsilon
     return [opinion(logits, epsilon) for logits in scorer.logits([TextTree.of([text]) for text in texts])]
 
 
 def opinion(logits: Floats, epsilon: float) -> Opinion:
-    """What logits (N + 1, V) say, computed in numbers of some precision."""
+    """The opinion in logits (N + 1, V), computed with rounding error `epsilon`."""
     second, first = np.sort(logits, axis=1)[:, -2:].T
     gains = first - np.logaddexp.reduce(logits, axis=1)
     largest = np.abs(np.where(np.isneginf(logits), 0, logits)).max(1)
@@ -58,13 +58,13 @@ def opinion(logits: Floats, epsilon: float) -> Opinion:
 def verify(
     scorer: NetworkScorer, readers: Sequence[Reader], limits: Sequence[int], *, end: int, passes: int
 ) -> list[Hypothesis | None]:
-    """What greedy decoding writes on each line.
+    """The greedy text of each line.
 
     None where more than `passes` would be needed, or rounding could decide between two tokens.
 
     Args:
-        readers: One per line; what they read after nothing is the first draft.
-        limits: Longest text of each line in tokens, the end included.
+        readers: One per line; their proposal after an empty prefix is the first draft.
+        limits: Maximum tokens of each line's text, including the end.
     """
     found: list[Hypothesis | None] = [None] * len(readers)
     drafts = dict(enumerate(reader.after(()) for reader in readers))
@@ -89,6 +89,6 @@ def verify(
 
 
 def agreement(draft: Sequence[int], said: Opinion, end: int) -> int:
-    """How many tokens of a draft the decoder would write itself, up to where it would end."""
+    """Number of tokens of a draft that the decoder would write, up to its end."""
     pairs = zip(draft, said.tokens, strict=False)
     return next((place for place, (token, own) in enumerate(pairs) if own != token or own == end), len(draft))
