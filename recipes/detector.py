@@ -1,9 +1,9 @@
-"""Make the line detector of the package: PP-OCRv6 small (Apache-2.0) out of rapidocr, its weights in 8 bits.
+"""Make the line detector of the package: PP-OCRv6 small (Apache-2.0) from rapidocr, with weights in 8 bits.
 
     python recipes/detector.py src/drethtr/layout/models/ppocrv6_det_small.onnx.xz
 
-A weight becomes int8 with a scale for each output channel; the graph turns both into float32 again when it is loaded,
-so that the detector computes as before. Needs the packages rapidocr and onnx.
+Weights become int8 with a scale for each output channel; the graph converts them back to float32 when it is loaded, so
+the detector computes in float32 as before. Requires the packages rapidocr and onnx.
 """
 
 import lzma
@@ -23,7 +23,7 @@ SMALLEST = 512
 
 
 def output_channels(model: onnx.ModelProto) -> dict[str, int]:
-    """Where the output channels of each weight are: a transposed convolution has them second."""
+    """The axis of the output channels of each weight: 1 for transposed convolutions, else 0."""
     axes = {"Conv": 0, "ConvTranspose": 1}
     return {node.input[1]: axes[node.op_type] for node in model.graph.node if node.op_type in axes}
 
@@ -54,7 +54,7 @@ def make_small(model: onnx.ModelProto) -> None:
 
 
 def identities(model: onnx.ModelProto) -> dict[str, str]:
-    """What initializers are called where they are used, if a node only passes them on."""
+    """New names of initializers that identity nodes pass on."""
     return {node.input[0]: node.output[0] for node in model.graph.node if node.op_type == "Identity"}
 
 

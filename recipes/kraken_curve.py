@@ -32,11 +32,11 @@ SPEC = (
     "[1,64,0,1 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 "
     "S1(1x0)1,3 Lbx200 Do0.1,2 Lbx200 Do0.1,2 Lbx200 Do]"
 )
-"""kraken's default but for the height, 120."""
+"""kraken's default except for the height, 120."""
 
 
 def listed(samples: Sequence[Sample], folder: Path) -> Path:
-    """Lines as images beside their texts, and the file that names them."""
+    """Write lines as images beside their texts; returns the file that lists them."""
     store_folder(samples, folder)
     names = folder.with_suffix(".txt")
     names.write_text("".join(f"{path}\n" for path in sorted(folder.glob("*.png"))), encoding="utf-8")
@@ -44,7 +44,7 @@ def listed(samples: Sequence[Sample], folder: Path) -> Path:
 
 
 def trained(programs: Path, run: Path, work: Path) -> float:
-    """Train on the parts of a fine-tuning run, into `work`; returns minutes."""
+    """Train on the training and validation lines of a fine-tuning run, into `work`; returns the minutes."""
     (train,) = run.glob("*_lines.parquet")
     learn, choose = clean_lines(open_all([str(train)])), clean_lines(open_all([str(run / "validation.parquet")]))
     files = "-t", listed(learn, work / "train"), "-e", listed(choose, work / "choose")
@@ -70,7 +70,7 @@ def measured(programs: Path, test: Sequence[Sample], work: Path) -> Rates:
 
 
 def call(program: Path, *arguments: object) -> None:
-    """Run a program on one thread; what it prints is shown if it fails."""
+    """Run a program on one thread; its output is shown if it fails."""
     command = [str(program), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
     if done.returncode:
@@ -78,7 +78,7 @@ def call(program: Path, *arguments: object) -> None:
 
 
 def learned(programs: Path, folder: Path, out: Path, name: str, lines: int) -> Row:
-    """Train kraken on the lines of a fine-tuning and measure it."""
+    """Train kraken on the lines of a fine-tuning run, and evaluate it."""
     work = out / f"kraken_{name}_{lines}"
     work.mkdir(exist_ok=True)
     minutes = trained(programs, out / f"{name}_{lines}.run", work)
@@ -87,10 +87,10 @@ def learned(programs: Path, folder: Path, out: Path, name: str, lines: int) -> R
 
 
 def main() -> None:
-    """Measure and write the table, anew after each row."""
+    """Measure, and write the table after each row."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", type=Path, help="where kraken and ketos lie")
-    parser.add_argument("folder", type=Path, help="where SET.test.parquet lies")
+    parser.add_argument("programs", type=Path, help="folder of the programs kraken and ketos")
+    parser.add_argument("folder", type=Path, help="folder with SET.test.parquet")
     parser.add_argument("out", type=Path, help="the folder of finetune_curve.py")
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--lines", type=int, nargs="+", default=[50, 200, 1000])

@@ -1,12 +1,12 @@
-"""Measure what new collections do for hands never met: train on all of them but one, and read that one.
+"""Measure the gain from new collections on held-out hands: train on all of them but one, and evaluate on that one.
 
 python recipes/leave_one_out.py START runs/one_out loc_en dhsd_de cremma17_fr bronod_fr tq_mul \
     --also chavigny_fr berlioz_fr --never jls_en
 
-START has seen none of the new sets. It gets the alphabet of the shipped model, and keeps its own n-grams in every row.
-recipes/leave_one_out.toml is trained from it on old sets alone, and without each of the new ones; interrupted runs are
-resumed. Nothing is chosen: the last weights read the test lines, by CTC. A table is printed row by row: what was left
-out, and the CER in % of sets that were not trained on.
+START was not trained on any of the new sets. It gets the alphabet of the shipped model, and keeps its own n-grams in
+every row. recipes/leave_one_out.toml is trained from it on old sets only, then on all sets without each of the new
+ones; interrupted runs are resumed. There is no model selection: the last weights are evaluated, with CTC. A table is
+printed row by row: the held-out set, and the CER in % of sets that were not trained on.
 """
 
 import argparse
@@ -27,11 +27,11 @@ from drethtr.training.run import RunConfig
 from drethtr.training.start import FromModel
 
 LINES = 100
-"""Test lines of each set, at most."""
+"""Maximum test lines of each set."""
 
 
 def without(run: RunConfig, names: Sequence[str]) -> RunConfig:
-    """The run without some sets; the others share their lines."""
+    """The run without some sets; the others are drawn more often."""
 
     def of(source: Source) -> Source:
         if not isinstance(source, Real):
@@ -45,7 +45,7 @@ def without(run: RunConfig, names: Sequence[str]) -> RunConfig:
 def rows(
     run: RunConfig, path: Path, out: Path, sets: Sequence[str], also: Sequence[str], never: Sequence[str]
 ) -> Iterator[str]:
-    """The rows of the table, for a run that is to begin from the model in the file `path`."""
+    """The rows of the table, for a run that starts from the model in the file `path`."""
     model, columns = load_model(path), [*sets, *never]
     start = FromModel(str(path), load_model(SHIPPED).tokenizer.alphabet)
     network = replace(model.network, dropout=0.0, embedding_dropout=0.0)
@@ -71,11 +71,11 @@ def rows(
 def main() -> None:
     """Train, measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("start", type=Path, help="a model that has seen none of the new sets")
+    parser.add_argument("start", type=Path, help="a model not trained on the new sets")
     parser.add_argument("out", type=Path, help="a folder for the runs")
-    parser.add_argument("sets", nargs="+", help="new sets, each of them left out once")
-    parser.add_argument("--also", nargs="+", default=[], help="new sets that are left out on old data alone")
-    parser.add_argument("--never", nargs="+", default=[], help="sets that no run sees, measured after each")
+    parser.add_argument("sets", nargs="+", help="new sets, each held out once")
+    parser.add_argument("--also", nargs="+", default=[], help="new sets to leave out of the training on old sets only")
+    parser.add_argument("--never", nargs="+", default=[], help="sets held out from all runs, evaluated after each")
     wanted = parser.parse_args()
     run = config.load(RunConfig, Path(__file__).with_suffix(".toml"))
     for row in rows(run, wanted.start, wanted.out, wanted.sets, wanted.also, wanted.never):

@@ -1,4 +1,4 @@
-r"""Put a trained model into the package, with rounded weights and its card, and then evaluate the shipped form.
+r"""Put a trained model into the package, quantized and with its card; then evaluate the shipped form.
 
 drethtr language runs/compact/best.safetensors lines/*.train.parquet --text text/eltec_eng.txt.xz --name en \
     --share 0.5 --order 7 --size 200000 --force    # then --name fr and --name de; without csafe_en, which is one text
@@ -22,7 +22,7 @@ def ship(model_path: Path) -> None:
     """Write the shipped model and print its size."""
     model = load_model(model_path)
     if not model.trust.calibrations:
-        sys.exit(f"{model_path} does not know when to believe it; run `drethtr calibrate --force` first")
+        sys.exit(f"{model_path} is not calibrated; run `drethtr calibrate --force` first")
     card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
     save_model(replace(model, card={**card, **model.card}), SHIPPED, small=True)
     print(f"{SHIPPED}: {SHIPPED.stat().st_size / 1e6:.1f} MB")  # noqa: T201

@@ -1,9 +1,9 @@
 """Train a rescorer: a retentive language model of the characters of a line.
 
-    rescorer = train_rescorer(Material(lines, corpus, tokenizer, RescorerRun()), Path("run.safetensors"))
+    rescorer = train_rescorer(TrainingTexts(lines, corpus, tokenizer, RescorerRun()), Path("run.safetensors"))
 
-Every step sees about as many characters, lines of one length beside each other. What a step sees follows from the seed
-and its number, so a run that was killed goes on from its snapshot as if nothing had happened.
+Steps have about the same number of characters, in batches of lines of similar length. The data of a step depends only
+on the seed and its number, so a killed run resumes from its snapshot with the same result.
 """
 
 import json
@@ -41,7 +41,7 @@ from drethtr.training.optimize import (
 from drethtr.training.snapshot import Learner, restore, tensors_of
 
 AT_A_TIME = 16
-"""Steps whose lines are drawn together and sorted by length, so that little of a batch is padding."""
+"""Steps whose lines are drawn together and sorted by length, to keep padding small."""
 
 SAVED = 200
 """Steps between two snapshots."""
@@ -51,15 +51,15 @@ HEADER = "drethtr-rescorer-run"
 
 @dataclass(frozen=True, kw_only=True)
 class RescorerRun:
-    """How a rescorer is trained.
+    """The configuration of the training of a rescorer.
 
     Attributes:
-        characters: Seen in all.
-        per_step: Characters of a step.
-        share: Of the characters, from text files, where there are any; the rest are of the lines.
-        learning_rate: At its highest; it rises during the first hundredth, then falls to a hundredth of it.
-        average: Decay of the moving average of the weights, which is what is kept.
-        bfloat16: Whether to compute in bfloat16; None: where that is clearly faster.
+        characters: Number of characters seen in total.
+        per_step: Characters per step.
+        share: Share of the characters from text files, if there are any; the rest is from the lines.
+        learning_rate: Peak; reached after a hundredth of the run, then decayed to a hundredth of it.
+        average: Decay of the moving average of the weights, which is the result.
+        bfloat16: Whether to compute in bfloat16; None: if that is clearly faster.
     """
 
     network: RescorerConfig = field(default_factory=RescorerConfig)
@@ -79,7 +79,7 @@ class RescorerRun:
 
     @property
     def optimizer(self) -> OptimizerConfig:
-        """How the weights are updated."""
+        """The configuration of the optimizer."""
         return OptimizerConfig(
             method=Muon(),
             learning_rate=self.learning_rate,
@@ -90,13 +90,13 @@ class RescorerRun:
 
     @property
     def steps(self) -> int:
-        """Steps of the whole run."""
+        """Number of steps of the run."""
         return self.characters // self.per_step
 
 
 @dataclass(frozen=True)
 class TrainingTexts:
-    """Texts to learn from: those of lines, and files to draw more from."""
+    """The texts to train on: those of lines, and text files to draw from."""
 
     lines: Sequence[str]
     corpus: Corpus | None
@@ -117,7 +117,7 @@ class TrainingTexts:
             yield from (batches[place] for place in order[start % AT_A_TIME if turn == start // AT_A_TIME else 0 :])
 
     def drawn(self, rng: np.random.Generator) -> list[Tensor]:
-        """The batches of `AT_A_TIME` steps, from short lines to long ones."""
+        """The batches of `AT_A_TIME` steps, from the shortest lines to the longest."""
         texts: list[list[int]] = []
         share = self.run.share if self.corpus is not None else 0.0
         for part, of_corpus in ((share, True), (1 - share, False)):
@@ -132,7 +132,7 @@ class TrainingTexts:
         return [padded(texts[min(begin, len(texts) - 1) : max(end, begin + 1)]) for begin, end in borders]
 
     def draw(self, of_corpus: bool, rng: np.random.Generator) -> str:
-        """One line."""
+        """Draw one line."""
         if of_corpus and self.corpus is not None:
             return self.corpus.draw(rng).text
         return self.lines[int(rng.integers(len(self.lines)))]
@@ -150,15 +150,15 @@ def train_rescorer(
     device: torch.device | str = "cpu",
     advance: Callable[[int, float], object] | None = None,
 ) -> Rescorer:
-    """A trained rescorer, with averaged weights.
+    """Train a rescorer; its weights are averaged.
 
     Args:
-        snapshot: Where the state is kept on the way; an existing one of the same run is continued.
+        snapshot: File for the state of the run; an existing one of the same run is resumed.
         advance: Called after each step with the number of steps done and the loss in nats per character.
 
     Raises:
         CheckpointError: if the snapshot is of another run, or damaged.
-        DataError: if there are no lines, or the texts have nothing in the alphabet.
+        DataError: if there are no lines, or the texts have no characters of the alphabet.
     """
     if not material.lines:
         raise DataError("there are no lines with text to learn from")
@@ -184,7 +184,7 @@ def train_rescorer(
 
 
 def learn(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, step: int) -> float:
-    """One step; the loss in nats per character, line ends included."""
+    """One step; returns the loss in nats per character, including line ends."""
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
     learner.optimizer.zero_grad(set_to_none=True)
     before, after = teacher_forcing(texts, (texts != PAD).sum(1))
@@ -197,7 +197,7 @@ def learn(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, st
 
 
 def resumed(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> int:
-    """Restore the state of a run, if there is a snapshot; the number of steps that are done.
+    """Restore the state of a run, if there is a snapshot; returns the number of finished steps.
 
     Raises:
         CheckpointError: if it is of another run, or damaged.

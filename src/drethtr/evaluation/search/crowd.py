@@ -1,4 +1,4 @@
-"""Lines of known text as an index keeps them: among many others, a word has more false hits."""
+"""Transcribed lines in the form of an index, to search among many: with more lines, a word has more false hits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ from drethtr.search.spelling import Spelling, words_of
 FOLDED = Spelling()
 
 PAGE = 25
-"""Lines that are packed together: those of a page."""
+"""Lines packed together, like those of a page."""
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """L lines as an index keeps them.
+    """L lines in the form of an index.
 
-    words        the folded words of each, of its known text
-    confidences  (L,) in the text that was read, in 255ths
-    packed       their posteriors, some lines at a time
+    words        the folded words of each transcription
+    confidences  (L,) of the readings, in 255ths
+    packed       the posteriors, some lines at a time
     """
 
     words: Sequence[frozenset[str]]
@@ -40,7 +40,7 @@ class Crowd:
 
     @classmethod
     def of_batch(cls, folder: str, recognizer: Recognizer) -> Self:
-        """The clean lines in results of `drethtr batch --posteriors`, whose inputs have texts.
+        """The clean lines in the results of `drethtr batch --posteriors` on transcribed lines.
 
         Raises:
             DataError: if they have no posteriors or texts, or were read by another model.
@@ -61,7 +61,7 @@ class Crowd:
 
     @classmethod
     def joined(cls, crowds: Sequence["Crowd"]) -> Self:
-        """All lines of some crowds."""
+        """Concatenate some crowds."""
         return cls(
             [words for crowd in crowds for words in crowd.words],
             np.concatenate([stored_confidences([]), *(crowd.confidences for crowd in crowds)]),
@@ -82,12 +82,12 @@ class Crowd:
         return sum(len(lines.to_bytes()) for lines in self.packed)
 
     def chances(self, query: str) -> NDArray[np.float64]:
-        """(L,) the sum over all readings of each line that have a word."""
+        """(L,) the sum over all readings of each line that contain a word."""
         automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
         return probabilities(self.packed, automaton)[:, 0]
 
     def having(self, query: str) -> NDArray[np.bool_]:
-        """(L,) whether each line has a word."""
+        """(L,) whether each line contains a word."""
         return np.array([query in words for words in self.words], dtype=np.bool_)
 
 
@@ -97,7 +97,7 @@ def folded_words(text: str) -> list[str]:
 
 
 def stored_confidences(confidences: Sequence[float]) -> NDArray[np.uint8]:
-    """Confidences in the texts of lines as an index keeps them."""
+    """Confidences of readings, as stored in an index."""
     return np.array([round(confidence * (CERTAIN - 1)) for confidence in confidences], dtype=np.uint8)
 
 

@@ -1,8 +1,8 @@
-"""Compare `drethtr search` with searching the text that was read, on lines with known text.
+"""Compare `drethtr search` with searching the readings as text, on transcribed lines.
 
-Lines are objects, and each is searched by itself. Three methods are compared: `exact` finds words of the text that was
-read, ranked by their confidence; `fuzzy` also words up to two edits away, ranked by a logistic model of similarity,
-confidence and length; `search` is what `drethtr search` does.
+Each line is searched separately. Three methods are compared: `exact` finds words of the readings, ranked by confidence;
+`fuzzy` also finds words up to two edits away, ranked by a logistic model of similarity, confidence and length; `search`
+is `drethtr search`.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from drethtr.search.probability import CandidateLines, SearchCalibration
 
 
 def search_scores(situation: Situation, lines: LabeledLines, calibration: SearchCalibration) -> Floats:
-    """(Q, L) the probability that `drethtr search` gives."""
+    """(Q, L) the probability from `drethtr search`."""
     candidates = candidates_of(lines.crowd)
     rows = zip(situation.queries, situation.chances, strict=True)
     return np.stack([calibration(chances, len(query), candidates) for query, chances in rows])
@@ -31,7 +31,7 @@ def search_scores(situation: Situation, lines: LabeledLines, calibration: Search
 
 @dataclass(frozen=True)
 class Among:
-    """Queries put to the L lines of a set and the C lines of a crowd.
+    """Queries on the L lines of a set and the C lines of a crowd.
 
     relevant  (Q, L + C) whether the query is on the line
     chances   (Q, L + C) the sum over all readings of the line
@@ -45,7 +45,7 @@ class Among:
 
     @classmethod
     def of(cls, own: Situation, lines: LabeledLines, crowd: Crowd) -> "Among":
-        """The queries of a situation, put to its lines and to others."""
+        """The queries of a situation, on its lines and on others."""
         relevant = np.stack([crowd.having(query) for query in own.queries])
         chances = np.stack([crowd.chances(query) for query in own.queries])
         return cls(lines, crowd, own.queries, np.hstack([own.relevant, relevant]), np.hstack([own.chances, chances]))
@@ -56,12 +56,12 @@ class Among:
         return Crowd.joined([self.lines.crowd, self.crowd])
 
     def searched(self, row: int, *, without: bool) -> NDArray[np.int64]:
-        """The places of the lines to which a query is put: all, or `without` those of the crowd that have it."""
+        """The places of the lines to search for a query: all, or `without` those of the crowd that contain it."""
         strange = np.arange(len(self.stored)) >= len(self.lines)
         return np.flatnonzero(~(strange & self.relevant[row]) if without else np.ones(len(strange)))
 
     def scores(self, calibration: SearchCalibration, *, without: bool) -> Floats:
-        """(Q, L + C) the probability that `drethtr search` gives; 0 for lines that are left out."""
+        """(Q, L + C) the probability from `drethtr search`; 0 for skipped lines."""
         found = np.zeros(self.chances.shape)
         for row, query in enumerate(self.queries):
             places = self.searched(row, without=without)
@@ -69,7 +69,7 @@ class Among:
         return found
 
     def judge(self, calibration: SearchCalibration, *, without: bool) -> Retrieval:
-        """Judge `drethtr search`; the lines of a crowd are of no pages, so there are no intervals."""
+        """The metrics of `drethtr search`, without intervals, as the lines of a crowd have no pages."""
         relevant = self.relevant.copy()
         if without:
             relevant[:, len(self.lines) :] = False
@@ -78,25 +78,25 @@ class Among:
 
 
 def candidates_of(crowd: Crowd, places: NDArray[np.int64] | None = None) -> CandidateLines:
-    """What the calibration needs of lines, or of some of them."""
+    """The data of lines, or of some of them, for the calibration."""
     which = slice(None) if places is None else places
     return CandidateLines.of_all(crowd.confidences[which], crowd.steps[which])
 
 
 @dataclass(frozen=True)
 class SearchWeights:
-    """What makes probabilities of the features of both methods that need it."""
+    """The logistic models of the methods `search` and `fuzzy`."""
 
     search: SearchCalibration
     fuzzy: Logistic
 
 
 class SetFigures(NamedTuple):
-    """How good each method is on the lines of a set.
+    """The metrics of each method on the lines of a set.
 
     queries  of which `occurring` are on one of the lines
     among    `drethtr search` on these lines among `others`, None if there are none
-    without  the same among those of the others that do not have the word
+    without  the same among those of the others that do not contain the word
     """
 
     lines: int
@@ -111,14 +111,14 @@ class SetFigures(NamedTuple):
     without: Retrieval | None
 
     def to_json(self) -> dict[str, Any]:
-        """The figures in plain values."""
+        """The metrics as plain values."""
         return {
             name: value.to_json() if isinstance(value, Retrieval) else value for name, value in self._asdict().items()
         }
 
 
 def figures_of(lines: LabeledLines, crowd: Crowd, model: LanguageModel, weights: SearchWeights) -> SetFigures:
-    """Judge all methods on the lines of a set, and the search also among the lines of a crowd."""
+    """Evaluate all methods on the lines of a set, and the search also among the lines of a crowd."""
     queries = queries_of(lines, model)
     situation = lines.situation(queries)
     methods = {

@@ -1,4 +1,4 @@
-"""Learn what makes probabilities of a search, and judge it on the lines of sets that it was not learned on."""
+"""Fit the calibration of searches, and evaluate it on held-out sets."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,16 +20,16 @@ from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
 from drethtr.search.probability import SHIPPED, CandidateLines, SearchCalibration, features
 
 FUZZY = "fuzzy"
-"""Where the weights of fuzzy search stand in the file: searches do not need them, comparisons do."""
+"""Key of the weights of fuzzy search in the file; only comparisons need them."""
 
 PLAUSIBLE = 0.03
-"""Less probable pairs are so many that the weights would be made for them, although nobody sees them."""
+"""Less probable pairs are left out: there are so many that they would dominate the fit, although no user sees them."""
 
 MOST_CASES = 300
-"""Plausible pairs of a set in one situation; of more, so many are drawn, so that all count alike."""
+"""Maximum plausible pairs of a set in one situation, so that all sets count alike; more are sampled."""
 
 ROUNDS = 2
-"""How often weights say what is plausible."""
+"""Number of fits, each on the pairs that are plausible by the previous one."""
 
 FEWEST_SETS = 2
 DIGITS = 5
@@ -39,7 +39,7 @@ Cases: TypeAlias = tuple[Floats, NDArray[np.bool_]]
 
 
 class FitData(NamedTuple):
-    """What is learned from the lines of a set; the search from several situations."""
+    """The cases from the lines of a set; for the search from several situations."""
 
     search: Sequence[Cases]
     fuzzy: Cases
@@ -49,7 +49,7 @@ def load_weights(path: Path = SHIPPED) -> SearchWeights:
     """The weights in a file; by default those in the package.
 
     Raises:
-        DataError: if it holds none.
+        DataError: if there are none.
     """
     calibration = SearchCalibration.load(path)
     try:
@@ -70,10 +70,10 @@ def save_weights(weights: SearchWeights, path: Path) -> None:
 
 
 def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple[SearchWeights, dict[str, SetFigures]]:
-    """Weights learned from lines of several sets, and how good weights of the other sets are on each.
+    """Weights fitted on lines of several sets; and for each set, the metrics of weights fitted on the others.
 
     Args:
-        crowd: More lines among which they are searched, so that their number is learned from.
+        crowd: More lines to search, so that the effect of their number is learned.
 
     Raises:
         DataError: if there are fewer than two sets.
@@ -91,7 +91,7 @@ def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple
 
 
 def material_of(lines: LabeledLines, others: Crowd, model: LanguageModel) -> FitData:
-    """What is learned from the lines of a set: by themselves, among others, and among those without the word."""
+    """The cases from the lines of a set: searched alone, among others, and among those without the word."""
     queries = queries_of(lines, model)
     own = lines.situation(queries)
     among = Among.of(own, lines, others)
@@ -111,13 +111,13 @@ def material_of(lines: LabeledLines, others: Crowd, model: LanguageModel) -> Fit
 
 
 def cases_of(chances: Floats, query: str, lines: CandidateLines, right: NDArray[np.bool_]) -> Cases:
-    """The lines on which a query is possible."""
+    """The cases of a query: the lines that may contain it."""
     kept = np.flatnonzero(chances > 0)
     return features(chances[kept], len(query), lines.where(kept)), right[kept]
 
 
 def learned(material: Sequence[FitData]) -> SearchWeights:
-    """The likeliest weights; those of the search for lines that are plausible by weights for all."""
+    """The fitted weights; those of the search on lines that are plausible by weights fitted on all."""
     fit = partial(fit_logistic, digits=DIGITS)
     situations = [cases for known in material for cases in known.search]
     weights = fit(*joined(situations))
@@ -128,7 +128,7 @@ def learned(material: Sequence[FitData]) -> SearchWeights:
 
 
 def plausible(cases: Cases, weights: Logistic, rng: np.random.Generator) -> Cases:
-    """The cases that are plausible by some weights, or as many of them as count."""
+    """The cases that are plausible by some weights, or a sample of them."""
     known, right = cases
     places = np.flatnonzero(weights(known) > PLAUSIBLE)
     if len(places) > MOST_CASES:
@@ -137,14 +137,14 @@ def plausible(cases: Cases, weights: Logistic, rng: np.random.Generator) -> Case
 
 
 def joined(cases: Sequence[Cases]) -> Cases:
-    """All cases together."""
+    """Concatenate cases."""
     return np.concatenate([known for known, _ in cases]), np.concatenate([right for _, right in cases])
 
 
 def judge_sets(
     lines: LabeledLines, crowd: Crowd, model: LanguageModel, weights: SearchWeights
 ) -> dict[str, SetFigures]:
-    """How good the search is on each set, and among the lines of all others and of a crowd."""
+    """The metrics of the search on each set, and among the lines of all others and of a crowd."""
     sets = lines.by_set()
     return {name: figures_of(of_set, others_of(name, sets, crowd), model, weights) for name, of_set in sets.items()}
 

@@ -21,14 +21,14 @@ Truths = NDArray[np.bool_]
 
 
 class ReadWord(NamedTuple):
-    """A word of the text that was read, folded, with its confidence."""
+    """A word of a reading, folded, with its confidence."""
 
     text: str
     confidence: float
 
 
 class Situation(NamedTuple):
-    """Queries and the lines they are put to.
+    """Queries and the lines to search.
 
     relevant  (Q, L) whether the query is on the line
     chances   (Q, L) the sum over all readings of the line
@@ -41,19 +41,19 @@ class Situation(NamedTuple):
 
 @dataclass(frozen=True)
 class LabeledLines:
-    """L lines of known text, as they were read."""
+    """L transcribed lines with their readings."""
 
     samples: Sequence[Sample]
     readings: Sequence[Reading]
 
     @cached_property
     def truths(self) -> list[frozenset[str]]:
-        """The folded words of each line."""
+        """The folded words of each transcription."""
         return [frozenset(folded_words(sample.text)) for sample in self.samples]
 
     @cached_property
     def read(self) -> list[list[ReadWord]]:
-        """The folded words of each text that was read."""
+        """The folded words of each reading."""
         return [
             [ReadWord(part, word.confidence) for word in reading.words() for part in folded_words(word.text)]
             for reading in self.readings
@@ -61,7 +61,7 @@ class LabeledLines:
 
     @cached_property
     def crowd(self) -> Crowd:
-        """The lines as an index keeps them."""
+        """The lines in the form of an index."""
         kept = [reading.posteriors for reading in self.readings if reading.posteriors is not None]
         packed = [PackedLines.of(kept[start : start + PAGE]) for start in range(0, len(kept), PAGE)]
         return Crowd(self.truths, stored_confidences([reading.confidence for reading in self.readings]), packed)
@@ -92,7 +92,7 @@ class LabeledLines:
         return {name: self.of(some) for name, some in sorted(places.items())}
 
     def situation(self, queries: Sequence[str]) -> Situation:
-        """Put queries to these lines."""
+        """Queries on these lines."""
         relevant = np.array([[query in words for words in self.truths] for query in queries], dtype=np.bool_)
         chances = np.stack([self.crowd.chances(query) for query in queries])
         return Situation(queries, relevant.reshape(len(queries), len(self)), chances)

@@ -15,20 +15,20 @@ from drethtr.text.tokenizer import Tokenizer
 LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
 
 SHORTEST = 3
-"""Letters of the shortest word that is searched for."""
+"""Minimum letters of a query."""
 
 BEGINNING = 3
-"""Letters that a made-up word shares with one that occurs, so that it is of the same language."""
+"""Letters that a made-up word shares with a real one, so that it is of the same language."""
 
 LONGEST = 24
-"""Letters of the longest made-up word."""
+"""Maximum letters of a made-up word."""
 
 TRIES = 20
-"""How often to try to make up a word that is not known."""
+"""Maximum attempts to make up a word that does not occur."""
 
 
 def queries_of(lines: LabeledLines, model: LanguageModel, seed: int = 0) -> list[str]:
-    """All distinct words of the lines that are long enough, and as many that are on none of them.
+    """All distinct words of the lines that are long enough, and as many that do not occur.
 
     Raises:
         DataError: if there are no words.
@@ -40,7 +40,7 @@ def queries_of(lines: LabeledLines, model: LanguageModel, seed: int = 0) -> list
 
 
 def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: int) -> list[str]:
-    """For each word, a made-up word with the same beginning, continued by n-grams, that is not known."""
+    """For each word, a made-up one with the same beginning, continued with n-grams, that is not in `known`."""
     rng = np.random.default_rng(seed)
     tokenizer, languages = model
     ngrams = languages.models[languages.of_texts(map(tokenizer.encode, words))]

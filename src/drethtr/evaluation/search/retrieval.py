@@ -1,6 +1,6 @@
-"""How good a ranking of lines is for many queries: average precision, recall, calibration.
+"""Retrieval metrics of a ranking of lines for many queries: average precision, recall, calibration.
 
-Shapes, everywhere in this file: Q queries; L lines; scores and relevance (Q, L), weights (L,) how often a line counts.
+Shapes, everywhere in this file: Q queries; L lines; scores and relevance (Q, L), weights (L,) of the lines.
 """
 
 from dataclasses import asdict, dataclass
@@ -17,10 +17,10 @@ Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
 
 DRAWS = 200
-"""Bootstrap samples: a ranking takes longer to judge than a sum of edits."""
+"""Bootstrap samples: few, as a ranking takes longer to evaluate than a sum of edits."""
 
 SHOWN = 0.1
-"""Least probability of a hit that counts for calibration: what `drethtr search` shows."""
+"""Minimum probability of a hit for calibration metrics, as for the hits that `drethtr search` shows."""
 
 CONVENTION = (
     "Queries: all distinct words of three letters and more of the lines, and as many that are on none; case, accents "
@@ -34,10 +34,10 @@ CONVENTION = (
 
 @dataclass(frozen=True)
 class Retrieval:
-    """How good a ranking is, see `CONVENTION`.
+    """The metrics of a ranking, see `CONVENTION`.
 
-    ece, ece_by_chance  of the hits, and on average if so many had perfect probabilities
-    said, were          mean probability of the hits, and the share of them that is right
+    ece, ece_by_chance  of the hits, and its mean for as many hits with perfect probabilities
+    said, were          mean probability of the hits, and their precision
     """
 
     gap: float
@@ -55,16 +55,16 @@ class Retrieval:
     were: float = nan
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers; null where there are none."""
+        """The metrics as plain values; null for undefined ones."""
         return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
 def judge(scores: Floats, relevant: Truths, pages: NDArray[np.int64], *, probable: bool = False) -> Retrieval:
-    """Judge a ranking.
+    """Evaluate a ranking.
 
     Args:
         pages: (L,) the page of each line, as a number from 0.
-        probable: Whether scores are probabilities, whose calibration is judged as well.
+        probable: Whether scores are probabilities, whose calibration is measured as well.
     """
     given = np.flatnonzero(scores.ravel() > 0)
     order = given[np.argsort(-scores.ravel()[given], kind="stable")]
@@ -97,11 +97,12 @@ def judge(scores: Floats, relevant: Truths, pages: NDArray[np.int64], *, probabl
 
 
 def average_precision(ranked: Truths, relevant: float, weights: Floats | None = None) -> float:
-    """Average precision of what was found (N,), best first; NaN if nothing is relevant.
+    """Average precision of N hits, best first; NaN if nothing is relevant.
 
     Args:
-        relevant: How much is, found or not.
-        weights: (N,) how often each counts; once by default.
+        ranked: (N,) whether each hit is relevant.
+        relevant: Total of relevant lines, found or not.
+        weights: (N,) of the hits; 1 by default.
     """
     if not relevant:
         return nan
@@ -111,14 +112,14 @@ def average_precision(ranked: Truths, relevant: float, weights: Floats | None = 
 
 
 def curve(ranked: Truths, scores: Floats, relevant: int) -> tuple[Floats, Floats]:
-    """Precision and recall (N,) above each different score of what was found, best first."""
+    """Precision and recall (N,) above each distinct score of the hits, best first."""
     ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1) if len(scores) else np.empty(0, dtype=np.int64)
     right = np.cumsum(ranked)[ends]
     return right / (ends + 1), right / max(relevant, 1)
 
 
 def drawn(pages: NDArray[np.int64], seed: int = 0) -> list[Floats]:
-    """How often each line counts in each of several draws of pages; nothing for too few pages."""
+    """The weights of lines in each of several bootstrap draws of pages; empty for too few pages."""
     number = int(pages.max()) + 1
     if number < FEWEST:
         return []

@@ -1,4 +1,4 @@
-"""Search of the text that was read, for comparison: exact, or fuzzy up to some edits."""
+"""Search the readings as text, for comparison: exactly, or fuzzily up to some edits."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from drethtr.evaluation.search.lines import Floats, LabeledLines
 from drethtr.recognition.confidence.logistic import Logistic
 
 EDITS = 2
-"""The most edits between a query and a word that fuzzy search finds."""
+"""Maximum edits between a query and a match of fuzzy search."""
 
 
 def exact_scores(queries: Sequence[str], lines: LabeledLines) -> Floats:
-    """(Q, L) the highest confidence of a word that was read as the query, 0 if there is none."""
+    """(Q, L) the highest confidence of a word that equals the query, 0 if there is none."""
     best = [
         {word.text: max(w.confidence for w in words if w.text == word.text) for word in words} for words in lines.read
     ]
@@ -21,7 +21,7 @@ def exact_scores(queries: Sequence[str], lines: LabeledLines) -> Floats:
 
 
 def fuzzy_features(queries: Sequence[str], lines: LabeledLines) -> Floats:
-    """(Q, L, 4) of the word most similar to the query: similarity, edits, confidence; and letters of the query.
+    """(Q, L, 4) similarity, edits and confidence of the most similar word, and letters of the query.
 
     Similarity is 0 if no word is at most `EDITS` away.
     """

@@ -1,4 +1,4 @@
-"""Convolutions as the backbones have them: feature maps (1, C, H, W) of one line."""
+"""Convolutions of the backbones, on feature maps (1, C, H, W) of one line."""
 
 from drethtr.recognition.onnx.graph import Graph, whole
 
@@ -15,7 +15,7 @@ def conv(
     groups: int = 1,
     padded: bool = True,
 ) -> str:
-    """A convolution to ceil(size / stride) rows and columns; an even kernel leans to the lower right.
+    """A convolution to ceil(size / stride) rows and columns; an even kernel is centered to the lower right.
 
     Without padding, the kernel stays inside.
     """

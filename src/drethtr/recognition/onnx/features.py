@@ -1,10 +1,10 @@
-"""What a backbone makes of a line."""
+"""The output of a backbone."""
 
 from typing import NamedTuple
 
 
 class Features(NamedTuple):
-    """Tokens (N, width), and those of their channels (N, draft_width) that the CTC draft reads from."""
+    """Tokens (N, width), and the channels (N, draft_width) for the CTC draft."""
 
     tokens: str
     width: int

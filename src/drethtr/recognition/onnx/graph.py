@@ -1,6 +1,6 @@
 """A graph under construction: operators on named tensors, and the weights they take.
 
-Weights come from files that anybody may have made: each is taken by its name and the shape that the graph expects.
+Weights may come from untrusted files, so each is taken by its name and checked against the expected shape.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,15 +19,15 @@ MICROSOFT = "com.microsoft"
 """The domain of onnxruntime's own operators."""
 
 SMALL = 1024
-"""Bytes up to which the numbers of a tensor are part of the model; those of larger ones are shared with it."""
+"""Maximum bytes of a tensor that is copied into the model; larger ones are shared."""
 
 
 class Graph:
-    """Operators, and the tensors that go in and out; `shared` are large constants by name, not copied.
+    """Operators with inputs and outputs; `shared` has large constants by name, which are not copied.
 
-    Every operator returns the name of its output, which the next takes as input; an array is taken as a constant.
-    Of a long line, only some `queries_at_once` attend, so that memory need not hold the weights of all; None: all do.
-    With `int8`, the largest matrix products are those of bytes.
+    Every operator returns the name of its output, which the next takes as input; an array becomes a constant.
+    `queries_at_once` limits the attention weights in memory for long lines; None computes all at once.
+    With `int8`, the largest matrix products are computed in 8 bits.
     """
 
     def __init__(self, weights: Mapping[str, Array], *, queries_at_once: int | None = None, int8: bool = False) -> None:
@@ -44,7 +44,7 @@ class Graph:
         self._prefix = ""
 
     def inner(self) -> "Graph":
-        """An empty graph for a loop of this one, all of whose tensors it sees."""
+        """An empty graph for the body of a loop, which can use all tensors of this one."""
         inside = Graph(self.weights)
         inside.used, inside.shared, inside._constants = self.used, self.shared, self._constants
         inside._prefix = f"{self._prefix}inner_{len(self._nodes)}_"
@@ -56,7 +56,7 @@ class Graph:
         return name
 
     def output(self, *values: str, kind: ElementType = ElementType.FLOAT) -> None:
-        """Make tensors outputs of the graph, behind those it has."""
+        """Append tensors to the outputs of the graph."""
         self.outputs += values
         self._results += [protobuf.declared(value, kind) for value in values]
 
@@ -64,7 +64,7 @@ class Graph:
         """A weight by its name.
 
         Raises:
-            CheckpointError: if there is none, or one of another shape or kind.
+            CheckpointError: if there is none, or it has another shape or type.
         """
         return self.constant(self.weight_values(name, *shape), name)
 
@@ -81,7 +81,7 @@ class Graph:
         return values
 
     def constant(self, values: Array, name: str = "") -> str:
-        """A constant; one that is named is the same for all who name it."""
+        """A constant; constants with the same name are shared."""
         name = name or f"constant_{len(self._constants)}"
         if name not in self._constants:
             if values.nbytes > SMALL:
@@ -105,7 +105,7 @@ class Graph:
         return made
 
     def loop(self, times: str, body: Callable[["Graph", str], str]) -> str:
-        """Outputs of a body side by side, (times, ...); it is given the graph to build in and the turn, from 0."""
+        """The stacked outputs of a body, (times, ...); it gets the graph to build in and the iteration, from 0."""
         inside = self.inner()
         turn = inside.input(f"{inside._prefix}turn", (), ElementType.INT64)
         going_on = inside.input(f"{inside._prefix}going_on", (), ElementType.BOOL)
@@ -122,7 +122,7 @@ class Graph:
 
 
 def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
-    """Refuse weights that no graph takes.
+    """Refuse weights that no graph uses.
 
     Raises:
         CheckpointError: naming them.
@@ -133,7 +133,7 @@ def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
 
 
 def whole(*values: int) -> NDArray[np.int64]:
-    """Whole numbers as a constant: axes, sizes."""
+    """Integers as a constant: axes, sizes."""
     return np.array(values, dtype=np.int64)
 
 

@@ -1,7 +1,7 @@
 """8-bit matrix products: on processors with VNNI they take a third of the time of float32.
 
-Weights have a scale for each output, activations one scale for each line, found while it is read (dynamic
-quantization). So no calibration data is needed, fine-tuned networks work as they are, and no line affects another.
+Weights have a scale for each output, activations one scale for each line, computed while it is read (dynamic
+quantization). So no calibration data is needed, fine-tuned networks work unchanged, and no line affects another.
 """
 
 from typing import Protocol

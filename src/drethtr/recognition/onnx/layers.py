@@ -68,7 +68,7 @@ def scores(graph: Graph, queries: str, keys: str) -> str:
 
 
 Bias = Callable[[Graph, str], str]
-"""What is added to the scores (H, N, M) of queries, by a graph to build in and the places (N, 1) of the queries."""
+"""Builds the bias added to the scores (H, N, M) of queries, given the graph and the places (N, 1) of the queries."""
 
 
 def attention(graph: Graph, heads: Heads, places: str, bias: Bias | None = None) -> str:

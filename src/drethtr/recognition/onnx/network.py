@@ -1,7 +1,6 @@
 """A network computed by onnxruntime: each line alone, at its own width.
 
-Sessions are made when they are first needed, so that reading by the CTC head alone never builds the text side. They
-share the weights.
+Sessions are created on first use, so CTC decoding never builds the text side. They share the weights.
 
 Shapes, everywhere in this file: B lines, R rows; H heads of K channels; I image tokens; V tokens of the vocabulary.
 """
@@ -49,17 +48,17 @@ class OnnxNetwork:
     """See `drethtr.recognition.network.Network`.
 
     Args:
-        config: What the network is made of.
-        weights: Those of the torch network, by their names there.
-        vocabulary: Tokens that it knows.
-        rescorer: The model's own language model of whole texts, if there is one.
-        threads: How many calls to expect side by side; each uses one processor.
-        int8: Whether images, trees and the rescorer are computed with 8-bit matrix products: faster, hardly less
-            exact. Single steps and attention stay in float32.
+        config: The architecture.
+        weights: Those of the torch network, with the same names.
+        vocabulary: Number of tokens.
+        rescorer: The model's language model of whole texts, if there is one.
+        threads: Number of parallel calls to expect; each uses one processor.
+        int8: Whether to compute images, trees and the rescorer with 8-bit matrix products: faster, and hardly less
+            accurate. Single steps and attention stay in float32.
 
     Raises:
         ConfigError: if the network has parts that only torch can compute.
-        CheckpointError: if the weights are not those of such a network.
+        CheckpointError: if the weights do not fit the network.
     """
 
     def __init__(
@@ -116,8 +115,8 @@ class OnnxNetwork:
         """See `Network.encode`.
 
         Raises:
-            DataError: if an image is not as high as the backbone takes it.
-            MemoryError: if memory does not suffice.
+            DataError: if an image does not have the height that the backbone expects.
+            MemoryError: if there is not enough memory.
         """
         return stacked([self._encode(image) for image in images])
 
@@ -212,7 +211,7 @@ class OnnxNetwork:
 
 
 def stacked(memories: Sequence[ImageMemory]) -> ImageMemory:
-    """The memories of some lines as one."""
+    """Concatenate the memories of lines."""
     drafts = [memory.drafts for memory in memories if memory.drafts is not None]
     ctc = [memory.ctc for memory in memories if memory.ctc is not None]
     return ImageMemory(
@@ -225,12 +224,12 @@ def stacked(memories: Sequence[ImageMemory]) -> ImageMemory:
 
 
 def in_pairs(kept: Sequence[Numbers]) -> Kept:
-    """Keys and values of each layer, from both in turn."""
+    """Keys and values of each layer, from alternating keys and values."""
     return tuple(zip(kept[::2], kept[1::2], strict=True))
 
 
 def of_image(kept: Kept) -> Feeds:
-    """Keys and values as the graphs of the text take them."""
+    """Keys and values as inputs of the graphs of the text side."""
     feeds: Feeds = {}
     for layer, (keys, values) in enumerate(kept):
         feeds |= {f"keys_{layer}": keys, f"values_{layer}": values}

@@ -1,6 +1,6 @@
-"""ONNX models as bytes: as much of their protobuf format as a graph for onnxruntime needs.
+"""Encode ONNX models: the part of their protobuf format that a graph for onnxruntime needs.
 
-A message is a sequence of fields, each a key and a value: a number, four bytes, or a length and so many bytes.
+A message is a sequence of fields, each a key and a value: a number, four bytes, or a length followed by bytes.
 Source: onnx/onnx.proto; field numbers below are those of its messages.
 """
 
@@ -17,11 +17,11 @@ OPSETS = {"": 20, "com.microsoft": 1}
 """Versions of the operators: known to onnxruntime since 1.18."""
 
 VARINT, BYTES, FLOAT32 = 0, 2, 5
-"""How the value of a field is stored."""
+"""Encodings of the value of a field."""
 
 
 class ElementType(IntEnum):
-    """Numbers of a tensor (TensorProto.DataType)."""
+    """Element types of a tensor (TensorProto.DataType)."""
 
     FLOAT = 1
     UINT8 = 2
@@ -111,7 +111,7 @@ def tensor(name: str, array: NDArray[np.generic]) -> bytes:
 
 
 def promised(name: str, array: NDArray[np.generic]) -> bytes:
-    """TensorProto whose numbers are handed over beside the model."""
+    """TensorProto whose numbers are passed separately from the model."""
     place = data(1, "location") + data(2, "memory")
     return header(name, array) + data(13, place) + number(14, 1)
 

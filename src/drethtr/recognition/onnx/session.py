@@ -1,4 +1,4 @@
-"""Graphs that onnxruntime runs, one thread for a call."""
+"""Run graphs with onnxruntime, with one thread per call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from drethtr.recognition.onnx.graph import Graph
 
 SETTINGS = {"session.intra_op.allow_spinning": "0"}
-"""A thread that waits leaves its processor to others."""
+"""Waiting threads do not occupy a processor."""
 
 OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory")
-"""What onnxruntime says where an allocation fails."""
+"""Parts of onnxruntime's messages for failed allocations."""
 
 
 class Session:
-    """A graph that runs; several threads may call it at once."""
+    """A loaded graph; several threads may run it at once."""
 
     def __init__(self, graph: Graph) -> None:
         options = ort.SessionOptions()
@@ -32,12 +32,12 @@ class Session:
         self._inputs, self._outputs = tuple(graph.inputs), graph.outputs
 
     def run(self, feeds: Mapping[str, NDArray[Any]], *, seldom: bool = False) -> list[NDArray[np.float32]]:
-        """The outputs of the graph; of the feeds it takes what it needs.
+        """The outputs of the graph; unused feeds are ignored.
 
-        What needs much memory and is `seldom` run gives it back; otherwise it is kept for the next call.
+        A graph that needs much memory and is `seldom` run frees it; otherwise memory is kept for the next call.
 
         Raises:
-            MemoryError: if memory does not suffice.
+            MemoryError: if there is not enough memory.
         """
         options = ort.RunOptions()
         if seldom:

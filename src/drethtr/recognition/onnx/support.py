@@ -1,4 +1,4 @@
-"""Which networks can be computed without torch: those like the shipped one."""
+"""Which networks onnxruntime can compute: those like the shipped one."""
 
 from drethtr.recognition.architecture import (
     Added,
@@ -21,11 +21,11 @@ KNOWN = {
     "mixer": Retentive,
     "output": Plain,
 }
-"""What each part of a network may be."""
+"""The supported variants of each part of a network."""
 
 
 def supports(config: NetworkConfig) -> str | None:
-    """Why a network cannot be computed without torch; None if it can."""
+    """Why a network needs torch; None if it does not."""
     unknown = [
         type(part).__name__ for name, known in KNOWN.items() if not isinstance(part := getattr(config, name), known)
     ]

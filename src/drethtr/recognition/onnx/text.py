@@ -45,7 +45,7 @@ def tree_graph(
     Inputs are `tokens` (N,), their `places` (N, 1), `distance` (N, N) to nodes before them in their texts, infinite to
     all others, and for each layer `keys_n` and `values_n` (H, I, K). If it is `watched`, outputs are instead the
     weights of each layer: attention (H, N, I) to the image and retention (H, N, N) of the text.
-    With `int8`, the largest matrix products are those of bytes.
+    With `int8`, the largest matrix products are computed in 8 bits.
     """
     graph = Graph(weights, int8=int8)
     x = text_tokens(graph, config, vocabulary)
@@ -67,7 +67,7 @@ def tree_graph(
 def rescorer_graph(
     config: RescorerConfig, weights: Mapping[str, Array], vocabulary: int, *, int8: bool = False
 ) -> Graph:
-    """Logits (N, V) after each node of a tree, by retention alone; inputs and `int8` as of `tree_graph`."""
+    """Logits (N, V) after each node of a tree, by retention alone; inputs and `int8` as for `tree_graph`."""
     graph = Graph(weights, int8=int8)
     x = placed(graph, embedded(graph, config.width, vocabulary), config.width)
     distance = graph.input("distance", ("nodes", "nodes"))

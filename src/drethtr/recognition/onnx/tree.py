@@ -1,4 +1,4 @@
-"""Trees of texts as the graph takes them: which nodes stand before each, and how far.
+"""Trees of texts as inputs of a graph: the distance of each node to the nodes before it.
 
 Shapes, everywhere in this file: N nodes of a tree, T texts.
 """

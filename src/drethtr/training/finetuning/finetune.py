@@ -47,7 +47,7 @@ Tell = Callable[[str], object]
 
 
 def silent(words: str) -> None:
-    """Tell nothing."""
+    """Report nothing."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def finetuned(material: Material, output: Path, place: Workplace) -> Outcome:
 
 
 def forgotten_by(material: Material, trained: Model, place: Workplace) -> Forgotten | None:
-    """What a model has forgotten of what the starting model knew; None without old lines to tell."""
+    """The change of the error rate on old lines; None without old lines."""
     lines = material.remembered
     if not lines:
         return None
