@@ -200,6 +200,20 @@ def test_what_cannot_be_done_is_explained(client, page, method, path, body, stat
     assert answer.status_code == status and error in answer.json()["error"]
 
 
+def test_errors_name_files_within_the_folder(client, page, line, tmp_path):
+    (tmp_path / "scans" / "a.page.xml").chmod(0o444)
+    refused = client.put(address(page, line), json={"text": "x"}, headers={"If-Match": line["revision"]})
+    assert refused.status_code == 422 and refused.json()["error"].startswith("cannot write a.page.xml: it is write-p")
+    (tmp_path / "scans" / "a.png").write_bytes(b"broken")
+    shown = client.get(f"/api/pages/{page}/image.jpg")
+    assert shown.status_code == 422 and shown.json()["error"].startswith("a.png: not an image")
+    job = client.post(f"/api/pages/{page}/read").json()["id"]
+    while (job := client.get(f"/api/jobs/{job}").json())["state"] in ("waiting", "running"):
+        job = job["id"]
+    told = [job["message"], client.get("/api/pages").text, client.get(f"/api/pages/{page}").text]
+    assert not any(str(tmp_path) in one for one in told) and "a.png" in told[0]
+
+
 def test_a_request_that_is_too_large_or_no_json_is_refused(client, page, line):
     headers = {"If-Match": line["revision"], "Content-Type": "application/json"}
     assert client.put(address(page, line), content=b"x" * (2 << 20), headers=headers).status_code == 413

@@ -460,3 +460,11 @@ def test_a_search_gives_hits_or_says_what_is_wrong_with_it(tiny_path, tmp_path):
             assert status == 400 and "error" in json.loads(content)
     with serving(recognizer) as ask:
         assert ask("/search?q=received")[0] == 404
+
+
+def test_a_damaged_index_is_named_without_its_folders(tiny_path, tmp_path):
+    index = tmp_path / "letters.sqlite"
+    index.write_bytes(b"no index")
+    with serving(Recognizer.load(tiny_path), index) as ask:
+        status, _, content = ask("/search?q=received")
+    assert status == 422 and json.loads(content)["error"].startswith("letters.sqlite: not an index")

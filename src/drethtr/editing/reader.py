@@ -125,12 +125,12 @@ class Reader:
                 except DrethtrError as error:
                     self.workspace.unreadable[page] = error.reason
                     self.workspace.tell("page", page=page, why="read")
-                    failed.append(f"{leaf.name}: {error.reason}")
+                    failed.append(f"{leaf.name}: {self.workspace.told(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
         except Cancelled:
             self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages were read")
         except Exception as error:
-            self.jobs.update(job, state=State.FAILED, error=f"reading stopped: {error}")
+            self.jobs.update(job, state=State.FAILED, error=f"reading stopped: {self.workspace.told(error)}")
             raise
         else:
             told = f"; {failed[0]}" + (f", and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""

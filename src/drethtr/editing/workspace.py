@@ -116,6 +116,10 @@ class Workspace:
         rows = self.overview.rows(tuple(self.leaves.values()), self.error_rate)
         return [{**row, "error": self.error_of(row["id"], row["error"])} for row in rows]
 
+    def told(self, error: object) -> str:
+        """What clients are told of an error: files as seen from the folder, as its place on this machine is private."""
+        return str(error).replace(f"{self.folder}{sep}", "").replace(str(self.folder), self.folder.name)
+
     def summarized(self) -> Iterator[tuple[Leaf, Summary | DataError]]:
         """Every page with its summary; files that changed since the last time are read again."""
         return self.overview.of(tuple(self.leaves.values()))
@@ -136,9 +140,9 @@ class Workspace:
         return {**content, "error": self.error_of(page, content["error"]), **beside}
 
     def error_of(self, page: str, error: str | None) -> str | None:
-        """Why a page cannot be used or read, with files as seen from the folder; None if it can."""
-        told = error or self.unreadable.get(page)
-        return None if told is None else told.replace(f"{self.folder}{sep}", "")
+        """Why a page cannot be used or read; None if it can."""
+        reason = error or self.unreadable.get(page)
+        return None if reason is None else self.told(reason)
 
     def content(self, leaf: Leaf) -> dict[str, Any]:
         """A page with its lines, or with the reason why it has none."""

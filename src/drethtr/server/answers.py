@@ -1,5 +1,7 @@
 """The answers for errors, in the words of the command line, as JSON."""
 
+from collections.abc import Callable
+
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -15,15 +17,15 @@ MOST_TOLD = 10
 """Most addresses that are told to who has asked for a wrong one."""
 
 
-def told(request: Request, error: Exception) -> Response:
-    """The answer for an expected error, in the words of the command line; a client that has left gets none."""
+def told(words: Callable[[object], str], request: Request, error: Exception) -> Response:
+    """The answer for an expected error, in `words` for clients; a client that has left gets none."""
     if isinstance(error, ClientDisconnect):
         return Response(status_code=400)
     if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     if isinstance(error, Stale):
-        return JSONResponse({"error": error.reason, error.kind: error.now}, 409)
-    return JSONResponse({"error": str(error)}, next(status for kind, status in STATUS if isinstance(error, kind)))
+        return JSONResponse({"error": words(error), error.kind: error.now}, 409)
+    return JSONResponse({"error": words(error)}, next(status for kind, status in STATUS if isinstance(error, kind)))
 
 
 def misdirected(request: Request, error: Exception) -> Response:

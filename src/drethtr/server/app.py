@@ -1,6 +1,7 @@
 """The web application, for any ASGI server: with a folder to work in (`drethtr edit`), or without (`drethtr serve`)."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -59,7 +60,8 @@ def make_app(
     if index is not None:
         routes.append(Route("/search", SearchService(index).search_index))
     routes.append(Route("/openapi.json", describing(routes)))
-    expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), told)
+    words = str if session is None else session.workspace.told
+    expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), partial(told, words))
     nowhere = dict.fromkeys((404, 405), misdirected)
     app = Starlette(
         routes=routes,

@@ -8,7 +8,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.search.index import Hit, open_index
 from drethtr.server.uploads import parameters_of
 
@@ -34,8 +34,11 @@ class SearchService:
 
     def hits(self, query: str, strict: bool, pages: bool, least: float, limit: int) -> list[Hit]:
         """The hits of a query."""
-        with open_index(self.index) as index:
-            return index.search(query, strict=strict, whole_pages=pages, least=least, limit=limit)
+        try:
+            with open_index(self.index) as index:
+                return index.search(query, strict=strict, whole_pages=pages, least=least, limit=limit)
+        except DataError as error:
+            raise DataError(str(error).replace(str(self.index), Path(self.index).name)) from error
 
 
 def number_in(asked: Mapping[str, str], name: str, usual: float) -> float:
