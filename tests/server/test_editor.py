@@ -139,7 +139,7 @@ def test_search_ignores_case_accents_and_the_long_s(client, page, line):
     assert client.get("/api/search", params={"q": "fliesst"}).json()["hits"][0]["ranges"] == [[7, 13]]
     assert client.get("/api/search", params={"q": "town dear"}).json() == {"total": 0, "hits": []}
     assert client.get("/api/search", params={"q": "dear", "limit": 1}).json()["total"] == 2
-    assert set("ſßé") == set(client.get("/api/characters").json()["used"])
+    assert set("ſßé") == set(client.get(f"/api/pages/{page}/characters").json()["used"])
 
 
 def test_the_export_dialog_explains_every_format():
@@ -231,7 +231,7 @@ def test_answers_are_as_described(client, page, line):
         "/api/status",
         "/api/pages",
         "/api/search",
-        "/api/characters",
+        "/api/pages/{page}/characters",
     }
     asked |= {
         "/api/pages/{page}",

@@ -1,7 +1,8 @@
-"""Characters that keyboards lack: those of the texts of a folder, and others that the model can read."""
+"""Characters that keyboards lack: those of a page's language, of the texts of its folder, and all that can be read."""
 
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from string import printable
 
 from drethtr.base.errors import DataError
@@ -12,21 +13,42 @@ from drethtr.text.tokenizer import Characters
 SHOWN = 200
 """Most characters of each kind."""
 
+SELDOM = -11.5
+"""Log-probability below which a character is none of a language: 1 in 100,000, as in foreign names."""
+
 CATEGORIES = ("Ll", "Lo", "M", "P", "Lu", "N", "S")
 """Beginnings of Unicode categories in the order of use: small letters, marks, punctuation, capitals, signs."""
 
 
-def special_characters(workspace: Workspace, model: Model) -> dict[str, list[str]]:
-    """Characters of the folder, the most frequent first, and of the model's alphabet, letters first."""
+def special_characters(workspace: Workspace, page: str, model: Model) -> dict[str, list[str]]:
+    """Characters of the language of a page and others of the folder, the most frequent first; then the rest, by kind.
+
+    Raises:
+        Missing: if there is no such page.
+    """
+    workspace.leaf(page)
     counts: Counter[str] = Counter()
-    for _, summary in workspace.summarized():
+    own: list[str] = []
+    for leaf, summary in workspace.summarized():
         if not isinstance(summary, DataError):
-            for _, text, _ in summary.texts:
-                counts.update(text)
-    used = [character for character, _ in counts.most_common() if is_special(character)]
+            texts = [text for _, text, _ in summary.texts if text]
+            counts.update("".join(texts))
+            own = texts if leaf.id == page else own
+    language = of_language(model, own)
+    used = [one for one, _ in counts.most_common() if is_special(one) and one not in language]
     known = model.tokenizer.characters if isinstance(model.tokenizer, Characters) else ""
-    others = sorted({one for one in known if is_special(one) and one not in counts}, key=place_of)
-    return {"used": used[:SHOWN], "model": others[:SHOWN]}
+    others = {one for one in known if is_special(one)} - {*language, *used}
+    return {"language": language, "used": used[:SHOWN], "others": sorted(others, key=place_of)[:SHOWN]}
+
+
+def of_language(model: Model, texts: Sequence[str]) -> list[str]:
+    """The special characters of the language of some texts, by the n-grams of a model; none without either."""
+    tokenizer, languages = model.tokenizer, model.languages
+    if not (texts and languages and isinstance(tokenizer, Characters)):
+        return []
+    ngrams = languages.models[languages.of_texts(map(tokenizer.encode, texts))]
+    shares = {one: ngrams.anywhere(token) for one, token in tokenizer.ids.items() if is_special(one)}
+    return sorted((one for one in shares if shares[one] >= SELDOM), key=lambda one: -shares[one])
 
 
 def is_special(character: str) -> bool:

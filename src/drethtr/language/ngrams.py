@@ -115,6 +115,10 @@ class NGrams:
                 lost += backoffs[node]
         return STEP * lost + FAINTEST
 
+    def anywhere(self, token: int) -> float:
+        """The log-probability of a token, whatever stands before it."""
+        return self.next((0,), token)
+
     @cached_property
     def step(self) -> Callable[[State, int], tuple[float, State]]:
         """`next` and `after`, cached: texts scored one after the other have most n-grams in common."""

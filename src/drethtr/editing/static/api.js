@@ -40,7 +40,7 @@ const linePath = (page, line) => `${pagePath(page)}/lines/${encodeURIComponent(l
 export const status = () => ask("GET", "/api/status");
 export const pages = () => ask("GET", "/api/pages");
 export const page = (id) => ask("GET", pagePath(id));
-export const characters = () => ask("GET", "/api/characters");
+export const characters = (page) => ask("GET", `${pagePath(page)}/characters`);
 export const search = (words) => ask("GET", `/api/search?limit=200&q=${encodeURIComponent(words)}`);
 export const judgeHit = (q, page, line, stands) =>
   ask("POST", "/api/search/judge", { body: { q, page, line, stands } });

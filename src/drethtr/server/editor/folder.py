@@ -41,8 +41,8 @@ class Folder:
             Route("/api/events", self.events),
             Route("/api/search", self.search),
             Route("/api/search/judge", self.judge_hit, methods=["POST"]),
-            Route("/api/characters", self.characters),
             Route("/api/export", self.export),
+            Route("/api/pages/{page}/characters", self.characters),
             Route("/api/pages/{page}/export", self.export_page),
         ]
 
@@ -77,9 +77,9 @@ class Folder:
         return JSONResponse({"stands": stands})
 
     async def characters(self, request: Request) -> Response:
-        """`GET /api/characters`: characters that keyboards lack."""
+        """`GET /api/pages/{page}/characters`: characters that keyboards lack, those of the page's language first."""
         model = self.reader.recognizer.model
-        return JSONResponse(await asyncio.to_thread(special_characters, self.workspace, model))
+        return JSONResponse(await asyncio.to_thread(special_characters, self.workspace, page_of(request), model))
 
     async def export(self, request: Request) -> Response:
         """`GET /api/export?format=page&pages=ID,ID`: pages in a format; all, unless some are named."""

@@ -344,7 +344,7 @@ export function Page({ id, status, line: wanted, isReading, toolbar }) {
         </ol>
         <div class="foot">
           <p class="said" role="status">${said}</p>
-          ${hasPalette && html`<${Palette} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
+          ${hasPalette && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
         </div>
       </section>
       ${comparing.isChoosing && html`<${Compare} page=${id} close=${comparing.unchoose} done=${comparing.begin} />`}

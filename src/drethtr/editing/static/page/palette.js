@@ -1,4 +1,4 @@
-// Characters that the keyboard lacks: those of this folder first, then the others the model knows.
+// Characters that the keyboard lacks: those of the page's language first, then others of this folder, then the rest.
 
 import * as api from "../api.js";
 import { html } from "../html.js";
@@ -9,11 +9,14 @@ import { Toolbar } from "./toolbar.js";
 // A mark that stands on other characters is shown on a circle.
 const onCircle = (character) => (/^\p{M}/u.test(character) ? `◌${character}` : character);
 
-export function Palette({ entered, close, back }) {
-  const [known, setKnown] = useState(null);
+export function Palette({ page, entered, close, back }) {
+  const [groups, setGroups] = useState([]);
   useEffect(() => {
-    api.characters().then(setKnown, () => setKnown({ used: [], model: [] }));
-  }, []);
+    api.characters(page).then(
+      ({ language, used, others }) => setGroups([language, used, others].filter(({ length }) => length)),
+      () => {}, // They can be typed or pasted as well.
+    );
+  }, [page]);
   const insert = (character) => {
     back();
     type(character);
@@ -23,12 +26,10 @@ export function Palette({ entered, close, back }) {
       (character) => html`<button type="button" aria-label=${`Insert ${character}`}
         onMouseDown=${(event) => event.preventDefault()} onClick=${() => insert(character)}>${onCircle(character)}</button>`,
     );
-  if (!known) return null;
+  if (!groups.length) return null;
   return html`
     <${Toolbar} label="Special characters" kind="palette" entered=${entered} back=${back}>
-      <div class="characters">
-        ${shown(known.used)}${known.used.length > 0 && known.model.length > 0 && html`<i />`}${shown(known.model)}
-      </div>
+      <div class="characters">${groups.map((group, place) => [place > 0 && html`<i />`, shown(group)])}</div>
       <button type="button" title="Alt+C" onClick=${close}>Hide</button>
     <//>`;
 }
