@@ -71,26 +71,26 @@ def test_files_keep_their_times(tmp_path):
     "name", ["../a.jpg", "b/../../a.jpg", "/etc/a.jpg", "..\\a.jpg", "C:\\a.jpg", "\\\\host\\share\\a.jpg"]
 )
 def test_a_name_that_leads_elsewhere_is_refused(tmp_path, name):
-    with pytest.raises(DataError, match=r"a\.zip: has a file that is to be written elsewhere"):
+    with pytest.raises(DataError, match=r"a\.zip: contains an unsafe path"):
         unpacked(pack(tmp_path / "a.zip", ("good.jpg", b"1"), (name, b"1")))
     assert names(tmp_path) == ["a.zip"]
 
 
 @pytest.mark.parametrize("name", ["", "."])
 def test_a_file_without_a_name_is_refused(tmp_path, name):
-    with pytest.raises(DataError, match=r"a\.zip: has a file without a name"):
+    with pytest.raises(DataError, match=r"a\.zip: contains a file without a name"):
         unpacked(pack(tmp_path / "a.zip", (zipfile.ZipInfo(name), b"1")))
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFCHR | 0o600, stat.S_IFIFO | 0o600])
 def test_links_and_devices_are_refused(tmp_path, mode):
-    with pytest.raises(DataError, match=r"has a link or device, 'a\.jpg'"):
+    with pytest.raises(DataError, match=r"contains a link or device, 'a\.jpg'"):
         unpacked(pack(tmp_path / "a.zip", (entry_of_kind(mode), b"/etc/passwd")))
 
 
 def test_a_bomb_is_refused_by_what_it_says_and_cannot_lie(tmp_path):
     path = pack(tmp_path / "a.zip", ("a.tif", bytes(module.SMALL + 1)))
-    with pytest.raises(DataError, match="more than 100 times larger than itself"):
+    with pytest.raises(DataError, match="more than 100 times larger than the ZIP file"):
         unpacked(path)
     content = path.read_bytes()
     size = (module.SMALL + 1).to_bytes(4, "little")
@@ -163,7 +163,7 @@ def test_a_damaged_file_is_refused(tmp_path, spoil, reason):
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_files_of_one_name_are_refused(tmp_path):
-    with pytest.raises(DataError, match=r"has two files named '1\.jpg'"):
+    with pytest.raises(DataError, match=r"contains two files named '1\.jpg'"):
         unpacked(pack(tmp_path / "a.zip", ("1.jpg", b"1"), ("1.jpg", b"2")))
 
 

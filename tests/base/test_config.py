@@ -258,7 +258,7 @@ def test_two_kinds_of_one_name_are_refused():
     mosses = [
         make_dataclass("Moss", [], bases=(Plant,), namespace={"__module__": module}) for module in ("wood", "wall")
     ]
-    with pytest.raises(ConfigError, match="two kinds of Plant are called 'Moss', in wood and in wall; rename one"):
+    with pytest.raises(ConfigError, match="two kinds of Plant are named 'Moss', in wood and wall; rename one"):
         from_dict(Plant, {"kind": mosses[0].__name__})
 
 

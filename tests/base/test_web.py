@@ -115,7 +115,7 @@ def test_a_busy_host_is_asked_again_when_it_says(host, web, waits):
 
 def test_a_host_that_wants_peace_gets_it(host, web, waits):
     host.replies["/a"] = Reply(429, headers={"Retry-After": "3600"})
-    with pytest.raises(DataError, match="asks to wait 3600 seconds; run the same command then"):
+    with pytest.raises(DataError, match="asks to wait 3600 seconds; run the same command again then"):
         web.fetch([f"{host.address}/a", f"{host.address}/b"])
     assert waits == [] and host.asked == ["/a"]
     host.replies["/a"] = Reply(503)

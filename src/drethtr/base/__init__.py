@@ -1,1 +1,1 @@
-"""Foundations of all packages: errors, configs, atomic files."""
+"""The foundation of all other packages: errors, configuration, atomic files, sandboxed calls, downloads."""

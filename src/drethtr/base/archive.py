@@ -1,8 +1,8 @@
-"""Unpack untrusted ZIP files: into a folder of this process, in a child process with limits.
+"""Unpack untrusted ZIP files into a temporary folder, in a child process with limits.
 
     folder = unpacked(Path("export.zip"))
 
-Nothing is written beside the ZIP file; the folder is removed when this process ends.
+Nothing is written beside the ZIP file; the folder is removed when this process exits.
 """
 
 import atexit
@@ -26,33 +26,33 @@ ENDING = ".zip"
 
 MOST_FILES = 100_000
 MOST_BYTES = 64 << 30
-"""Bytes of all files together."""
+"""Total size of all files."""
 
 MOST_BYTES_OF_FILE = 2 << 30
 
 MOST_GROWTH = 100
-"""How many times larger than the ZIP file its content may be; scans hardly shrink, and XML shrinks to a tenth."""
+"""Highest compression ratio accepted: scans hardly compress, and XML to about a tenth."""
 
 SMALL = 64 << 20
-"""Bytes of content below which growth does not matter."""
+"""Content below this size may have any compression ratio."""
 
 SECONDS, BYTES_PER_SECOND = 60.0, 10e6
-"""Processor time to unpack a ZIP file, and bytes of it for which there is another second."""
+"""Processor time allowed for unpacking: a base, plus one second per so many bytes of the ZIP file."""
 
 unpacked_from: dict[Path, Path] = {}
-"""The folders of this process, each with the ZIP file that it comes from."""
+"""The temporary folders of this process, each with its ZIP file."""
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file is a ZIP file by its name; documents of Word are ZIP files, too, but not folders of scans."""
+    """Whether a file is a ZIP file by its name; Word documents are ZIP files too, but hold no scans."""
     return path.suffix.lower() == ENDING
 
 
 def unpacked(path: Path) -> Path:
-    """The folder with the files of a ZIP file, or the one folder that holds them all; unpacked once in a process.
+    """Unpack a ZIP file, once per process, and return the folder; of nested single folders, the innermost.
 
     Raises:
-        DataError: if it is missing, damaged, encrypted, too large, or has names that lead elsewhere.
+        DataError: if it is missing, damaged, encrypted, too large, or contains unsafe paths.
     """
     try:
         state = path.stat()
@@ -63,7 +63,7 @@ def unpacked(path: Path) -> Path:
 
 @cache
 def unpacked_once(place: Path, name: Path, size: int, changed: int) -> Path:
-    """What `unpacked` returns, for a file of this size, changed at this time."""
+    """`unpacked` for a file with this size and modification time."""
     from tempfile import TemporaryDirectory
 
     kept = TemporaryDirectory(prefix="drethtr-", ignore_cleanup_errors=True)
@@ -82,12 +82,12 @@ def unpacked_once(place: Path, name: Path, size: int, changed: int) -> Path:
 
 
 def archive_of(path: Path) -> Path | None:
-    """The ZIP file that a file was unpacked from; None if it was not."""
+    """The ZIP file that a file was unpacked from, or None."""
     return next((unpacked_from[parent] for parent in path.parents if parent in unpacked_from), None)
 
 
 def as_unpacked_beside(path: Path) -> Path:
-    """Where a file would be if its ZIP file were unpacked beside itself; a file that comes from none stays."""
+    """Where a file would be if its ZIP file had been unpacked in place; other paths are returned unchanged."""
     for folder, name in unpacked_from.items():
         if path.is_relative_to(folder):
             return name.with_suffix("") / path.relative_to(folder)
@@ -95,17 +95,17 @@ def as_unpacked_beside(path: Path) -> Path:
 
 
 def as_given(text: str) -> str:
-    """A message with the names of ZIP files in place of the folders that they are unpacked to."""
+    """Replace temporary folders in a message by the names of their ZIP files."""
     for folder, name in unpacked_from.items():
         text = text.replace(str(folder), str(name))
     return text
 
 
 def unpack(path: Path, folder: Path, name: str) -> Answer:
-    """Write the files of a ZIP file into a folder, without hidden ones; returns how many.
+    """Unpack all but hidden files into a folder; returns their number.
 
     Raises:
-        DataError: as `unpacked` does.
+        DataError: as for `unpacked`.
     """
     from zipfile import ZipFile
 
@@ -121,10 +121,10 @@ def unpack(path: Path, folder: Path, name: str) -> Answer:
 
 @contextmanager
 def refusing_damage(what: str, name: str | Path) -> Iterator[None]:
-    """Turn errors of `zipfile` and of the system into one that names the file.
+    """Turn errors of `zipfile` and its decompressors into one that names the file.
 
     Raises:
-        DataError: saying that it is not `what`.
+        DataError: saying that the file is not `what`.
     """
     import zlib
     from lzma import LZMAError
@@ -137,10 +137,10 @@ def refusing_damage(what: str, name: str | Path) -> Iterator[None]:
 
 
 def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tuple[str, ...], "ZipInfo"]:
-    """The files to unpack from a ZIP file of so many bytes, by the parts of their names.
+    """The entries to unpack, by path components; `size` is that of the ZIP file.
 
     Raises:
-        DataError: if they are too many or too large, or one of them cannot be written safely.
+        DataError: if they are too many or too large, or one of them is unsafe.
     """
     entries = archive.infolist()
     if len(entries) > MOST_FILES:
@@ -151,7 +151,7 @@ def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tup
         if entry.is_dir() or any(part.startswith((".", "__MACOSX")) for part in parts):
             continue
         if parts in files:
-            raise DataError(f"has two files named {entry.filename!r}; it is damaged", name)
+            raise DataError(f"contains two files named {entry.filename!r}; it is damaged", name)
         files[parts] = entry
     content = sum(entry.file_size for entry in files.values())
     largest = max(files.values(), key=lambda entry: entry.file_size, default=None)
@@ -161,7 +161,7 @@ def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tup
         raise DataError(f"its files are larger than {MOST_BYTES >> 30} GB in total; split it", name)
     if content > max(SMALL, MOST_GROWTH * size):
         raise DataError(
-            f"its files are more than {MOST_GROWTH} times larger than itself, as a bomb's are; "
+            f"its files are more than {MOST_GROWTH} times larger than the ZIP file, like those of a ZIP bomb; "
             "if you trust it, unpack it and give the folder",
             name,
         )
@@ -175,26 +175,26 @@ def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tup
 
 
 def safe_parts(entry: "ZipInfo", name: str) -> tuple[str, ...]:
-    """The parts of the name of a file.
+    """The path components of an entry.
 
     Raises:
-        DataError: if it leads out of the folder or nowhere, or the file is a link, a device or encrypted.
+        DataError: if the path is absolute, empty or has `..`, or the entry is a link, a device or encrypted.
     """
     mode = entry.external_attr >> 16
     if S_IFMT(mode) and not (S_ISREG(mode) or S_ISDIR(mode)):
-        raise DataError(f"has a link or device, {entry.filename!r}; unpack it yourself and give the folder", name)
+        raise DataError(f"contains a link or device, {entry.filename!r}; unpack it yourself and give the folder", name)
     if entry.flag_bits & 1:
         raise DataError("is encrypted; save it without a password", name)
-    place = PureWindowsPath(entry.filename)  # with either kind of slash, as some programs write the wrong one
+    place = PureWindowsPath(entry.filename)  # splits at both kinds of slash, since some programs write backslashes
     if place.anchor or ".." in place.parts:
-        raise DataError(f"has a file that is to be written elsewhere, {entry.filename!r}; it is not unpacked", name)
+        raise DataError(f"contains an unsafe path, {entry.filename!r}; it was not unpacked", name)
     if not place.parts and not entry.filename.endswith("/"):
-        raise DataError(f"has a file without a name, {entry.filename!r}; it is damaged", name)
+        raise DataError(f"contains a file without a name, {entry.filename!r}; it is damaged", name)
     return place.parts
 
 
 def write(archive: "ZipFile", entry: "ZipInfo", place: Path) -> None:
-    """Write a file with the time that it had, so that pages that were read of it are known again."""
+    """Unpack an entry with its modification time, by which finished pages are recognized in later runs."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as packed, place.open("xb") as file:
         copyfileobj(packed, file, 1 << 20)

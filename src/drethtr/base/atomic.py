@@ -1,7 +1,7 @@
-"""Atomic files: complete or absent, whenever the writing program or the machine is stopped.
+"""Atomic files: complete or absent, even if the program is killed or the machine loses power.
 
-A file is written in a hidden folder beside its place, `.0123….unfinished`, which its program keeps locked. What killed
-programs have left there is recognized by the missing lock, and removed by the next one that writes beside it.
+A file is written in a hidden, locked folder beside its destination, `.0123….unfinished`, and then moved. Folders left
+behind by killed programs are recognized by their missing lock; the next program that writes there removes them.
 """
 
 import os
@@ -21,29 +21,29 @@ from drethtr.base.durable import flush, make_folders
 from drethtr.base.lock import locked
 
 UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
-"""The pattern of names of folders of incomplete files, and of incomplete files elsewhere than on a disk."""
+"""Names of the folders of incomplete files, and of incomplete files on remote storage."""
 
 LOCK, FILE = "lock", "file"
-"""What such a folder contains."""
+"""The files in such a folder."""
 
 WRITABLE, PRIVATE = 0o222, 0o700
 
 
 def unfinished_name() -> str:
-    """A unique temporary name, since another process may write the same file."""
+    """A unique temporary name, since another process may be writing the same file."""
     return f".{uuid4().hex}.unfinished"
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary file, which replaces `path` at the end of the block and is removed after an error.
+    """Yield a temporary file that replaces `path` at the end of the block, or is removed after an error.
 
-    The folder is created if it is missing. When the block ends, the file is on the disk, and survives a loss of power.
-    Owner and mode of a replaced file are kept; a new file gets the default mode, even if a library restricts it. For a
-    link, its target is written.
+    A missing folder is created. At the end of the block the file is flushed to disk and survives a loss of power. A
+    replaced file keeps its owner and mode; a new file gets the default mode, even if a library restricts it. A symbolic
+    link is followed.
 
     Raises:
-        OSError: if it cannot be written, is write-protected, or has other names (hard links).
+        OSError: if it cannot be written, is write-protected, or has hard links.
     """
     path = path.resolve()
     check_replaceable(path)
@@ -63,7 +63,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace a file that its owner protects, or one with other names, which would keep the old content.
+    """Refuse to replace a write-protected file, or one with hard links, which would keep the old content.
 
     Raises:
         PermissionError: if it is write-protected, even if this user could replace it.
@@ -84,9 +84,9 @@ def check_replaceable(path: Path) -> None:
 
 @contextmanager
 def own_folder(parent: Path) -> Iterator[Path]:
-    """A new hidden folder for this user alone, which is locked, and removed at the end."""
+    """Create a hidden folder, private and locked, that is removed at the end."""
     lock: BinaryIO | None = None
-    while lock is None:  # another program may take a new folder for a stray one until it is locked
+    while lock is None:  # before it is locked, another program may remove it as abandoned
         folder = parent / unfinished_name()
         folder.mkdir(PRIVATE)
         try:
@@ -94,7 +94,7 @@ def own_folder(parent: Path) -> Iterator[Path]:
         except FileNotFoundError:
             continue
         except OSError:
-            break  # without locks, what is left by killed programs cannot be recognized
+            break  # no locks here, so abandoned folders cannot be recognized
     try:
         yield folder
     finally:
@@ -106,7 +106,7 @@ def own_folder(parent: Path) -> Iterator[Path]:
 
 
 def remove_unfinished(parent: Path) -> None:
-    """Remove what killed programs of this user have left in a folder."""
+    """Remove files that killed programs of this user left in a folder."""
     for folder in parent.glob(".*.unfinished"):
         with suppress(OSError):
             if not (UNFINISHED.fullmatch(folder.name) and is_own(folder)):
@@ -121,17 +121,17 @@ def remove_unfinished(parent: Path) -> None:
 
 
 def is_own(folder: Path) -> bool:
-    """Whether it is a folder, no link, of this user: in a folder for all, others may have put anything."""
+    """Whether this is a folder of this user, not a link: in a shared folder, others could plant anything."""
     found = folder.lstat()
     return S_ISDIR(found.st_mode) and (sys.platform == "win32" or found.st_uid == os.getuid())
 
 
 tidied = cache(remove_unfinished)
-"""Remove unfinished files, once for each folder."""
+"""Remove unfinished files, once per folder."""
 
 
 def keep_owner(path: Path, owner: os.stat_result) -> None:
-    """Give a file the owner and group of another one, as far as this user may."""
+    """Give a file the owner and group of another, if permitted."""
     own = path.stat()
     if sys.platform != "win32" and (own.st_uid, own.st_gid) != (owner.st_uid, owner.st_gid):
         with suppress(PermissionError):

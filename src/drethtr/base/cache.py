@@ -1,4 +1,4 @@
-"""The user's cache folder, and the files in it that come from the web."""
+"""The user's cache folder, and downloaded files in it."""
 
 import os
 import re
@@ -9,24 +9,24 @@ from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 from drethtr.base.outputs import is_there
 
 ADDRESS = ".address"
-"""The name of the note beside a file that says where it comes from; no fetched file begins with a point."""
+"""Name of the file that records a download's URL, beside it; no downloaded file begins with a dot."""
 
 UNUSUAL, LONGEST_NAME = re.compile(r"[^\w.-]+"), 100
-"""Characters that names of files should not have, and how long they may be."""
+"""Characters to replace in file names, and the longest name."""
 
 
 def cache_folder() -> Path:
-    """`$XDG_CACHE_HOME/drethtr`, else `~/.cache/drethtr`; it may not exist yet, and may be removed at any time."""
+    """`$XDG_CACHE_HOME/drethtr`, else `~/.cache/drethtr`; it may not exist, and may be deleted at any time."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drethtr"
 
 
 def is_address(name: str) -> bool:
-    """Whether a name is the address of a file on the web."""
+    """Whether a name is an HTTP or HTTPS URL."""
     return name.startswith(("https://", "http://"))
 
 
 def parts_of(address: str) -> SplitResult:
-    """The parts of an address, all empty if it makes no sense, as `http://[`."""
+    """The components of a URL, all empty if it is malformed, such as `http://[`."""
     try:
         return urlsplit(address)
     except ValueError:
@@ -34,7 +34,7 @@ def parts_of(address: str) -> SplitResult:
 
 
 def joined(address: str, place: str) -> str:
-    """The address of a place named in the file at another address; one that makes no sense stays as it is."""
+    """Resolve a link against the URL of the file it is in; a malformed link is returned unchanged."""
     try:
         return urljoin(address, place)
     except ValueError:
@@ -42,19 +42,19 @@ def joined(address: str, place: str) -> str:
 
 
 def name_of(address: str) -> str:
-    """A name for the file of an address: the last part of its path, without characters that file names may not have."""
+    """A file name for a URL: the last part of its path, with unusual characters replaced."""
     parts = parts_of(unquote(address))
     return UNUSUAL.sub("_", parts.path.rstrip("/").rpartition("/")[2]).strip("._")[-LONGEST_NAME:] or "image"
 
 
 def place_of(address: str, name: str) -> Path:
-    """Where the file of an address is kept in the user's cache folder, under a name that says what it is."""
+    """Where the file of a URL is cached, under a given name."""
     digest = blake2b(address.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
     return cache_folder() / "web" / digest / name
 
 
 def address_of(path: Path) -> str | None:
-    """The address that a file of the user's cache folder comes from; None for other files."""
+    """The URL that a cached file was downloaded from; None for other files."""
     note = path.with_name(ADDRESS)
     if path.parent.parent != cache_folder() / "web" or not is_there(note):
         return None

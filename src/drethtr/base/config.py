@@ -1,9 +1,8 @@
-"""Convert configurations, which are frozen dataclasses, to plain dicts and TOML, and back.
+"""Convert configurations, which are frozen dataclasses, to and from plain dicts, and read them from TOML.
 
-A field annotated with a base class contains one of its subclasses, named under "kind". Settings that a table omits keep
-their defaults, at any depth; `false` stands for None where a field may be None.
-A new variant is a new subclass, in a module that readers of settings import (see CONTRIBUTING.md); no string has to be
-registered.
+A field annotated with a base class holds an instance of a subclass, named under "kind". Omitted settings keep their
+defaults at any depth; `false` stands for None where a field may be None. To add a variant, write a subclass in a module
+that readers of settings import (see CONTRIBUTING.md); it need not be registered.
 """
 
 import tomllib
@@ -51,11 +50,11 @@ def read_toml(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise ConfigError(f"{path}: has more than {MOST_BYTES:,} bytes; it is not a settings file")
+            raise ConfigError(f"{path}: larger than {MOST_BYTES:,} bytes; it is not a settings file")
         return tomllib.loads(content.decode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:  # of TOML, UTF-8 and numbers of too many digits
+    except (ValueError, RecursionError) as error:  # bad TOML or UTF-8, numbers with too many digits
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
 
 
@@ -83,7 +82,7 @@ def set_value(data: dict[str, Any], override: str) -> None:
 
 
 def key_in(place: Any, name: str) -> str | int:
-    """The key of a table, or the index of a list, for this name.
+    """The table key or list index for a name.
 
     Raises:
         ConfigError: if there is no such item, or `place` is a plain value.
@@ -105,7 +104,7 @@ def to_dict(config: Any) -> Any:
 
 
 def essence(config: Any) -> Any:
-    """As `to_dict`, but without defaults and with numbers as floats, so that new settings do not change the result."""
+    """Like `to_dict`, but without defaults and with all numbers as floats, so that adding settings changes nothing."""
     if is_dataclass(config):
         usual = defaults(type(config))
         values = {f.name: getattr(config, f.name) for f in fields(config)}
@@ -148,18 +147,18 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
 
 
 def defaults(kind: Any) -> dict[str, Any]:
-    """The settings of a dataclass that have defaults."""
+    """The default values of a dataclass, by field."""
     plain = {f.name: f.default for f in fields(kind) if f.default is not MISSING}
     return plain | {f.name: f.default_factory() for f in fields(kind) if f.default_factory is not MISSING}
 
 
 def hint(word: object, known: Sequence[str] | Mapping[str, Any], *, likeness: float = 0.6) -> str:
-    """A suggestion of the most similar known word, or "" if none reaches `likeness`, where 1 is equality."""
+    """Suggest the most similar known word; "" if none reaches `likeness`, where 1 is equality."""
     return "".join(f"; did you mean {match!r}?" for match in get_close_matches(str(word), known, n=1, cutoff=likeness))
 
 
 def named(what: str, name: str, known: Mapping[str, Named]) -> Named:
-    """The value that is known by a name; `what` describes it in messages.
+    """Look up a value by name; `what` describes it in messages.
 
     Raises:
         ConfigError: if the name is unknown.
@@ -170,7 +169,7 @@ def named(what: str, name: str, known: Mapping[str, Named]) -> Named:
 
 
 def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
-    """One value of a config, checked against the annotation of its field."""
+    """Convert one value to the annotated type of its field, and check it."""
     if get_origin(wanted) in (Union, UnionType):
         [wanted] = [part for part in get_args(wanted) if part is not NoneType]
         nothing = value is None or (value is False and wanted is not bool)  # TOML has no null
@@ -187,7 +186,7 @@ def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
 
 
 def decode_tuple(parts: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
-    """A tuple from a list, with items of the annotated types: `X, ...` for any number of X, or one type per item."""
+    """Convert a list to a tuple of the annotated types: `X, ...` for any number of X, or one type per item."""
     if not isinstance(value, list | tuple):
         raise ConfigError(f"{where}: expected a list, got {value!r}")
     kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
@@ -197,7 +196,7 @@ def decode_tuple(parts: tuple[Any, ...], value: Any, where: str) -> tuple[Any, .
 
 
 def variants_with(base: type, name: object) -> dict[str, Any]:
-    """The variants of a base; those of plugins as well, if the others are not called `name`."""
+    """The variants of a base; plugins are loaded only if no other variant has this name."""
     if name not in list(known := variants(base)):
         load_plugins()
         known = variants(base)
@@ -216,7 +215,7 @@ def variants(base: type) -> dict[str, Any]:
             other = found.setdefault(name, kind)
             if other is not kind:
                 raise ConfigError(
-                    f"two kinds of {base.__name__} are called {name!r}, in {other.__module__} and in "
+                    f"two kinds of {base.__name__} are named {name!r}, in {other.__module__} and "
                     f"{kind.__module__}; rename one"
                 )
     return found

@@ -1,10 +1,10 @@
-"""Durations in words."""
+"""Durations as text."""
 
 MINUTE, HOUR = 60, 3600
 
 
 def in_words(seconds: float) -> str:
-    """A duration, rounded as suits its length: `40 seconds`, `7 minutes`, `2.5 hours`."""
+    """A duration in a suitable unit: `40 seconds`, `7 minutes`, `2.5 hours`."""
     if seconds < 1.5 * MINUTE:
         return counted(seconds, "second")
     if seconds < 1.5 * HOUR:
@@ -13,6 +13,6 @@ def in_words(seconds: float) -> str:
 
 
 def counted(number: float, unit: str) -> str:
-    """A rounded number of a unit."""
+    """A rounded number with its unit, in the singular or plural."""
     whole = round(number)
     return f"{whole} {unit}{'' if whole == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The tree of errors that this package raises.
+"""The exceptions of this package.
 
 DrethtrError
 ├── ConfigError        a setting is missing, misspelled or out of range
@@ -15,7 +15,7 @@ class DrethtrError(Exception):
     """Base of every expected error; the command line prints it without a traceback.
 
     reason  what is wrong, and what to do about it
-    source  the file, page or line at fault, if the reason does not name it; messages begin with it
+    source  the file, page or line at fault, unless the reason names it; it begins the message
     """
 
     def __init__(self, reason: str, source: object = None) -> None:
@@ -27,7 +27,7 @@ class DrethtrError(Exception):
         return self.reason if self.source is None else f"{self.source}: {self.reason}"
 
     def of(self, source: object) -> Self:
-        """The error with this source; an earlier source becomes part of the reason."""
+        """The same error with another source; the previous one becomes part of the reason."""
         reason = self.reason if str(self.source) == str(source) else str(self)
         return type(self)(reason, source)
 
@@ -49,21 +49,21 @@ class MissingExtraError(DrethtrError):
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; run: pip install 'drethtr[{extra}]'")
-        self.args = (package, extra)  # pickle makes the error of them
+        self.args = (package, extra)  # pickle calls the constructor with these
 
 
 def require(package: str, extra: str) -> None:
     """Check that an optional package is installed, without importing it.
 
     Raises:
-        MissingExtraError: if it is not; it comes with our extra `extra`.
+        MissingExtraError: if it is not, naming the extra that installs it.
     """
     if find_spec(package) is None:
         raise MissingExtraError(package, extra)
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error's message, without the error number of the system; its class name if it has none."""
+    """The first line of an error's message, without an errno; the class name if it is empty."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return (str(error).splitlines() or [type(error).__name__])[0]

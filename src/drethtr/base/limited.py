@@ -1,9 +1,9 @@
-"""Call functions in a child process with limited memory and time: small malicious files can exhaust both.
+"""Call functions in a child process with limited memory and time, which small malicious files could exhaust.
 
     value, content = limited("scan.pdf", render, path)
 
-The caller's arguments are trusted and pickled. The answer is not, as a damaged child may send anything: it is plain
-JSON, with bytes beside it. Children are kept and used again; they end with this process.
+Arguments are trusted and pickled. Answers are not trusted, since a compromised child may send anything: they are JSON
+followed by bytes. Children are reused, and end with this process.
 """
 
 import atexit
@@ -28,39 +28,40 @@ from typing import Any, TypeAlias, cast
 from drethtr.base.errors import DataError, DrethtrError
 
 Answer: TypeAlias = tuple[Any, "bytes | bytearray | memoryview"]
-"""What a function that is called here returns: a value that JSON can hold, and bytes."""
+"""What a function called here returns: a JSON value, and bytes."""
 
 MEMORY = 2 << 30
-"""Address space of a child, in bytes: enough to decode the largest image, several times over."""
+"""Address space of a child in bytes: several times what the largest image needs."""
 
 SECONDS = 15.0
-"""Processor time that a call may take; a page that a person made takes a second or two."""
+"""Processor time of a call; a genuine page takes a second or two."""
 
 CHILDREN = 4
-"""Number of concurrent calls, so that a slow file does not hold up the others."""
+"""Number of concurrent calls: a slow file must not hold up the others."""
 
 HEAD = struct.Struct(">IQ")
-"""The lengths of an answer: of its JSON and of its bytes."""
+"""Header of an answer: the lengths of its JSON and of its bytes."""
 
 LONGEST_JSON = 1 << 20
 
 OUT_OF_TIME = (-signal.SIGXCPU,) if hasattr(signal, "SIGXCPU") else (1,)
-"""Exit codes of a child that ran out of time; on Windows, that of faulthandler."""
+"""Exit codes of a child that ran out of time; on Windows, faulthandler sets it."""
 
 OUT_OF_MEMORY = 2
-"""Exit code of a child that noticed that it ran out of memory; most are ended by the system or a library."""
+"""Exit code of a child that caught a MemoryError; most are killed by the system or a library."""
 
 WATCH = 0.05
-"""Seconds between looks at the memory, where the system does not limit it."""
+"""Seconds between checks of memory use, where the system cannot limit it."""
 
 
 class Child:
-    """A process that answers one call after the other; it imports `modules` before the first."""
+    """A process that answers calls one at a time; it imports `modules` before the first."""
 
     def __init__(self, *modules: str) -> None:
         begin = f"import sys; sys.path[:] = {sys.path!r}; from drethtr.base.limited import serve; serve(*{modules!r})"
         command = [sys.executable, "-c", begin]
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # each takes address space
+        # Each thread takes address space.
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         try:
             self.process = subprocess.Popen(
                 command,
@@ -70,13 +71,13 @@ class Child:
                 env=environment,
             )
         except OSError as error:
-            raise DrethtrError(f"cannot start a process to open files in: {error.strerror}") from error
+            raise DrethtrError(f"cannot start a process for opening files: {error.strerror}") from error
 
     def ask(self, seconds: float, function: Callable[..., Answer], args: tuple[Any, ...]) -> tuple[Any, bytearray]:
         """Call a function in the child.
 
         Raises:
-            EOFError: if the child has ended, or its answer is none.
+            EOFError: if the child has ended, or its answer is malformed.
         """
         questions, answers = (cast("BufferedRandom", pipe) for pipe in (self.process.stdin, self.process.stdout))
         try:
@@ -94,7 +95,7 @@ class Child:
             raise EOFError from error
 
     def end(self) -> int:
-        """End the child; returns its exit code, below 0 if it was killed by a signal."""
+        """End the child and return its exit code, negative if a signal killed it."""
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 with suppress(OSError):
@@ -107,32 +108,32 @@ class Child:
 
 
 class Children:
-    """The children of this process: idle ones are used again, and new ones are started as they are needed."""
+    """The child processes: idle ones are reused, new ones started as needed."""
 
     def __init__(self) -> None:
         self.idle: list[Child] = []
-        self.places = threading.BoundedSemaphore(CHILDREN)
+        self.slots = threading.BoundedSemaphore(CHILDREN)
 
     def call(self, name: str, seconds: float, function: Callable[..., Answer], args: tuple[Any, ...]) -> Answer:
-        """The answer to a call; see `limited`."""
-        with self.places:
+        """Call a function in a child; see `limited`."""
+        with self.slots:
             child = self.idle_one() or Child()
             try:
                 answer, content = child.ask(seconds, function, args)
             except EOFError:
                 raise DataError(reason_of(child.end(), seconds), name) from None
             except BaseException:
-                child.end()  # interrupted, with an answer on its way that nobody asked for
+                child.end()  # interrupted; its answer would be taken for that of the next call
                 raise
             self.idle.append(child)
         if "value" in answer:
             return answer["value"], content
         if "error" in answer:
             raise DataError(*answer["error"])
-        raise DrethtrError(f"the program failed on this file; please report it:\n{answer.get('failure')}", name)
+        raise DrethtrError(f"drethtr failed on this file; please report it:\n{answer.get('failure')}", name)
 
     def idle_one(self) -> Child | None:
-        """A child that waits for a call; None if there is none."""
+        """Take an idle child that is still alive, if there is one."""
         with suppress(IndexError):
             while True:
                 child = self.idle.pop()
@@ -142,14 +143,14 @@ class Children:
         return None
 
     def end(self) -> None:
-        """End all that are idle."""
+        """End all idle children."""
         while self.idle:
             self.idle.pop().end()
 
     def forget(self) -> None:
-        """After a fork: the children belong to the parent."""
+        """Drop all children after a fork, since they belong to the parent."""
         self.idle.clear()
-        self.places = threading.BoundedSemaphore(CHILDREN)
+        self.slots = threading.BoundedSemaphore(CHILDREN)
 
 
 children = Children()
@@ -159,11 +160,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def limited(name: str, function: Callable[..., Answer], *args: Any, seconds: float | None = None) -> Answer:
-    """Call a function of a module in a child process.
+    """Call a module-level function in a child process.
 
     Args:
         name: The file that it opens, for messages.
-        seconds: Processor time that it may take, by default `SECONDS`; on Windows, time.
+        seconds: Limit of processor time, by default `SECONDS`; on Windows, of elapsed time.
 
     Raises:
         DataError: as the function does, or if it takes too much memory or time.
@@ -173,12 +174,12 @@ def limited(name: str, function: Callable[..., Answer], *args: Any, seconds: flo
 
 
 def prepare(*modules: str) -> None:
-    """Start a child that imports these modules, while this process goes on until its first call."""
+    """Start a child that imports these modules in the background, ready for the first call."""
     children.idle.append(Child(*modules))
 
 
 def reason_of(code: int, seconds: float) -> str:
-    """Why a child ended, in words."""
+    """Explain the exit code of a child."""
     if code in OUT_OF_TIME:
         why = f"takes more than {seconds:.0f} seconds to open"
     else:
@@ -187,18 +188,18 @@ def reason_of(code: int, seconds: float) -> str:
 
 
 def here() -> str:
-    """The working directory, which paths may be relative to; the root if it was removed."""
+    """The working directory, for relative paths; the root if it was deleted."""
     try:
-        return os.getcwd()  # noqa: PTH109 - a string
+        return os.getcwd()  # noqa: PTH109 - a string is needed
     except OSError:
         return os.sep
 
 
 def received(pipe: BufferedIOBase, length: int) -> bytearray:
-    """So many bytes of a pipe.
+    """Read exactly `length` bytes from a pipe.
 
     Raises:
-        EOFError: if there are fewer.
+        EOFError: if it ends earlier.
     """
     content = bytearray(length)
     view, done = memoryview(content), 0
@@ -211,12 +212,12 @@ def received(pipe: BufferedIOBase, length: int) -> bytearray:
 
 
 def serve(*modules: str) -> None:
-    """The main loop of a child: import `modules`, then answer until the parent closes the pipe or ends."""
+    """The main loop of a child: import `modules`, then answer calls until the parent closes the pipe or ends."""
     with suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interruption means
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interruptions
     answers = os.fdopen(os.dup(1), "wb")
     silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)  # what a library prints is no answer
+    os.dup2(silence, 1)  # keep output of libraries out of the answers
     limit_memory()
     for module in modules:
         importlib.import_module(module)
@@ -224,7 +225,7 @@ def serve(*modules: str) -> None:
         while True:
             seconds, folder, module, name, args = pickle.load(sys.stdin.buffer)
             if folder != here():
-                os.chdir(folder)  # the parent may have changed it since the last call
+                os.chdir(folder)  # the parent may have moved since the last call
             with limited_time(seconds):
                 answer, content = answered(module, name, args)
             head = json.dumps(answer).encode()
@@ -234,7 +235,7 @@ def serve(*modules: str) -> None:
 
 
 def answered(module: str, name: str, args: tuple[Any, ...]) -> tuple[dict[str, Any], Any]:
-    """The answer to a call, or the reason why there is none."""
+    """Call a function; returns its answer, or the reason why it has none."""
     try:
         value, content = getattr(importlib.import_module(module), name)(*args)
         return {"value": value}, memoryview(content).cast("B")
@@ -248,7 +249,7 @@ def answered(module: str, name: str, args: tuple[Any, ...]) -> tuple[dict[str, A
 
 @contextmanager
 def limited_time(seconds: float) -> Iterator[None]:
-    """End this process if the block takes more processor time; on Windows, which does not limit that, more time."""
+    """End this process if the block takes more processor time; on Windows, which cannot limit that, elapsed time."""
     if sys.platform != "win32":
         import resource
 
@@ -264,7 +265,7 @@ def limited_time(seconds: float) -> Iterator[None]:
 
 
 def limit_memory() -> None:
-    """Let this process take no more than `MEMORY`; on Windows there is no limit."""
+    """Limit the memory of this process to `MEMORY`, except on Windows."""
     if sys.platform == "win32":
         return
     import resource
@@ -276,7 +277,7 @@ def limit_memory() -> None:
 
 
 def watch_memory() -> None:
-    """End this process when it has taken more than `MEMORY`; for systems such as macOS, which do not limit it."""
+    """End this process when it exceeds `MEMORY`, for systems that cannot limit it, such as macOS."""
     import resource
 
     unit = 1 if sys.platform == "darwin" else 1024

@@ -1,4 +1,4 @@
-"""Locks between programs. The system releases them when their holder ends, however it ends."""
+"""Locks between programs. The system releases them when the holder exits or is killed."""
 
 import os
 import platform
@@ -13,19 +13,19 @@ from drethtr.base.durable import make_folders
 from drethtr.base.errors import DataError
 
 FAR = 1 << 30
-"""Which byte is locked on Windows, where nobody can read a locked byte."""
+"""Offset of the byte locked on Windows: beyond the content, since nobody can read a locked byte."""
 
 LONGEST_NOTE = 1000
 
 
 @contextmanager
 def claimed(path: Path) -> Iterator[None]:
-    """Keep other programs that claim the same file or folder away from it; `.NAME.lock` beside it says who has it.
+    """Lock a file or folder against other programs that claim it; `.NAME.lock` beside it names the holder.
 
-    Where the file system has no locks, nobody is kept away.
+    On a file system without locks, nothing is locked.
 
     Raises:
-        DataError: if another program has it, naming that program.
+        DataError: if another program holds it, naming that program.
         OSError: if nothing can be written there.
     """
     path = path.resolve()
@@ -40,7 +40,7 @@ def claimed(path: Path) -> Iterator[None]:
         yield
         return
     if lock is None:
-        raise DataError(f"{path} is being written by {holder(note)}; wait until it ends, or choose another output")
+        raise DataError(f"{path} is being written by {holder(note)}; wait for it to end, or choose another output")
     with lock:
         lock.truncate(0)
         lock.write(about_this_program().encode("utf-8", "replace"))
@@ -49,7 +49,7 @@ def claimed(path: Path) -> Iterator[None]:
             yield
         finally:
             if sys.platform != "win32":
-                note.unlink(missing_ok=True)  # while it is still locked, so that it is nobody else's
+                note.unlink(missing_ok=True)  # while still locked, so that it cannot belong to another program
                 if made:
                     with suppress(OSError):
                         path.parent.rmdir()  # if nothing was written
@@ -59,12 +59,12 @@ def claimed(path: Path) -> Iterator[None]:
 
 
 def note_on(path: Path) -> Path:
-    """The file that says who has claimed another one."""
+    """The lock file of a file or folder."""
     return path.with_name(f".{path.name[:200]}.lock")
 
 
 def remove_note(path: Path) -> None:
-    """Remove what a program that was killed has left where it had claimed a file; a program that runs keeps it."""
+    """Remove the lock file that a killed program left; that of a running program stays."""
     with suppress(OSError, DataError):
         if note_on(path.resolve()).exists():
             with claimed(path):
@@ -72,7 +72,7 @@ def remove_note(path: Path) -> None:
 
 
 def locked(path: Path) -> BinaryIO | None:
-    """A file, created if it is missing, that no other process has locked; None if one has. Closing it unlocks it.
+    """Open and lock a file, created if missing; None if another process has locked it. Closing the file unlocks it.
 
     Raises:
         OSError: if it cannot be opened, or the file system has no locks.
@@ -90,11 +90,11 @@ def locked(path: Path) -> BinaryIO | None:
         except BaseException:
             file.close()
             raise
-        file.close()  # its last holder has removed it meanwhile
+        file.close()  # the previous holder has removed it meanwhile
 
 
 def lock(file: BinaryIO) -> bool:
-    """Lock an opened file, unless another process has locked it.
+    """Lock an open file; returns False if another process has locked it.
 
     Raises:
         OSError: if the file system has no locks.
@@ -118,7 +118,7 @@ def lock(file: BinaryIO) -> bool:
 
 
 def holder(note: Path) -> str:
-    """Who has locked a file, as far as it says."""
+    """Who has locked a file, from the lock file."""
     with suppress(OSError), note.open("rb") as file:
         if text := file.read(LONGEST_NOTE).decode("utf-8", "replace").strip():
             return text
@@ -126,6 +126,6 @@ def holder(note: Path) -> str:
 
 
 def about_this_program() -> str:
-    """What another program says of this one."""
+    """How messages of other programs name this one."""
     since = datetime.now().astimezone().isoformat(" ", "minutes")
     return f"process {os.getpid()} on {platform.node()}, since {since}: {' '.join(sys.argv)}"[:LONGEST_NOTE]

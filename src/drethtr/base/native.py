@@ -1,6 +1,6 @@
-"""The inner loops of CTC search and n-grams as a compiled module, where the installation has it.
+"""The inner loops of CTC search and n-grams as a compiled module, if installed.
 
-Each caller has a Python form of the loop beside it, which defines the results and is used where `native` is None.
+Each caller also has the loop in Python, which defines the results and is used if `native` is None.
 """
 
 try:

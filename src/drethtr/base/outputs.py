@@ -1,4 +1,4 @@
-"""Result files, which are complete or absent, and their folders."""
+"""Write result files, atomically, and create their folders."""
 
 from os import W_OK, X_OK, access
 from pathlib import Path
@@ -9,7 +9,7 @@ from drethtr.base.errors import DataError
 
 
 def is_there(path: Path) -> bool:
-    """Whether something has this name. What the system hides counts as missing; writing to it fails later."""
+    """Whether a path exists. Inaccessible paths count as missing; writing to them fails later."""
     try:
         return path.exists()
     except OSError:
@@ -17,16 +17,16 @@ def is_there(path: Path) -> bool:
 
 
 def refuse_file(folder: Path) -> None:
-    """Refuse a file where a folder for results is wanted."""
+    """Refuse a file where a folder for results is expected."""
     if is_there(folder) and not folder.is_dir():
         raise DataError(f"{folder} is a file; give a folder to write to")
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for results if it is missing, and check that files can be written to it.
+    """Create a folder for results if it is missing, and check that it is writable.
 
     Raises:
-        DataError: if it cannot be made or written to, or a file is in its place.
+        DataError: if it cannot be created, is not writable, or is a file.
     """
     refuse_file(folder)
     try:
@@ -34,14 +34,14 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         raise DataError(f"cannot create the folder {folder}: {error.strerror}") from error
     if not access(folder, W_OK | X_OK):
-        raise DataError(f"cannot write to the folder {folder}; change its permissions or choose another one")
+        raise DataError(f"cannot write to the folder {folder}; change its permissions or choose another folder")
 
 
 def refuse_protected(path: Path) -> None:
-    """Refuse a file that may not be replaced, before the work for it is done.
+    """Refuse a file that may not be replaced, before any work is done.
 
     Raises:
-        DataError: if it is write-protected, or has other names (hard links).
+        DataError: if it is write-protected or has hard links.
     """
     try:
         check_replaceable(path)
@@ -50,7 +50,7 @@ def refuse_protected(path: Path) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file that is whole or not there, whatever interrupts the writing; it keeps the mode of one it replaces.
+    """Write a file atomically; a replaced file keeps its mode.
 
     Raises:
         DataError: if it cannot be written.
@@ -63,7 +63,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file that is whole or not there; characters that UTF-8 lacks, as in odd file names, become `?`.
+    """Write a UTF-8 file atomically; characters that UTF-8 cannot encode, as in odd file names, become `?`.
 
     Raises:
         DataError: if it cannot be written.

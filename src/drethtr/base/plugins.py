@@ -1,4 +1,4 @@
-"""Entry points of other packages, by group. Those of `drethtr.plugins` are modules with variants."""
+"""Entry points of other packages, by group. Those of `drethtr.plugins` are modules that define variants."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,8 +13,8 @@ GROUP = "drethtr.plugins"
 
 
 def plugged(group: str) -> Mapping[str, "EntryPoint"]:
-    """The entry points of a group by name, sorted; without the metadata of an installation there are none."""
-    from importlib.metadata import entry_points  # slow to import, and seldom needed
+    """The entry points of a group by name, sorted; none if drethtr runs without being installed."""
+    from importlib.metadata import entry_points  # slow to import, and rarely needed
 
     return {point.name: point for point in sorted(entry_points(group=group), key=lambda point: point.name)}
 

@@ -1,4 +1,4 @@
-"""The processors this process may really use, and well-behaved workers."""
+"""The number of usable processors, and the setup of worker processes."""
 
 import ctypes
 import os
@@ -8,14 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 
 QUOTA = Path("/sys/fs/cgroup/cpu.max")
-"""Where Linux tells a container how much processor time it gets, as `quota period` or `max period`."""
+"""The CPU quota of a Linux container, as `quota period` or `max period`."""
 
 PR_SET_PDEATHSIG = 1
-"""Of Linux's prctl: the signal that a process gets when its parent dies."""
+"""Linux's prctl option for the signal that a process gets when its parent dies."""
 
 
 def free_processors() -> int:
-    """How many processors this process may use: its affinity, and the quota of its container."""
+    """Number of processors that affinity and the container's quota leave to this process."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with suppress(OSError, ValueError):
         quota, period = QUOTA.read_text().split()
@@ -25,12 +25,12 @@ def free_processors() -> int:
 
 
 def let_threads_wait() -> None:
-    """Let idle OpenMP threads sleep instead of spinning; only effective before torch is imported."""
+    """Let idle OpenMP threads sleep instead of spin; call it before torch is imported."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def begin_worker() -> None:
-    """Make a worker process end with its parent, and use one thread, as there is a worker for each processor."""
+    """Make a worker process end with its parent, and use one thread, since each processor has a worker."""
     with suppress(ImportError):
         import cv2
 

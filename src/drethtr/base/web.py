@@ -1,9 +1,9 @@
-"""Fetch files from URLs that a user has given: bounded, one at a time, and never from a private network.
+"""Download files from URLs given by a user: of bounded size, one per host at a time, never from a private network.
 
     path = Web().file(("https://example.org/scan.jpg",), "scan.jpg")
 
-Every host is looked up once for each request, its numbers are checked, and the connection goes to a number that was
-checked: a name that leads somewhere else a moment later (DNS rebinding) gains nothing. Redirections are checked alike.
+Each request resolves its host once, checks all addresses, and connects to one of those, so that DNS rebinding has no
+effect. Redirects are checked in the same way.
 """
 
 import socket
@@ -26,57 +26,56 @@ from drethtr.base.outputs import is_there, write_bytes
 from drethtr.base.version import __version__
 from drethtr.base.web_answer import LONGEST_PAUSE, Answer, answer_of
 
-Number: TypeAlias = IPv4Address | IPv6Address
-"""A host on the internet."""
+IPAddress: TypeAlias = IPv4Address | IPv6Address
 
 MOST_BYTES = 256 << 20
-"""Bytes of a file."""
+"""Largest file."""
 
 PATIENCE = 30.0
-"""Seconds without an answer."""
+"""Timeout of a connection in seconds."""
 
 TRIES, PAUSE = 4, 2.0
-"""How often a busy host is asked; seconds before the second time, doubled each time, unless it names some itself."""
+"""Attempts at a busy host; seconds before the second, then doubled, unless the host sends Retry-After."""
 
 MOST_HOPS = 5
-"""Redirections that are followed."""
+"""Redirects that are followed."""
 
 MARKS = "%/:=&?~#+!$,;'@()*[]-._"
-"""Characters that an address may have beside letters and digits; others, as accents and spaces, are written as %XX."""
+"""Characters that stay in a URL beside letters and digits; others, such as accents and spaces, are percent-encoded."""
 
 TRANSLATED = "64:ff9b::/96"
-"""Numbers of IPv6 that stand for those of IPv4 in their last 32 bits, in networks without IPv4 (RFC 6052)."""
+"""IPv6 addresses that embed an IPv4 address in their last 32 bits (NAT64, RFC 6052)."""
 
 
-def is_public(number: Number) -> bool:
-    """Whether a number is of the public internet, and so is the number of IPv4 that one of IPv6 may stand for."""
-    inside: IPv4Address | None = None
-    if isinstance(number, IPv6Address):
-        if number.ipv4_mapped:
-            return is_public(number.ipv4_mapped)
-        inside = number.sixtofour or (number.teredo[1] if number.teredo else None)
-        if number in ip_network(TRANSLATED):
-            inside = IPv4Address(int(number) & 0xFFFFFFFF)
-    return number.is_global and not number.is_multicast and (inside is None or is_public(inside))
+def is_public(ip: IPAddress) -> bool:
+    """Whether an IP address, and any IPv4 address embedded in it, is on the public internet."""
+    embedded: IPv4Address | None = None
+    if isinstance(ip, IPv6Address):
+        if ip.ipv4_mapped:
+            return is_public(ip.ipv4_mapped)
+        embedded = ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        if ip in ip_network(TRANSLATED):
+            embedded = IPv4Address(int(ip) & 0xFFFFFFFF)
+    return ip.is_global and not ip.is_multicast and (embedded is None or is_public(embedded))
 
 
 @dataclass(frozen=True)
 class Web:
-    """The web, as far as a user's command may go.
+    """Downloads files for a user's command.
 
-    may_reach  whether a number may be connected to
+    may_reach  whether it may connect to an IP address
     pause      waits for some seconds
     """
 
-    may_reach: Callable[[Number], bool] = is_public
+    may_reach: Callable[[IPAddress], bool] = is_public
     pause: Callable[[float], object] = time.sleep
     turns: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), compare=False, repr=False)
 
     def file(self, addresses: Sequence[str], name: str) -> Path:
-        """The file at the first of some addresses that has it, kept in the user's cache folder.
+        """Download a file from the first URL that has it, unless it is in the user's cache.
 
         Raises:
-            DataError: if no address has it, or it cannot be kept.
+            DataError: if no URL has it, or it cannot be stored.
         """
         path = place_of(addresses[0], name)
         if not is_there(path):
@@ -86,10 +85,10 @@ class Web:
         return path
 
     def fetch(self, addresses: Sequence[str], most: int = MOST_BYTES) -> bytes:
-        """The content of the first of some addresses that has one; busy hosts are asked again, with pauses.
+        """The content of the first URL that has any; requests to busy hosts are retried with pauses.
 
         Raises:
-            DataError: naming the first address, if none has a file of at most so many bytes.
+            DataError: naming the first URL, if none has a file of at most `most` bytes.
         """
         first: Answer | None = None
         for address in addresses:
@@ -102,7 +101,7 @@ class Web:
         raise DataError(first.reason if first else "no address", addresses[0])
 
     def patiently(self, address: str, most: int) -> Answer:
-        """The answer at an address, after redirections, and after pauses if the host is busy."""
+        """The answer at a URL, after redirects, and retries if the host is busy."""
         answer = self.follow(address, most)
         for tried in range(1, TRIES):
             wait = PAUSE * 2 ** (tried - 1) if answer.after is None else answer.after
@@ -113,10 +112,10 @@ class Web:
         return answer
 
     def follow(self, address: str, most: int) -> Answer:
-        """The answer at an address, or where it is redirected to.
+        """The answer at a URL, after redirects.
 
         Raises:
-            DataError: if that is no address of the public web.
+            DataError: if a URL is malformed or not on the public web, or redirects are too many or leave HTTPS.
         """
         here = address
         for _ in range(MOST_HOPS + 1):
@@ -132,7 +131,7 @@ class Web:
         raise DataError(f"is redirected more than {MOST_HOPS} times", address)
 
     def ask(self, parts: SplitResult, most: int, name: str) -> Answer:
-        """The answer of one host to one request."""
+        """Send one request to one host."""
         secure, host = parts.scheme == "https", parts.hostname or ""
         try:
             sock = self.connected(host, parts.port or (443 if secure else 80), name)
@@ -160,20 +159,20 @@ class Web:
             return Answer(0, trouble=f"the host cannot be reached: {first_line(error)}")
 
     def connected(self, host: str, port: int, name: str) -> socket.socket:
-        """A connection to a host, at one of the numbers that were looked up and checked.
+        """Resolve a host, check its IP addresses, and connect to one of them.
 
         Raises:
-            DataError: if one of them may not be reached.
-            OSError: if none of them answers.
+            DataError: if one of them is not allowed.
+            OSError: if none of them accepts the connection.
         """
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        numbers = list(dict.fromkeys(str(place[4][0]) for place in found))
-        if not all(self.may_reach(ip_address(number.split("%")[0])) for number in numbers):
-            raise DataError(f"{host} is in a private network ({', '.join(numbers)}); only the public web is read", name)
+        ips = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        if not all(self.may_reach(ip_address(ip.split("%")[0])) for ip in ips):
+            raise DataError(f"{host} is in a private network ({', '.join(ips)}); only the public web can be read", name)
         trouble: OSError = OSError(f"{host} cannot be resolved")
-        for number in numbers:
+        for ip in ips:
             try:
-                return socket.create_connection((number, port), timeout=PATIENCE)
+                return socket.create_connection((ip, port), timeout=PATIENCE)
             except OSError as error:
                 trouble = error
         raise trouble
@@ -183,10 +182,10 @@ WEB = Web()
 
 
 def checked(address: str, named: str) -> SplitResult:
-    """The parts of an address.
+    """The components of a URL; `named` is the URL that the user gave.
 
     Raises:
-        DataError: naming what the user named, if it is none of the web.
+        DataError: if it is not a valid HTTP or HTTPS URL.
     """
     try:
         parts = urlsplit(quote(address, safe=MARKS))

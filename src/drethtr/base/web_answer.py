@@ -1,4 +1,4 @@
-"""Answers of hosts on the web: the content of a file, or why there is none and whether there may be one later."""
+"""HTTP answers: the content of a file, or why there is none and whether a retry may help."""
 
 import time
 from http.client import HTTPResponse
@@ -7,11 +7,11 @@ from typing import NamedTuple, NoReturn
 from drethtr.base.errors import DataError
 
 LONGEST, LONGEST_PAUSE = 600.0, 120.0
-"""Seconds for a file, and seconds after which a host that is busy is asked again."""
+"""Seconds for a download, and the longest pause before a retry."""
 
 MOVED = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 500, 502, 503, 504})
-"""Statuses of redirections, and of hosts that may answer later."""
+"""Status codes of redirects, and of hosts that may answer later."""
 
 REASONS = {
     401: "asks for a login; download the files and give their folder",
@@ -22,13 +22,13 @@ REASONS = {
 
 
 class Answer(NamedTuple):
-    """What a host said.
+    """The answer of a host.
 
-    status    of HTTP; 0 if it cannot be reached, 200 with the content of a file
-    content   of the file
-    location  the address that it redirects to
-    after     seconds after which it wants to be asked again; None if it does not say
-    trouble   why it cannot be reached
+    status    HTTP status; 0 if the host cannot be reached, 200 with content
+    content   the file
+    location  target of a redirect
+    after     seconds of Retry-After, or None
+    trouble   why the host cannot be reached
     """
 
     status: int
@@ -44,17 +44,17 @@ class Answer(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why there is no file, in words."""
+        """Why there is no file."""
         if self.after is not None and self.after > LONGEST_PAUSE:
-            return f"the host asks to wait {self.after:.0f} seconds; run the same command then"
+            return f"the host asks to wait {self.after:.0f} seconds; run the same command again then"
         return self.trouble or REASONS.get(self.status, f"the host responds with status {self.status}")
 
 
 def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
-    """What a host says.
+    """Read an HTTP response.
 
     Raises:
-        DataError: if its file is larger than `most`, packed, or takes too long.
+        DataError: if the file is larger than `most` bytes, compressed, or takes too long.
     """
     if response.status in MOVED:
         return Answer(response.status, location=response.headers.get("Location", ""))
@@ -71,19 +71,19 @@ def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
         if len(content) > most:
             refuse_large(most, name)
         if time.monotonic() > end:
-            raise DataError(f"takes more than {LONGEST:.0f} seconds", name)
+            raise DataError(f"takes more than {LONGEST:.0f} seconds to download", name)
     if promised not in (None, len(content)):
         return Answer(0, trouble=f"the connection broke after {len(content):,} of {promised:,} bytes")
     return Answer(200, bytes(content))
 
 
 def refuse_large(most: int, name: str) -> NoReturn:
-    """Refuse a file of too many bytes."""
+    """Refuse a file that is too large."""
     raise DataError(f"is larger than {most >> 20} MB", name)
 
 
 def seconds_of(text: str) -> float | None:
-    """The seconds of a Retry-After, which may be a date; None if there are none."""
+    """The seconds that a Retry-After header asks for, as a number or date; None if it asks for none."""
     from datetime import UTC, datetime
     from email.utils import parsedate_to_datetime
 

@@ -1,1 +1,1 @@
-"""Bulk reading: millions of lines in parts that any worker can read, with atomic and resumable output."""
+"""Bulk reading: millions of lines, split into parts that any worker can read, with atomic and resumable output."""

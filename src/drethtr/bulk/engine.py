@@ -1,4 +1,4 @@
-"""Engines run the same work on every part, on processes or machines; they know nothing about rows and files."""
+"""The base class of engines, which run the same work on every part, in processes or on machines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -7,11 +7,11 @@ from drethtr.bulk.plan import Part
 from drethtr.bulk.reader import PartOutcome, Work
 
 TRIES = 3
-"""Attempts at a part whose workers are killed, before it is given up."""
+"""Attempts at a part whose workers are killed."""
 
 
 class Engine(ABC):
-    """Runs work on many processes or machines."""
+    """Distributes parts over processes or machines; it knows nothing about rows and files."""
 
     @abstractmethod
     def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:

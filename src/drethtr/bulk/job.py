@@ -1,4 +1,4 @@
-"""A job: its inputs, its settings, and which parts are finished."""
+"""A bulk job: its inputs, settings, and unfinished parts."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,12 +27,12 @@ OTHERS = {
     "posteriors": "readings with or without posteriors",
     "inputs": "other inputs",
 }
-"""The settings that affect the results, with a description of a difference."""
+"""The settings that affect the results, each with the words for a difference."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """All parts, their output folder, and the parts that were left when the job was opened.
+    """All parts, their output folder, and the parts that were unfinished when the job was opened.
 
     caution  a warning about slow inputs, or ""
     """
@@ -45,23 +45,23 @@ class Job:
 
     @property
     def rows(self) -> int:
-        """Rows of all inputs."""
+        """Number of rows of all inputs."""
         return sum(part.rows.count for part in self.parts)
 
     @property
     def rows_left(self) -> int:
-        """Rows of the parts that are left."""
+        """Number of rows of unfinished parts."""
         return sum(part.rows.count for part in self.left)
 
     def missing(self) -> tuple[Part, ...]:
-        """The parts that are not in the output now."""
+        """The parts that the output lacks now."""
         return missing(self.parts, self.output)
 
     def run(self, engine: Engine, load: Callable[[], Recognizer]) -> Iterator[PartOutcome]:
-        """Read the parts that are left; `load` creates each worker's recognizer, equal to that of the job.
+        """Read the unfinished parts; `load` creates each worker's recognizer, with the model and settings of the job.
 
-        Files of killed workers are removed at the end if all parts are finished; earlier, another run of the same job
-        may be writing them.
+        Temporary files of killed workers are removed only when all parts are finished, since another run of the same
+        job may still be writing some.
 
         Raises:
             DrethtrError: if no worker can start, or results cannot be written.
@@ -80,11 +80,11 @@ def open_job(
     rows_per_part: int = ROWS_PER_PART,
     force: bool = False,
 ) -> Job:
-    """Start or continue a job; the settings are then stored in the folder `output`.
+    """Start or continue a job; its settings are stored in the output folder.
 
     Args:
         inputs: Paths, URLs and patterns of Parquet files, of line images, and of folders of either.
-        output: A folder, by path or URL, which all machines must be able to reach.
+        output: Path or URL of a folder that all machines can access.
         recognizer: A recognizer with the settings of the workers. If it keeps posteriors, so does the output.
         force: Discard results in the folder, of this job or another.
 
@@ -117,9 +117,9 @@ def open_job(
 
 
 def missing(parts: Sequence[Part], folder: Output) -> tuple[Part, ...]:
-    """The parts that are not in a folder."""
-    there = folder.parts()
-    return tuple(part for part in parts if part.name not in there)
+    """The parts that an output folder lacks."""
+    finished = folder.parts()
+    return tuple(part for part in parts if part.name not in finished)
 
 
 def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per_part: int) -> dict[str, Any]:
@@ -137,20 +137,20 @@ def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per
 
 
 def check_apart(folder: Output, files: Sequence[str]) -> None:
-    """Refuse a folder that contains other files, even with force: they would be removed, or mistaken for results.
+    """Refuse a folder with other files, even with `force`: they could be removed, or mistaken for results.
 
     Raises:
-        ConfigError: if it contains inputs, or Parquet files that no job has written.
+        ConfigError: if it contains inputs, or Parquet files not written by a job.
     """
     own = folder.at(JOB).path
     if any(locate(place).path == own for place in {beside(file, JOB) for file in files}):
-        raise ConfigError(f"{folder.folder} contains inputs; choose another --output, used for results only")
+        raise ConfigError(f"{folder.folder} contains inputs; choose a separate --output for the results")
     if folder.job() is None and folder.parts():
         raise ConfigError(f"{folder.folder} contains Parquet files that are not results; choose another --output")
 
 
 def check_same(folder: Output, before: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Refuse a folder with results of other settings."""
+    """Refuse a folder with results from other inputs or settings."""
     if other := [words for name, words in OTHERS.items() if before.get(name) != settings.get(name)]:
         raise ConfigError(
             f"{folder.folder} contains results of {', '.join(other)}; choose another --output, "

@@ -1,4 +1,4 @@
-"""Read parts in processes of this machine."""
+"""An engine of processes on this machine."""
 
 import signal
 from collections import deque
@@ -17,18 +17,18 @@ from drethtr.bulk.reader import PartOutcome, Work, lost
 
 
 class Attempt(NamedTuple):
-    """An attempt at a part; `number` counts them."""
+    """An attempt at a part; `number` counts from 1."""
 
     part: Part
     number: int = 1
 
 
 class Ready(NamedTuple):
-    """The message of a worker that has loaded its model."""
+    """A worker's message that it has loaded its model."""
 
 
 class Refusal(NamedTuple):
-    """The message of a worker that cannot continue, when no other could."""
+    """A worker's message of an error that every other worker would have too."""
 
     reason: str
 
@@ -47,7 +47,7 @@ class Killed(Exception):
 
 
 class Worker:
-    """A process that reads parts; `attempt` is its current one, None while it loads its model."""
+    """A process that reads parts; `attempt` is the current one, None while it loads its model."""
 
     def __init__(self, work: Work) -> None:
         context = get_context("spawn")
@@ -58,7 +58,7 @@ class Worker:
         self.attempt: Attempt | None = None
 
     def give(self, attempt: Attempt) -> None:
-        """Start a part. If the worker was killed meanwhile, `answer` raises the error."""
+        """Send the worker a part. If it was killed meanwhile, `answer` raises the error."""
         self.attempt = attempt
         with suppress(OSError):
             self.pipe.send(attempt.part)
@@ -68,7 +68,7 @@ class Worker:
 
         Raises:
             Killed: if the worker has ended.
-            DrethtrError: if no worker could continue.
+            DrethtrError: if every other worker would fail in the same way.
         """
         try:
             message: Ready | PartOutcome | Refusal = self.pipe.recv()
@@ -91,8 +91,8 @@ class Worker:
 
 
 def serve(pipe: Connection, work: Work) -> None:
-    """The main loop of a worker; it ends with its parent process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends the workers when it is interrupted
+    """The main loop of a worker, which ends with its parent process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # on Ctrl-C, the parent ends the workers
     begin_worker()
     with suppress(EOFError, BrokenPipeError):
         try:
@@ -106,7 +106,7 @@ def serve(pipe: Connection, work: Work) -> None:
 
 @dataclass(frozen=True)
 class Local(Engine):
-    """Local processes, each with its own model on one processor."""
+    """Processes on this machine, each with its own model on one processor."""
 
     workers: int
 
@@ -144,10 +144,10 @@ class Local(Engine):
                 worker.kill()
 
     def check_starts(self, false_starts: int, end: Killed) -> None:
-        """Give up if repeated workers end before they have loaded the model.
+        """Give up after several workers in a row ended while loading the model.
 
         Raises:
-            DrethtrError: saying how they ended.
+            DrethtrError: saying how the last one ended.
         """
         if false_starts == TRIES:
             raise DrethtrError(
@@ -156,7 +156,7 @@ class Local(Engine):
 
 
 def requeue(attempt: Attempt | None, end: Killed, waiting: deque[Attempt]) -> Iterator[PartOutcome]:
-    """Queue the part of an ended worker again, or report it as lost after too many attempts."""
+    """Put the part of a dead worker back into the queue, or report it as lost after too many attempts."""
     if attempt is None:
         return
     if attempt.number < TRIES:

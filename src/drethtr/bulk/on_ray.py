@@ -1,4 +1,4 @@
-"""Read parts on the machines of a Ray cluster."""
+"""An engine of actors in a Ray cluster."""
 
 import logging
 import os
@@ -17,9 +17,9 @@ from drethtr.bulk.reader import PartOutcome, PartReader, Work, lost
 
 
 class Actor:
-    """A worker for Ray Data: it is constructed once and called for every row, which here is a part.
+    """A worker for Ray Data: constructed once, then called for every row, which here holds a part.
 
-    Errors that would occur in every actor are returned as a refusal, because Ray would retry a raised error.
+    Errors that every actor would have are returned as a refusal, because Ray retries after exceptions.
     """
 
     def __init__(self, work: Work) -> None:
@@ -45,10 +45,10 @@ class Actor:
 class Ray(Engine):
     """Actors of Ray Data, each with its own model.
 
-    The cluster is the one at `RAY_ADDRESS` or running on this machine; otherwise one is started here.
+    They run in the cluster at `RAY_ADDRESS` or on this machine, which is started if there is none.
 
     Args:
-        workers: Number of actors; by default one per GPU, or one per CPU but one.
+        workers: Number of actors; by default the number of GPUs, or the number of CPUs minus one.
         gpus: Whether each actor gets a GPU, if the cluster has any.
     """
 
@@ -72,11 +72,11 @@ class Ray(Engine):
             actors, gpus = self.share(ray.cluster_resources())
             context = DataContext.get_current()
             context.enable_progress_bars = False
-            context.max_errored_blocks = -1  # a part that kills its actors must not stop the others
+            context.max_errored_blocks = -1  # a part that kills its actors must not stop the job
             pool = ActorPoolStrategy(size=min(actors, len(parts)), max_tasks_in_flight_per_actor=1)
             rows = [{"part": pickle.dumps(part)} for part in parts]
             with undeprecated():
-                told = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
+                results = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
                     Actor,
                     fn_constructor_args=(work,),
                     compute=pool,
@@ -84,7 +84,7 @@ class Ray(Engine):
                     num_gpus=gpus,
                     max_task_retries=TRIES - 1,
                 )
-            yield from outcomes(told.iter_rows(), parts)
+            yield from outcomes(results.iter_rows(), parts)
         finally:
             ray.shutdown()
 
@@ -123,24 +123,24 @@ def connect(cpus: int) -> None:
 
 
 def quiet() -> None:
-    """Leave what Ray tells of its own start and plans to its log files."""
+    """Keep Ray's messages about its startup and plans off the screen; its log files have them."""
     from ray.util.debug import disable_log_once_globally
 
-    disable_log_once_globally()  # that progress bars are disabled
+    disable_log_once_globally()  # the note that progress bars are disabled
     logging.getLogger("ray").setLevel(logging.ERROR)
-    logging.getLogger("ray.data").setLevel(logging.WARNING)  # that a cluster is too small is worth knowing
+    logging.getLogger("ray.data").setLevel(logging.WARNING)  # warns of a cluster that is too small
 
 
 @contextmanager
 def undeprecated() -> Iterator[None]:
-    """Without Ray's warning of `max_task_retries`: before 2.64 nothing else limits how often a part is tried."""
+    """Hide Ray's deprecation warning for `max_task_retries`: before 2.64 nothing else limits retries of a part."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
         yield
 
 
 def outcomes(rows: Iterable[Mapping[str, Any]], parts: Sequence[Part]) -> Iterator[PartOutcome]:
-    """The outcomes from the actors; parts without an outcome are lost.
+    """The outcomes from the actors; parts without one are lost.
 
     Raises:
         DrethtrError: if an actor refused.

@@ -1,6 +1,6 @@
-"""The output folder: atomically written Parquet files, and a record of unreadable rows.
+"""The output folder: Parquet files, written atomically, and lists of unreadable rows.
 
-Programs that read a folder of Parquet files skip names that begin with `_` or `.`, so the folder is one table.
+The folder is one table, since readers of Parquet folders skip names that begin with `_` or `.`.
 """
 
 import json
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 JOB = "_job.json"
 QUARANTINE = "_quarantine"
 WRITTEN = re.compile(r"part-\d{6,}\.(parquet|jsonl)")
-"""Names of the files of parts, and of their unreadable rows."""
+"""Names of the files of parts and of their unreadable rows."""
 
 
 def columns(carried: "Schema", *, posteriors: bool = False) -> "Schema":
     """The columns of the output.
 
-    input, row      the input file and the row in it; each occurs once
+    input, row      the input file and the row in it; each pair occurs once
     text            the reading, empty if there is an error
     confidence      expected share of correct characters; null if there is an error
     calibrated      whether confidences are calibrated probabilities
@@ -59,7 +59,7 @@ def columns(carried: "Schema", *, posteriors: bool = False) -> "Schema":
 
 @dataclass(frozen=True)
 class Output:
-    """A folder, by path or URL, and the columns of its table, the last of which are carried."""
+    """A folder, by path or URL, and the columns of its table, of which the last `carried` are copied from the input."""
 
     folder: str
     schema: "Schema"
@@ -71,7 +71,7 @@ class Output:
         return Location(system, "/".join((path.rstrip("/"), *names)))
 
     def write_part(self, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write a part, its unreadable rows first, so that an existing part always has its record of them.
+        """Write a part, its list of unreadable rows first, so that a finished part is never without it.
 
         Raises:
             DataError: if it cannot be written.
@@ -85,11 +85,11 @@ class Output:
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in bad)
             self.write(lines.encode(), QUARANTINE, f"{name}.jsonl")
         else:
-            self.remove(QUARANTINE, f"{name}.jsonl")  # left by a worker that was killed before the images were fixed
+            self.remove(QUARANTINE, f"{name}.jsonl")  # of an attempt that was killed before the images were fixed
         self.write(table.getvalue(), f"{name}.parquet")
 
     def table(self, rows: Sequence[Mapping[str, Any]]) -> "Table":
-        """Rows as a table. Carried values are arrays of one, as pyarrow scalars do not support all types or null."""
+        """Rows as a table. Carried values are arrays of length 1, since pyarrow scalars lack some types and nulls."""
         import pyarrow as pa
 
         own = len(self.schema) - self.carried
@@ -99,7 +99,7 @@ class Output:
         return table
 
     def write(self, content: bytes, *names: str) -> None:
-        """Write a file atomically; of two concurrent writers of the same file, both succeed, one after the other."""
+        """Write a file atomically; concurrent writers of the same file all succeed, and the last one wins."""
         from fsspec.implementations.local import LocalFileSystem
 
         system, path = self.at(*names)
@@ -143,7 +143,7 @@ class Output:
         return {name.removesuffix(".parquet") for name in self.names() if name.endswith(".parquet")}
 
     def part(self, name: str) -> bytes:
-        """The file of a finished part.
+        """The content of a finished part.
 
         Raises:
             DataError: if it cannot be read.
@@ -178,10 +178,10 @@ class Output:
         return sum(system.cat_file(f"{path}/{name}").count(b"\n") for name in kept)
 
     def clear(self, *, everything: bool) -> None:
-        """Remove the files of killed workers, or `everything` that a job has written; nothing else.
+        """Remove temporary files of killed workers, or `everything` that a job has written; nothing else.
 
-        Elsewhere than on a disk, files of active workers look the same, so none may be running. The settings are
-        removed last, so that an interrupted removal leaves a job.
+        On remote storage, temporary files of running workers look the same, so none may be running. The settings are
+        removed last, so that after an interruption the folder is still recognized as a job.
         """
         from fsspec.implementations.local import LocalFileSystem
 

@@ -1,4 +1,4 @@
-"""Plan a job: find the inputs, inspect them, and cut them into parts."""
+"""Plan a job: find the inputs, inspect them, and split them into parts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -21,25 +21,25 @@ IMAGE_COLUMNS = ("image", "im", "path", "file")
 """Default names of the image column; the first that exists is used."""
 
 PARTS = 10
-"""A warning is given if a row group is cut into more parts than this, since each of them reads it from the start."""
+"""Warn if a row group is split into more parts than this, since each part reads it from its beginning."""
 
 
 class Part(NamedTuple):
-    """The rows that a worker reads in one go and writes as one file."""
+    """Rows that one worker reads and writes as one file."""
 
     number: int
     rows: Rows
 
     @property
     def name(self) -> str:
-        """The name of its files, without extension."""
+        """The stem of its file names."""
         return f"part-{self.number:06}"
 
 
 class Columns(NamedTuple):
-    """Columns of Parquet files.
+    """The columns of Parquet files to use.
 
-    image  the column of images; one of `IMAGE_COLUMNS` if empty
+    image  the column of images; if empty, the first of `IMAGE_COLUMNS` that exists
     carry  columns to copy into the output
     """
 
@@ -48,18 +48,18 @@ class Columns(NamedTuple):
 
 
 class BulkPlan(NamedTuple):
-    """The inputs as they are now, and the types of the carried columns."""
+    """The current inputs, and the types of the carried columns."""
 
     inputs: tuple[Rows, ...]
     carried: "Schema"
 
     def caution(self, rows: int) -> str:
-        """A warning if parts of `rows` rows are slow to read, with a remedy; otherwise ""."""
+        """A warning, with a remedy, if parts of `rows` rows are slow to read; otherwise ""."""
         long = [given for given in self.inputs if isinstance(given, ParquetRows) and given.longest > PARTS * rows]
         if not long:
             return ""
         worst = max(long, key=lambda given: given.longest)
-        others = f" (further such files: {len(long) - 1:,})" if len(long) > 1 else ""
+        others = f" (and so have {len(long) - 1:,} other files)" if len(long) > 1 else ""
         return (
             f"{printable(worst.file)}: a row group has {worst.longest:,} rows{others}; every part of {rows:,} rows "
             "reads its row group from the beginning. If that is slow, rewrite the file with "
@@ -67,7 +67,7 @@ class BulkPlan(NamedTuple):
         )
 
     def cut(self, rows: int) -> Iterator[Part]:
-        """All parts, of `rows` rows each except the last of an input."""
+        """Split the inputs into parts of `rows` rows; the last part of an input may be shorter."""
         number = 0
         for given in self.inputs:
             for first in range(0, given.count, rows):
@@ -80,7 +80,7 @@ def make_plan(files: Sequence[str], columns: Columns) -> BulkPlan:
 
     Raises:
         DataError: if a file is not what its name says, or lacks a column.
-        ConfigError: if columns of images are requested.
+        ConfigError: if columns are to be carried but an input is an image.
     """
     import pyarrow
 
@@ -102,7 +102,7 @@ def make_plan(files: Sequence[str], columns: Columns) -> BulkPlan:
 
 
 def files_of(names: Sequence[str]) -> list[str]:
-    """All files given by paths, URLs and patterns of files or folders, in order.
+    """Find all files given by paths, URLs and patterns of files or folders, in order.
 
     Raises:
         DataError: if a name matches nothing, or no supported file, or a file is given twice.
@@ -122,7 +122,7 @@ def files_of(names: Sequence[str]) -> list[str]:
 
 
 def without_results(files: Sequence[str]) -> list[str]:
-    """The files without those written by jobs, since the output may lie below an input folder or match a pattern."""
+    """Leave out files written by jobs, since the output may be inside an input folder or match a pattern."""
     places = {str(PurePath(file).parent): file for file in files if WRITTEN.fullmatch(PurePath(file).name)}
     jobs = {place for place, file in places.items() if is_there(beside(file, JOB))}
     return [file for file in files if str(PurePath(file).parent) not in jobs]
@@ -143,7 +143,7 @@ def is_there(file: str) -> bool:
 
 
 def is_image(file: str) -> bool:
-    """Whether a file has the extension of an image."""
+    """Whether a file has an image extension."""
     return ending(file) in IMAGES
 
 
@@ -153,7 +153,7 @@ def ending(file: str) -> str:
 
 
 def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
-    """The rows of a Parquet file and the types of the carried columns, from its footer."""
+    """Read the rows of a Parquet file and the types of its carried columns from the footer."""
     import pyarrow
 
     with open_parquet(file) as opened:

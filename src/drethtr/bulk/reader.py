@@ -1,4 +1,4 @@
-"""A worker: it holds a model, reads parts, and writes them."""
+"""What a worker does: load a model, read parts, and write the results."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ from drethtr.recognition.recognizer import Recognizer
 
 
 class PartOutcome(NamedTuple):
-    """The outcome of a part: its rows, how many are unreadable or flagged, or why it is missing."""
+    """The outcome of a part: how many rows it has, how many are unreadable or flagged, or why it is missing."""
 
     number: int
     rows: int
@@ -27,7 +27,7 @@ class PartOutcome(NamedTuple):
 
 
 class OpenedRow(NamedTuple):
-    """A row whose image was opened, and the size of its line."""
+    """A row whose image was opened, and the size of the line in pixels."""
 
     row: InputRow
     width: int
@@ -36,10 +36,10 @@ class OpenedRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """All that a worker needs, sent to other processes and machines.
+    """What a worker needs, sent to other processes and machines.
 
-    load            creates the recognizer; it can be pickled
-    model, version  hash of the model and version of this package that all workers must have
+    load            creates the recognizer; it must be picklable
+    model, version  the model hash and package version required of every worker
     """
 
     load: Callable[[], Recognizer]
@@ -51,7 +51,7 @@ class Work:
         """Load the model.
 
         Raises:
-            DrethtrError: if it cannot be loaded, or is not that of the job.
+            DrethtrError: if it cannot be loaded, or model or version differ from those of the job.
         """
         recognizer = self.load()
         for what, found, wanted in (
@@ -65,36 +65,36 @@ class Work:
 
 @dataclass(frozen=True)
 class PartReader:
-    """Reads parts, one after another."""
+    """Reads parts one by one."""
 
     recognizer: Recognizer
     output: Output
 
     def read(self, part: Part) -> PartOutcome:
-        """Read a part and write it.
+        """Read a part and write the results; if it cannot be read, the outcome says why.
 
         Raises:
-            DataError: if it cannot be written. If it cannot be read, the outcome says so.
+            DataError: if the results cannot be written.
         """
         try:
             opened = map(self.opened, part.rows.read())
-            found = [self.row(*result) for result in self.recognizer.read_opened(opened)]
+            rows = [self.row(*result) for result in self.recognizer.read_opened(opened)]
         except (DataError, OSError) as error:
             return lost(part, str(error))
-        if len(found) != part.rows.count:
-            return lost(part, f"only {len(found)} of them exist; the file has changed")
-        self.output.write_part(part.name, found)
-        bad, flagged = (sum(bool(row[column]) for row in found) for column in ("error", "flags"))
-        return PartOutcome(part.number, len(found), bad, flagged)
+        if len(rows) != part.rows.count:
+            return lost(part, f"only {len(rows)} of them exist; the file has changed")
+        self.output.write_part(part.name, rows)
+        bad, flagged = (sum(bool(row[column]) for row in rows) for column in ("error", "flags"))
+        return PartOutcome(part.number, len(rows), bad, flagged)
 
     def opened(self, row: InputRow) -> tuple[OpenedRow, Line | DataError]:
-        """A row without its image, and the line of that."""
+        """A row without its image, and the line opened from the image."""
         line = self.line_of(row.image)
         height, width = (0, 0) if isinstance(line, DataError) else line.shape
         return OpenedRow(row._replace(image=b""), width, height), line
 
     def line_of(self, image: bytes | Path | DataError) -> Line | DataError:
-        """The line of an image, or the error if it cannot be used or is a page."""
+        """The line of an image, or an error if the image is unusable or a page."""
         line = self.recognizer.line_or_error(image)
         if isinstance(image, DataError) or isinstance(line, DataError):
             return line
@@ -104,9 +104,9 @@ class PartReader:
         return page_for_line(name_of(image), "use drethtr transcribe for pages")
 
     def row(self, opened: OpenedRow, result: Reading | DataError) -> dict[str, Any]:
-        """An output row."""
+        """The output row for a result."""
         row = opened.row
-        values = refused(result) if isinstance(result, DataError) else told(result)
+        values = error_columns(result) if isinstance(result, DataError) else reading_columns(result)
         stamp: dict[str, Any] = {"model": self.recognizer.model.hash, "drethtr": __version__}
         if isinstance(result, Reading) and result.posteriors is not None:
             packed = PackedLines.of([result.posteriors]).to_bytes()
@@ -119,8 +119,8 @@ def lost(part: Part, reason: str) -> PartOutcome:
     return PartOutcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")
 
 
-def told(reading: Reading) -> dict[str, Any]:
-    """The output columns of a line that was read."""
+def reading_columns(reading: Reading) -> dict[str, Any]:
+    """The output columns of a reading."""
     return {
         "text": reading.text,
         "confidence": reading.confidence,
@@ -130,6 +130,6 @@ def told(reading: Reading) -> dict[str, Any]:
     }
 
 
-def refused(error: DataError) -> dict[str, Any]:
-    """The output columns of a line that could not be read."""
+def error_columns(error: DataError) -> dict[str, Any]:
+    """The output columns of an unreadable line."""
     return {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": printable(str(error))}

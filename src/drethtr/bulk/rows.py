@@ -1,4 +1,4 @@
-"""Rows of an input, with their origin and image; whole inputs and parts have the same type."""
+"""Rows of inputs, with their origin and image; inputs and parts of them have the same type."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 FETCHED = 32
-"""Rows of a Parquet file that are in memory together."""
+"""Rows of a Parquet file in memory at a time."""
 
 
 class InputRow(NamedTuple):
     """One row of an input.
 
-    input    its file
-    number   its position there, from 0
-    image    an encoded image, an image file, or the error
-    carried  values of other columns, as Arrow arrays of one value
+    input    the input file
+    number   position in it, from 0
+    image    an encoded image, an image file, or why it has neither
+    carried  values of carried columns, as Arrow arrays of length 1
     """
 
     input: str
@@ -34,17 +34,17 @@ class InputRow(NamedTuple):
 
 
 class Rows(ABC):
-    """Rows in the order of the input; they are described without being read."""
+    """A range of rows of an input; describing it does not read it."""
 
     count: int
 
     @abstractmethod
     def read(self) -> Iterator[InputRow]:
-        """Yield the rows; not all of them are in memory at the same time.
+        """Yield the rows in order, without holding all of them in memory.
 
         Raises:
-            DataError: if the input can no longer be read. A row without a usable image is yielded.
-            OSError: if an image cannot be read now.
+            DataError: if the input can no longer be read; a row without a usable image is yielded.
+            OSError: if an image is temporarily unavailable.
         """
 
     @abstractmethod
@@ -53,11 +53,11 @@ class Rows(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """A description for messages."""
+        """Describe the rows for messages."""
 
     @abstractmethod
     def identity(self) -> dict[str, object]:
-        """The identity of the input, which changes if the input changes."""
+        """Plain values that change if the input changes."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,10 @@ class ParquetRows(Rows):
     """Rows of a Parquet file.
 
     column   the column of images: binary, `struct{bytes, path}` or paths
-    carry    columns to copy
+    carry    columns to copy into the output
     first    number of the first row
-    size     bytes of all its row groups, from the footer
-    longest  rows of the longest of them
+    size     total size of the row groups in bytes, from the footer
+    longest  number of rows in the longest row group
     """
 
     file: str
@@ -92,10 +92,10 @@ class ParquetRows(Rows):
                         return
 
     def row(self, number: int, cells: "RecordBatch") -> InputRow:
-        """The row with this number.
+        """Build one row.
 
         Raises:
-            DataError: if its image cannot be fetched now, so that the part has to wait.
+            DataError: if its image cannot be fetched now, which fails the part.
         """
         name = printable(self.file)
         key = f"{name} row {number}"
@@ -132,7 +132,7 @@ def printable(name: str) -> str:
 
 
 def groups(file: "ParquetFile", wanted: range) -> Iterator[tuple[int, int]]:
-    """The row groups that contain wanted rows, each with the number of its first row and its own."""
+    """The row groups with wanted rows: the number of the first row, and of the group."""
     after = 0
     for group in range(file.num_row_groups):
         first, after = after, after + file.metadata.row_group(group).num_rows
