@@ -83,7 +83,7 @@ def test_row_groups_that_are_read_again_and_again_are_named(tmp_path):
     assert make_plan([short], Columns()).caution(2) == ""
     assert make_plan([long], Columns()).caution(2).startswith(f"{long}: a row group has 21 rows; every part of 2 rows")
     told = make_plan([short, long, longer], Columns()).caution(2)
-    assert told.startswith(f"{longer}: a row group has 23 rows (and so have 1 other files); every part of 2 rows")
+    assert told.startswith(f"{longer}: a row group has 23 rows (other such files: 1); every part of 2 rows")
 
 
 def test_encoded_images_are_not_kept_beside_their_pixels(tiny_model, tmp_path, monkeypatch):

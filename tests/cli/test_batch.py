@@ -40,8 +40,7 @@ def test_lines_that_are_there_and_bad_ones_are_counted(drethtr, lines, tiny_path
         outcome = drethtr(*arguments)
         assert (outcome.code, outcome.out) == (
             0,
-            f"3 of 3 rows are in {tmp_path}/out\n"
-            f"1 of them could not be read, for the reasons see {tmp_path}/out/_quarantine\n",
+            f"3 of 3 rows are in {tmp_path}/out\n1 of them could not be read; {tmp_path}/out/_quarantine says why\n",
         )
 
 

@@ -61,7 +61,7 @@ def test_collections_are_shown_as_the_others_judge_them(drethtr, few, tiny_path,
     assert outcome.code == 0 and "Each set with a calibration fitted on the others, ctc (float32):" in outcome.out
     table = outcome.out.partition("fitted on the others")[2]
     assert all(f"\n{folder.name}" in table for folder in folders) and "\nall " in table
-    assert "truth inside the interval for" in table and load_model(tmp_path / "m").trust.error_rates
+    assert "true CER inside the interval for" in table and load_model(tmp_path / "m").trust.error_rates
     again = drethtr("evaluate", *folders, "--model", tmp_path / "m", "--confidence", "--json", tmp_path / "a.json")
     sets = json.loads((tmp_path / "a.json").read_text())["trust"]["sets"]
     assert [found["name"] for found in sets] == [folder.name for folder in folders]

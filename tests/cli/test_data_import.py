@@ -46,7 +46,7 @@ def test_what_is_imported_is_neither_replaced_nor_removed(drethtr, letters, tmp_
     drethtr("data", "import", letters, tmp_path / "out.parquet")
     content = (tmp_path / "out.test.parquet").read_bytes()
     outcome = drethtr("data", "import", tmp_path / "out.test.parquet", tmp_path / "out.parquet", "--force")
-    assert outcome.code == 2 and "cannot be overwritten" in outcome.err
+    assert outcome.code == 2 and "is never overwritten" in outcome.err
     assert (tmp_path / "out.test.parquet").read_bytes() == content
 
 
@@ -62,7 +62,7 @@ def test_lists_split_what_has_no_splits(drethtr, lines, tmp_path):
 def test_published_splits_are_named(drethtr, tmp_path, draw_iam):
     source = draw_iam()
     outcome = drethtr("data", "import", source, tmp_path / "iam.parquet", "--splits", source)
-    assert "not one of the published ones" in outcome.out and "punctuation is detached" in outcome.out
+    assert "not a published split" in outcome.out and "punctuation is detached" in outcome.out
 
 
 def test_a_form_without_writer_is_named(drethtr, tmp_path, draw_iam):

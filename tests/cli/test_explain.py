@@ -42,7 +42,7 @@ def test_nothing_is_replaced_unasked(drethtr, lines, tiny_path, tmp_path):
 def test_the_line_itself_is_never_replaced(drethtr, lines, tiny_path):
     before = (lines / "one.png").read_bytes()
     outcome = drethtr("explain", lines / "one.png", "--model", tiny_path, "--output", lines / "one.png", "--force")
-    assert outcome.code == 2 and "cannot be overwritten" in outcome.err and (lines / "one.png").read_bytes() == before
+    assert outcome.code == 2 and "is never overwritten" in outcome.err and (lines / "one.png").read_bytes() == before
 
 
 def test_a_page_is_no_line(drethtr, tiny_path, tmp_path):

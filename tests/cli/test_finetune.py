@@ -58,9 +58,9 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--check")
     assert outcome.code == 0
     assert "30 lines to train on, 6 for validation (other pages)" in outcome.out
-    assert "ő×" in outcome.out and "(begins as o)" in outcome.out
+    assert "ő×" in outcome.out and "(starts as o)" in outcome.out
     assert "too rare to add): €×1" in outcome.out
-    takes = r"It takes about \d+ (second|minute)s? at the current load of this machine: .* 1,534 lines are seen"
+    takes = r"This takes about \d+ (second|minute)s? at the current load of this machine: .* on 1,534 lines"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
 

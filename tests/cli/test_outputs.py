@@ -35,7 +35,7 @@ def test_what_is_there_stays_unless_forced(tmp_path):
 def test_no_force_replaces_an_input(tmp_path, name, given):
     """Neither one that is named nor one in a folder that is read."""
     (tmp_path / name).touch()
-    with pytest.raises(DataError, match=r"is an input; it cannot be overwritten"):
+    with pytest.raises(DataError, match=r"is an input, which is never overwritten"):
         refuse_results(tmp_path / name, force=True, inputs=[str(tmp_path / given)])
 
 

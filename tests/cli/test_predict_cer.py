@@ -151,7 +151,7 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     learn = ("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn")
     for model in (tiny_path, taught):
         assert "exists; choose another output or use --force" in drethtr(*learn, model).err
-    assert "cannot be overwritten" in drethtr(*learn, sets / "a.val.parquet", "--force").err
+    assert "is never overwritten" in drethtr(*learn, sets / "a.val.parquet", "--force").err
     assert "leave out --truth" in drethtr(*learn, tmp_path / "m", "--truth").err
     assert "--learn and --json" in drethtr("predict-cer", sets / "*.val.parquet", "--model", taught, "--force").err
     outcome = drethtr("predict-cer", sets / "*.val.parquet", "--learn", taught, "--force")

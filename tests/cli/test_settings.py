@@ -63,7 +63,7 @@ def test_settings_of_every_kind(drethtr, lines, tiny_path, own, at_home):
     model.write_bytes(tiny_path.read_bytes())
     own.write_text('[transcribe]\nmodel = "~/own.safetensors"\nverbose = true\ndoubts = 1.0\nthreads = 1\n')
     outcome = drethtr("transcribe", lines / "one.png")
-    assert outcome.code == 0 and "taken as one line" in outcome.err and "?]" in outcome.out
+    assert outcome.code == 0 and "read as one line" in outcome.err and "?]" in outcome.out
 
 
 def test_lists_and_commands_of_groups(drethtr, own):
@@ -86,9 +86,9 @@ def test_lists_and_commands_of_groups(drethtr, own):
         ("[transcribe]\nverbose = inf", "verbose: 'inf' is not a valid bool"),
         ("[transcribe]\nthreads = inf", "threads: 'inf' is not a valid int"),
         (f"[transcribe]\nthreads = 0x{'f' * 5000}", "threads: Exceeds the limit"),
-        ("[finetune]\nold-data = [true]", "old-data: [True] is not understood; expected a list"),
-        ("[transcribe]\ndoubts = true", "doubts: True is not understood; expected one value"),
-        ("[transcribe]\nformat = ['txt']", "format: ['txt'] is not understood"),
+        ("[finetune]\nold-data = [true]", "old-data: expected a list, got [True]"),
+        ("[transcribe]\ndoubts = true", "doubts: expected one value"),
+        ("[transcribe]\nformat = ['txt']", "format: expected one value"),
         ("[transcribe]\nforce = true", "'force' cannot be set in a file; give --force on the command line"),
         ("[edit]\nallow_host = ['a.example']", "'allow_host' cannot be set in a file"),
         ("threads = ", "drethtr.toml: not valid TOML"),
@@ -104,7 +104,7 @@ def test_a_flag_in_the_environment(drethtr, lines, tiny_path, monkeypatch):
     monkeypatch.setenv("DRETHTR_TRANSCRIBE_VERBOSE", "1")
     monkeypatch.setenv("DRETHTR_TRANSCRIBE_FORCE", "1")
     outcome = drethtr("transcribe", lines / "one.png", "--model", tiny_path)
-    assert outcome.code == 0 and "taken as one line" in outcome.err
+    assert outcome.code == 0 and "read as one line" in outcome.err
 
 
 def test_no_two_options_share_a_variable():

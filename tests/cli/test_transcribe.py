@@ -166,7 +166,9 @@ def test_what_is_there_is_kept_and_the_rest_is_read(drethtr, lines, tiny_path, t
     outcome = drethtr(*arguments)
     done, unknown = outcome.err.splitlines()
     assert (outcome.code, done) == (0, "1 of 2 files already have results; --force reads them again")
-    assert unknown.startswith(f"drethtr: {lines / 'two.png'}: it is not known how the results in {tmp_path} were made")
+    assert unknown.startswith(
+        f"drethtr: {lines / 'two.png'}: the results in {tmp_path} have no record of how they were"
+    )
     assert precious.read_text() == "precious" and (tmp_path / "one.txt").exists()
     again = drethtr(*arguments)
     assert again.code == 0 and "2 of 2 files already have results" in again.err
@@ -222,8 +224,8 @@ def test_a_line_reads_alike_in_every_format(drethtr, lines, tiny_path, tmp_path,
 def test_verbose_says_what_was_taken_for_a_line(drethtr, lines, tiny_path, tmp_path):
     image = lines / "one.png"
     run = ("transcribe", image, "--model", tiny_path, "--verbose")
-    assert drethtr(*run).err == f"{image}: taken as one line\n"
-    assert f"{image}: taken as one line\n" in drethtr(*run, "--format", "txt,page", "--output", tmp_path / "out").err
+    assert drethtr(*run).err == f"{image}: read as one line\n"
+    assert f"{image}: read as one line\n" in drethtr(*run, "--format", "txt,page", "--output", tmp_path / "out").err
 
 
 def test_tsv_goes_alone(drethtr, lines, tmp_path):

@@ -112,7 +112,7 @@ def test_files_of_several_pages_are_not_joined_on_the_screen(transcribe, scans, 
     """Nothing could read them."""
     outcome = transcribe(scans, "--format", format)
     assert (outcome.code, outcome.out) == (2, "")
-    assert f"--format {format} makes 2 files here; give a folder as --output" in outcome.err
+    assert f"--format {format} would print 2 files in a row; give a folder as --output" in outcome.err
     assert transcribe(scans / "one.png", "--format", format).code == 0
 
 

@@ -59,7 +59,7 @@ class BulkPlan(NamedTuple):
         if not long:
             return ""
         worst = max(long, key=lambda given: given.longest)
-        others = f" (and so have {len(long) - 1:,} other files)" if len(long) > 1 else ""
+        others = f" (other such files: {len(long) - 1:,})" if len(long) > 1 else ""
         return (
             f"{printable(worst.file)}: a row group has {worst.longest:,} rows{others}; every part of {rows:,} rows "
             "reads its row group from the beginning. If that is slow, rewrite the file with "

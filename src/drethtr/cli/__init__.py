@@ -1,4 +1,4 @@
-"""The command line: arguments, help and printing.
+"""The command line: arguments, help and output.
 
-Modules import nothing heavy at the top; a command imports what it needs when it runs.
+Modules import nothing heavy at the top level; a command imports what it needs when it runs.
 """

@@ -1,4 +1,4 @@
-"""`python -m drethtr.cli` is `drethtr`, for torchrun."""
+"""Run `drethtr` as `python -m drethtr.cli`, which torchrun needs."""
 
 from drethtr.cli.main import main
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 10
-"""Lines and parts of a text that are named on the screen."""
+"""Most lines and passages to list."""
 
 
 def align(
@@ -52,8 +52,8 @@ def align(
 ) -> None:
     """Align running text with the lines of scans; words get their positions.
 
-    A text goes with the page of its name, or is the running text of all pages. Text that is on no line, and lines that
-    are not in the text, are named, and the exit code is 1.
+    A text belongs to the page of the same name, or is the running text of all pages. Text without a line and lines
+    without text are listed, and the exit code is then 1.
     """
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.proofreading.inputs import open_proof_inputs
@@ -75,13 +75,13 @@ def align(
     on_lines = [line for proof in proofs for page in proof.pages for line in page.lines]
     left = [part for proof in proofs for part in proof.left.values()]
     bare = [line for line in on_lines if not line.check.text]
-    typer.echo(told(on_lines, bare, left))
+    typer.echo(summary(on_lines, bare, left))
     if bare or left or any(proof.unreadable for proof in proofs):
         raise typer.Exit(1)
 
 
 def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, precision: float) -> str:
-    """Write the accepted lines; returns a message about them."""
+    """Write the accepted lines to a Parquet file; returns a message."""
     from drethtr.lines.write_parquet import store_parquet
     from drethtr.proofreading.ground_truth import accepted, ground_truth
 
@@ -89,11 +89,11 @@ def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", 
     every = [line for page in pages for line in page.lines]
     chosen = accepted(every, precision)
     store_parquet(ground_truth(pages, chosen, recognizer), path)
-    return f"{path}: {len(chosen):,} of {len(every):,} lines, {precision:.1%} of which should be correct"
+    return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {precision:.1%} should be correct"
 
 
-def told(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
-    """How much of the text was aligned with how many lines, and what is left over on either side."""
+def summary(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
+    """How much was aligned, and which lines and passages were not."""
     from drethtr.proofreading.proof import counted, shortened
 
     words = sum(len(line.check.text.split()) for line in lines)

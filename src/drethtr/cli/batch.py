@@ -1,4 +1,4 @@
-"""`drethtr batch`: millions of line images in, one table out."""
+"""`drethtr batch`: read millions of line images into one table."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -68,7 +68,7 @@ def batch(
 ) -> None:
     """Read any number of line images into Parquet files, one output row per input row.
 
-    Repeat the command to resume. Rows that cannot be read have the reason in the output and in _quarantine;
+    Repeat the command to resume. For rows that cannot be read, the output and _quarantine give the reason;
     the exit code is 1 if rows are missing because a file or a worker failed.
     """
     from tqdm import tqdm
@@ -107,17 +107,17 @@ def batch(
 
 
 def engine_named(name: str, workers: int | None, device: str) -> "Engine":
-    """The engine of a name.
+    """Create an engine by name.
 
     Raises:
-        ConfigError: if there is none.
+        ConfigError: if the name is unknown.
     """
     known: dict[str, Callable[[int | None, str], Engine]] = {"local": on_this_machine, "ray": on_ray}
     return named("engine", name, known)(workers, device)
 
 
 def on_this_machine(workers: int | None, device: str) -> "Engine":
-    """Processes; one by default if it is on a GPU."""
+    """Processes on this machine; by default one per processor, or one on a GPU."""
     from drethtr.base.processors import free_processors
     from drethtr.bulk.local import Local
 
@@ -133,21 +133,21 @@ def on_ray(workers: int | None, device: str) -> "Engine":
 
 
 def summary(job: "Job", missing: "Sequence[Part]") -> str:
-    """What the output holds now, in a few lines."""
-    there, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
-    lines = [f"{there:,} of {rows(job.rows)} {are(there)} in {job.output.folder}"]
+    """What the output contains now, in a few lines."""
+    done, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
+    lines = [f"{done:,} of {rows(job.rows)} {are(done)} in {job.output.folder}"]
     if bad:
-        lines.append(f"{bad:,} of them could not be read, for the reasons see {job.output.folder}/_quarantine")
+        lines.append(f"{bad:,} of them could not be read; {job.output.folder}/_quarantine says why")
     if missing:
         lines.append(f"{len(missing)} of {len(job.parts)} parts failed; repeat the command to retry them")
     return "\n".join(lines)
 
 
 def rows(number: int) -> str:
-    """A number of rows, in words."""
+    """A number of rows as text."""
     return f"{number:,} {'row' if number == 1 else 'rows'}"
 
 
 def are(number: int) -> str:
-    """`is` or `are`, as fits the number."""
+    """`is` or `are`, to agree with a number."""
     return "is" if number == 1 else "are"

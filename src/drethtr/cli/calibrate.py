@@ -31,7 +31,7 @@ def calibrate(
     ] = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Fit instead what drethtr check makes of evidence; give lines of several sets."),
+        typer.Option("--check", help="Calibrate drethtr check instead; give lines of several sets."),
     ] = False,
     limit: Limit = None,
     seed: Seed = 0,
@@ -39,9 +39,9 @@ def calibrate(
     threads: Threads = None,
     force: ForceModel = False,
 ) -> None:
-    """Choose the best decoder and calibrate confidences and out-of-distribution detection on validation lines.
+    """Choose the best decoder, and calibrate confidences and out-of-distribution detection, on validation lines.
 
-    This needs at least 25 lines without editorial marks, and 100 for out-of-distribution detection.
+    This needs at least 25 lines without editorial marks; out-of-distribution detection needs 100.
     """
     from tqdm import tqdm
 
@@ -62,8 +62,8 @@ def calibrate(
     samples = to_read(open_all(data), limit, seed)
     if len(samples) < fit.TO_CALIBRATE:
         raise DataError(
-            f"{', '.join(data)}: {len(samples)} lines to read; calibration needs at least "
-            f"{fit.TO_CALIBRATE}, better a few hundred: add lines used for neither training nor testing"
+            f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
+            "preferably a few hundred: add lines used for neither training nor testing"
         )
     if check:
         with claimed(target):
@@ -71,7 +71,7 @@ def calibrate(
             recognizer = Recognizer(loaded, device=where, threads=threads)
             trust = replace(loaded.trust, support=fit_check(recognizer, samples, seed))
             save_trust(model, trust, target, of=loaded)
-        typer.echo(f"{target}: checks of given texts fitted on {len(samples):,} lines\n{trust.support}")
+        typer.echo(f"{target}: drethtr check calibrated on {len(samples):,} lines\n{trust.support}")
         return
     fits: list[Fit] = []
     with claimed(target):
@@ -93,7 +93,7 @@ def calibrate(
 
 
 def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) -> "SupportFit":
-    """Fit the check of given texts, with a progress bar."""
+    """Calibrate `drethtr check`, with a progress bar."""
     from tqdm import tqdm
 
     from drethtr.evaluation.support import fit_support, weigh_cases
@@ -103,7 +103,7 @@ def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) 
 
 
 def held_out_table(fit: "Fit") -> str:
-    """How reliable the confidences of each collection are by a calibration fitted on the others, and of all."""
+    """The reliability of confidences on each set, calibrated on the other sets, and on all of them."""
     from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
     from drethtr.evaluation.predict import leave_one_set_out, mean_absolute_error
     from drethtr.recognition.search.names import name_of
@@ -111,21 +111,21 @@ def held_out_table(fit: "Fit") -> str:
     strategy, precision = fit.calibration.strategies[0], fit.calibration.precision
     texts, readings = [sample.text for sample, _ in fit.held_out], [reading for _, reading in fit.held_out]
     sets = measure_sets([sample.set for sample, _ in fit.held_out], texts, readings)
-    told = leave_one_set_out(strategy, fit.held_out)
-    error, inside = 100 * mean_absolute_error(told), sum(bool(one.inside) for one in told)
+    rates = leave_one_set_out(strategy, fit.held_out)
+    error, inside = 100 * mean_absolute_error(rates), sum(bool(rate.inside) for rate in rates)
     return "\n".join(
         [
             "",
-            f"Each set with a calibration fitted on the others, {name_of(strategy)} ({precision}):",
+            f"Each set calibrated on the others, {name_of(strategy)} ({precision}):",
             *of_sets([*sets_to_json(sets), *sets_to_json({"all": measure_trust(texts, readings)})]),
-            f"Error rate of each set, predicted from the others: mean absolute error {error:.1f} points, "
-            f"truth inside the interval for {inside} of {len(told)}.",
+            f"CER of each set, predicted from the others: mean absolute error {error:.1f} points, "
+            f"true CER inside the interval for {inside} of {len(rates)}.",
         ]
     )
 
 
 def summary(fits: "Sequence[Fit]") -> str:
-    """How reliable the confidences of each decoder are, as a table."""
+    """A table of how reliable the confidences of each decoder are."""
     from drethtr.recognition.search.names import name_of
 
     names = [f"{', '.join(map(name_of, fit.calibration.strategies))} ({fit.calibration.precision})" for fit in fits]
@@ -139,7 +139,7 @@ def summary(fits: "Sequence[Fit]") -> str:
             f"  {words.cases:>7,}  {figure(words.right, 1):>7}  {figure(words.ece, 1):>5}"
         )
     rows.append(
-        "ECE: how far confidences are from the share that is right, on the lines they were fitted on; "
-        "drethtr evaluate --confidence tells it of others."
+        "ECE: expected calibration error on the lines used for calibration; "
+        "drethtr evaluate --confidence measures it on other lines."
     )
     return "\n".join(rows)

@@ -1,4 +1,4 @@
-"""`drethtr check`: compare somebody else's text with the ink, word by word."""
+"""`drethtr check`: check an existing transcription against the ink, word by word."""
 
 import json
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 30
-"""Doubtful words on the screen."""
+"""Most doubtful words to print."""
 
 
 def check(
@@ -70,10 +70,10 @@ def check(
     threads: Threads = None,
     force: ForceResults = False,
 ) -> None:
-    """Say how probable it is that the ink supports each word of a text; nothing is ever called verified.
+    """Estimate for each word of a text how probable it is that the ink supports it; no word is ever called verified.
 
-    Give scans with a text (txt, md, TEI, docx, JSON, PAGE, ALTO), PAGE or ALTO files with text in them, or lines: TSV,
-    Parquet, a folder of images beside .txt. The exit code is 1 if a word is doubtful or something could not be read.
+    Give scans with a text (txt, md, TEI, docx, JSON, PAGE, ALTO), PAGE or ALTO files that contain text, or lines: TSV,
+    Parquet, a folder of images with .txt files. The exit code is 1 if a word is doubtful or something is unreadable.
     """
     from drethtr.base.outputs import write_text
     from drethtr.lines.sources import open_all
@@ -89,7 +89,7 @@ def check(
     refuse_results(json_file, html_file, force=force, inputs=inputs)
     if are_lines(inputs):
         if output is not None:
-            raise ConfigError("--output writes pages; for lines of a table use --json or --html")
+            raise ConfigError("--output writes pages; for lines, use --json or --html")
         samples = open_all(inputs)
         recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
         found, failed = check_rows(samples, recognizer, rules)
@@ -114,13 +114,13 @@ def check(
     if html_file is not None:
         title = f"{', '.join(Path(name).name for name in inputs)}: what the ink does not support"
         write_text(html_file, write_report(found, strips, title, str(provenance_of(recognizer))))
-    typer.echo(told(found))
+    typer.echo(doubtful_words(found))
     if failed or any(line.doubts for line in found):
         raise typer.Exit(1)
 
 
 def check_rows(samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Rules") -> "tuple[list[ProofLine], int]":
-    """The proofs of the lines of a table, with a progress bar, and how many lines cannot be used; reports why."""
+    """Check lines, with a progress bar; returns the proofs and the number of unusable lines, which are reported."""
     from tqdm import tqdm
 
     from drethtr.proofreading.proof import prove_lines
@@ -137,8 +137,8 @@ def check_rows(samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Ru
     return found, failed
 
 
-def told(lines: "Sequence[ProofLine]") -> str:
-    """The doubtful words, the least likely first, and what was looked at."""
+def doubtful_words(lines: "Sequence[ProofLine]") -> str:
+    """The doubtful words as text, least probable first, and a summary."""
     from drethtr.proofreading.report import caution, ranked, summary
 
     words = ranked(lines)

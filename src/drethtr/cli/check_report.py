@@ -1,4 +1,4 @@
-"""What `drethtr data check` prints, writes and draws."""
+"""The report of `drethtr data check`: text, JSON and a picture."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from drethtr.evaluation.misaligned import Suspect
     from drethtr.lines.sample import Sample
 
-SHOWN = 5  # lines named under each finding; --json has them all
-DRAWN = 40  # lines on the picture
+SHOWN = 5  # lines listed per finding; --json has all
+DRAWN = 40  # lines in the picture
 PICTURED = ("misaligned", "contrary duplicates", "crowded line", "roomy line", "blank image", "empty text")
-"""Findings that are judged by looking at the line, the most telling first."""
+"""Findings that a picture of the line helps to judge, the most serious first."""
 
 
 def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, device: str) -> "list[Suspect]":
-    """Lines whose text the model contradicts, among `limit` per set; none if it lacks some of their characters."""
+    """Find lines whose text the model contradicts, among up to `limit` per set; none if its alphabet is too small."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import count_unknown
@@ -45,7 +45,7 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
     with tqdm(total=len(chosen), unit="line", disable=None) as bar:
         suspects = misaligned(recognizer, chosen, every, advance=bar.update)
     typer.echo(
-        f"{len(chosen):,} of {len(every):,} lines were read to find misaligned ones; increase --read to read more."
+        f"{len(chosen):,} of {len(every):,} lines were read to find misaligned texts; increase --read to read more."
     )
     return suspects
 
@@ -60,7 +60,7 @@ def readable(sample: "Sample") -> bool:
 
 
 def findings_of(suspects: "Sequence[Suspect]") -> tuple[Finding, ...]:
-    """Lines the model contradicts, as a finding."""
+    """A finding of the lines whose text the model contradicts."""
     rows = []
     for suspect in suspects:
         detail = f"{suspect.sample.text!r} is read {suspect.reading.text!r} ({suspect.reading.confidence:.2f})"
@@ -84,24 +84,24 @@ def report_text(report: Report) -> str:
         if len(finding.rows) > SHOWN:
             lines.append(f"  ... {len(finding.rows) - SHOWN:,} more; --json has all")
     counts = [sum(finding.severity is severity for finding in report.findings) for severity in Severity]
-    told = ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for n, severity in zip(counts, Severity, strict=True))
-    return "\n".join([*lines, f"\n{told}. Nothing was changed or dropped."])
+    total = ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for n, severity in zip(counts, Severity, strict=True))
+    return "\n".join([*lines, f"\n{total}. Nothing was changed or dropped."])
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """The whole report in plain values."""
+    """The whole report as plain values."""
     return {"sound": report.sound, "splits": {name: asdict(size) for name, size in report.sizes.items()}} | {
         "findings": [plain(finding) for finding in report.findings]
     }
 
 
 def plain(finding: Finding) -> dict[str, Any]:
-    """A finding in plain values; JSON has no tuples with names."""
+    """A finding as plain values; json would write named tuples as lists."""
     return {**vars(finding), "rows": [row._asdict() for row in finding.rows]}
 
 
 def draw_suspects(report: Report, splits: Splits, suspects: "Sequence[Suspect]", path: Path) -> str:
-    """Draw the lines that are worth a look; returns what to say about the picture."""
+    """Draw the suspect lines; returns a message about the picture."""
     from drethtr.pictures.contact_sheet import contact_sheet
 
     samples = {sample.key: sample for of_split in splits.values() for sample in of_split}
@@ -118,6 +118,6 @@ def draw_suspects(report: Report, splits: Splits, suspects: "Sequence[Suspect]",
         read = f"\nread: {readings[key]}" if key in readings else ""
         cells.append((samples[key].line(), f"{why}: {key}\ntext: {samples[key].text}{read}"))
     if not cells:
-        return "There are no suspect lines to draw."
+        return "No suspect lines to draw."
     write_png(path, contact_sheet(cells))
     return f"{path}: {len(cells)} of {len(chosen):,} suspect lines"

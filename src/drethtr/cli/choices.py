@@ -1,4 +1,4 @@
-"""Arguments that several commands share."""
+"""Arguments and options shared by several commands."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,8 +15,8 @@ DecoderName = Annotated[
     typer.Option(
         "--decoder",
         metavar="NAME",
-        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam, beam:N. Default: what reads best "
-        "with the model.",
+        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam, beam:N. Default: the best one "
+        "for the model.",
     ),
 ]
 LanguageNames = Annotated[
@@ -34,7 +34,7 @@ Limit = Annotated[
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed for drawing lines.")]
 Workers = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Processes that load data; results do not depend on it.")
+    int, typer.Option(metavar="N", min=0, help="Number of processes that load data; it does not affect results.")
 ]
 Pages = Annotated[
     str | None,
@@ -97,7 +97,7 @@ def load_recognizer(
     posteriors: bool = False,
     language: str = "auto",
 ) -> "Recognizer":
-    """A recognizer from arguments as typed, in any process.
+    """Load a recognizer from arguments as typed, in any process.
 
     Raises:
         ConfigError: for an unknown decoder, language, device or precision.
@@ -119,17 +119,17 @@ def load_recognizer(
 
 
 def device_named(name: str) -> str:
-    """The device of a name; `auto` is a GPU that CUDA can use, else the CPU."""
+    """Resolve a device name; `auto` is a CUDA GPU if there is one, else the CPU."""
     from drethtr.recognition.backends import device_named
 
     return device_named(name)
 
 
 def refuse_decoder(name: str | None) -> None:
-    """Refuse a decoder that does not exist, before anything is loaded.
+    """Refuse an unknown decoder before anything is loaded.
 
     Raises:
-        ConfigError: naming those that do.
+        ConfigError: listing the known ones.
     """
     from drethtr.recognition.search.names import strategy_named
 

@@ -1,4 +1,4 @@
-"""`drethtr compare`: two models, or two decoders, on the same lines."""
+"""`drethtr compare`: compare two models or decoders on the same lines."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -33,7 +33,7 @@ LINES_SHOWN = 60
 
 
 class System(NamedTuple):
-    """One of the two systems: its name as typed, its model file and its decoder, None for the default."""
+    """One of the two systems: its name as typed, model file and decoder, where None is the default."""
 
     name: str
     model: Path | None
@@ -73,7 +73,7 @@ def compare(
     systems = system(a), system(b)
     refuse_results(html_file, json_file, force=force, inputs=data)
     samples = to_read(open_all(data), limit, seed)
-    # Both are loaded before the first one reads, so that a bad name is reported at once.
+    # Both are loaded before the first reads, so that errors appear at once.
     readers = [
         Recognizer.load(which.model, decoder=which.decoder, device=device, precision=precision, threads=threads)
         for which in systems
@@ -91,7 +91,7 @@ def compare(
 
 
 def system(spec: str) -> System:
-    """The system that `model.safetensors:beam:5`, `model.safetensors`, `:ctc` or `:` stands for.
+    """Parse `model.safetensors:beam:5`, `model.safetensors`, `:ctc` or `:`.
 
     Raises:
         CheckpointError: if there is no such model.
@@ -101,7 +101,7 @@ def system(spec: str) -> System:
         return System("the included model", None, None)
     if spec and Path(spec).exists():
         return System(spec, Path(spec), None)
-    for place, character in enumerate(spec):  # a path may hold a colon itself, as after the letter of a drive
+    for place, character in enumerate(spec):  # the path itself may contain a colon, as in C:\models
         if character == ":" and (place == 0 or Path(spec[:place]).exists()):
             model, decoder = spec[:place], spec[place + 1 :]
             refuse_decoder(decoder or None)
@@ -110,7 +110,7 @@ def system(spec: str) -> System:
 
 
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
-    """Read the lines with one of the systems."""
+    """Read the lines with one system."""
     from drethtr.evaluation.comparison import Side
     from drethtr.pages.provenance import provenance_of, way_of
 

@@ -1,4 +1,4 @@
-"""What `drethtr compare` prints."""
+"""The text report of `drethtr compare`."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -10,7 +10,7 @@ CONFUSIONS_SHOWN = 12
 
 
 def summary(found: Comparison, a: Side, b: Side) -> str:
-    """The comparison, as text."""
+    """The comparison as text."""
     parts = [f"A: {a}", f"B: {b}", "", *table("all lines", [found.cer, found.wer])]
     parts += ["", *table("CER by set", found.sets), "", *table("CER by length", found.lengths)]
     parts += ["", *confidence_table(found), "", *confusion_table(found)]
@@ -19,7 +19,7 @@ def summary(found: Comparison, a: Side, b: Side) -> str:
 
 
 def table(title: str, rows: Sequence[Difference]) -> Iterator[str]:
-    """Differences, a row each."""
+    """Differences, one per row."""
     width = max(len(title), *(len(row.name) for row in rows))
     yield f"{title:{width}}  {'lines':>6}  {'A %':>6}  {'B %':>6}  {'B - A':>22}  B better"
     for row in rows:
@@ -30,14 +30,14 @@ def table(title: str, rows: Sequence[Difference]) -> Iterator[str]:
 
 
 def confidence_table(found: Comparison) -> Iterator[str]:
-    """Accuracy of each system by confidence."""
+    """The accuracy of each system by confidence."""
     yield f"{'confidence':13}  {'lines A':>8}  {'CER A %':>8}  {'lines B':>8}  {'CER B %':>8}"
     for name, *row in confidence_rows(found):
         yield "  ".join([f"{name:13}", *(f"{cell:>8}" for cell in row)])
 
 
 def confusion_table(found: Comparison) -> Iterator[str]:
-    """The most frequent confusions of both."""
+    """The most frequent confusions of both systems."""
     yield f"{'written':8}  {'read':8}  {'A':>6}  {'B':>6}"
     for one in islice(found.confusions, CONFUSIONS_SHOWN):
         yield f"{shown(one.written):8}  {shown(one.read):8}  {one.a:>6,}  {one.b:>6,}"

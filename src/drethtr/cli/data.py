@@ -1,4 +1,4 @@
-"""`drethtr data`: import lines and check them."""
+"""`drethtr data`: import and check transcribed lines, and find gaps between words."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Import and check transcribed lines, and find gaps between words.")
 
 SPLITS = ("train", "val", "test", "")
-SHOWN = 3  # lines named for each reason; --json has them all
+SHOWN = 3  # lines listed per reason; --json has all
 
 
 @app.command("import")
@@ -67,7 +67,7 @@ def import_lines(
 
     refuse_name(output)
     outputs = [file_of(output, split) for split in SPLITS]
-    refuse_places(output, *outputs)  # the name that was given first
+    refuse_places(output, *outputs)  # output first, since errors should name what was typed
     refuse_results(*outputs, json_file, force=force, inputs=[str(source)])
     folder = unpacked(source) if is_archive(source) else source
     importer = importer_for(folder, layout)
@@ -76,7 +76,7 @@ def import_lines(
             raise ConfigError("--unconfirmed is for folders of PAGE or ALTO files; leave it out")
         importer = replace(importer, unconfirmed=True)
     if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
-        raise DataError(f"{output} is inside {source}, where the next import would read it; choose a place outside")
+        raise DataError(f"{output} is inside {source}, where the next import would read it; write it elsewhere")
     typer.echo(f"Layout {importer.name}. {importer.layout}.")
     entries: Iterable[Entry] = importer.entries(folder)
     if splits is not None:
@@ -93,19 +93,19 @@ def import_lines(
     for split in SPLITS:
         if split not in tally.lines and (earlier := file_of(output, split)).exists():
             earlier.unlink()
-            typer.echo(f"{earlier}: removed, because it came from the import that this one replaces")
+            typer.echo(f"{earlier}: removed, since it belongs to the import that this one replaces")
 
 
 def refuse_name(output: Path) -> None:
     """Refuse an output whose name does not end in .parquet."""
     if output.suffix != ".parquet":
-        raise DataError(f"{output}: the name of the file to write must end in .parquet")
+        raise DataError(f"{output}: the output file name must end in .parquet")
 
 
 def write_lines(
     entries: "Iterable[Entry]", output: Path, tally: "Tally", set_name: str | None, language: str | None
 ) -> None:
-    """Write every entry to the file of its split, and count."""
+    """Write every entry to the file of its split, and count it."""
     from dataclasses import replace
 
     from tqdm import tqdm
@@ -127,22 +127,22 @@ def write_lines(
 
 
 def file_of(output: Path, split: str) -> Path:
-    """Where the lines of a split go."""
+    """The output file of a split."""
     return output.with_suffix(f".{split}.parquet") if split else output
 
 
 def summary(importer: "Importer", tally: "Tally", output: Path) -> str:
-    """What was imported, as text."""
+    """A summary of an import."""
     lines = [f"{file_of(output, split)}: {tally.lines[split]:,} lines" for split in SPLITS if split in tally.lines]
     sizes = tuple(tally.lines.get(split, 0) for split in SPLITS[:3])
     if importer.known and not tally.lines.keys() - set(SPLITS[:3]):
         known = importer.known.get(sizes)
-        lines.append(f"Split: {known}." if known else f"Split: of sizes {sizes}, not one of the published ones.")
+        lines.append(f"Split: {known}." if known else f"Split: sizes {sizes}, not a published split.")
     return "\n".join([*lines, f"Convention: {importer.convention}.{reasons(tally)}"])
 
 
 def reasons(tally: "Tally") -> str:
-    """What was left out, and why."""
+    """What was left out and why, as text."""
     lines: list[str] = []
     for reason, keys in tally.left_out.items():
         more = len(keys) - SHOWN
@@ -175,7 +175,7 @@ def check(
 ) -> None:
     """Check lines for problems that spoil training or evaluation, without changing them; exit code 1 on errors.
 
-    Files with train, val or test in their names are those splits; all others are one more split.
+    Files with train, val or test in their names are those splits; all other files form one more split.
     """
     from drethtr.cli.check_report import draw_suspects, findings_of, read_suspects, report_json, report_text
     from drethtr.lines import checks

@@ -1,4 +1,4 @@
-"""`drethtr demo`: a sample letter in the editor."""
+"""`drethtr demo`: open a sample letter in the editor."""
 
 from drethtr.cli.edit import NoBrowser, Port, edit
 

@@ -1,6 +1,6 @@
 """The option `--doubts P`, whose number is optional.
 
-Contexts are of click, or of the copy of it inside typer, as the version of typer has it: hence `Any`.
+Click contexts are typed `Any`, since some versions of typer use their own copy of click.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 NAME = "--doubts"
 
 USUAL = 0.5
-"""The number that is left out."""
+"""The default number."""
 
 Doubts = Annotated[
     float | None,
@@ -21,21 +21,21 @@ Doubts = Annotated[
         metavar="P",
         min=0,
         max=1,
-        help=f"Mark words that are right with a probability below P, {USUAL} if left out: in txt as \\[word?], and odd "
-        "lines as \\[!kind: reason]; other formats mark words as they do.",
+        help=f"Mark words whose probability of being right is below P (default: {USUAL}): in txt as \\[word?], and "
+        "flagged lines as \\[!kind: reason]; other formats have their own marks.",
     ),
 ]
 
 
 class WithDoubts(TyperCommand):
-    """A command that takes `--doubts` without a number."""
+    """A command that accepts `--doubts` without a number."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, list(completed(args)))
 
 
 def completed(arguments: Sequence[str]) -> Iterator[str]:
-    """Arguments with the number that is left out: what follows `--doubts` may as well be a file."""
+    """Insert the default number where `--doubts` is not followed by one; the next argument may be a file."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     for place, argument in enumerate(arguments):
         following = arguments[place + 1] if place + 1 < end else ""
@@ -43,7 +43,7 @@ def completed(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number, sensible or not."""
+    """Whether a text is a number, valid for the option or not."""
     try:
         float(text)
     except ValueError:

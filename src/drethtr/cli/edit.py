@@ -1,4 +1,4 @@
-"""`drethtr edit`: a folder of scans in the browser, to be read, corrected and learned from."""
+"""`drethtr edit`: read and correct a folder of scans in the browser, and fine-tune on it."""
 
 import webbrowser
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
 
 PATIENCE = 3
-"""Seconds; a browser that waits for events would never leave by itself."""
+"""Seconds to wait for open requests at the end: a browser that listens for events never disconnects."""
 
 
 def edit(
@@ -78,7 +78,7 @@ def edit(
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
             where = address(door) + ("" if token is None else f"/?token={token}")
-            typer.echo(f"{folder or 'A letter to try it with'} is open at {where} (stop with Ctrl-C)", err=True)
+            typer.echo(f"{folder or 'A sample letter'} is open at {where} (stop with Ctrl-C)", err=True)
             session.reader.read_pages()
             if not no_browser:
                 Timer(0.5, webbrowser.open, [where]).start()
@@ -87,7 +87,7 @@ def edit(
 
 
 def count_pages(workspace: "Workspace") -> None:
-    """Read the files of all pages that are new since the last time; of a large folder this takes a while."""
+    """Summarize the files of all pages that changed since the last time, which takes a while for large folders."""
     from tqdm import tqdm
 
     for _ in tqdm(workspace.summarized(), total=len(workspace.leaves), unit="page", leave=False, disable=None):
@@ -96,7 +96,7 @@ def count_pages(workspace: "Workspace") -> None:
 
 @contextmanager
 def chosen_folder(folder: Path | None) -> Iterator[Path]:
-    """The folder to work in; without one, a letter in a folder that is removed at the end."""
+    """The folder to work in; by default a temporary one with a sample letter."""
     if folder is not None:
         yield folder
         return

@@ -1,4 +1,4 @@
-"""`drethtr evaluate`: error rates of a model on lines with known text."""
+"""`drethtr evaluate`: measure a model on transcribed lines or pages."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
 TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_only": "found only"}
-"""Columns for whole pages."""
+"""Columns for whole pages: names of rates and their titles."""
 
 
 def evaluate(
@@ -92,8 +92,8 @@ def evaluate(
         bool,
         typer.Option(
             "--align",
-            help="Align the joined texts of pages with their lines, as drethtr align does, and count the lines that "
-            "get exactly their words; with --lines, with detected lines.",
+            help="Measure drethtr align instead: join the texts of each page, align them again, and count the lines "
+            "that get exactly their words; with --lines, on detected lines.",
         ),
     ] = False,
     device: DeviceName = "auto",
@@ -113,7 +113,7 @@ def evaluate(
     if len(wanted := [name for name, is_wanted in measures.items() if is_wanted]) > 1:
         raise ConfigError(f"{' and '.join(wanted)} measure different things; give one of them")
     if confidence and wanted:
-        raise ConfigError(f"--confidence is of lines that are read; leave it out, or {wanted[0]}")
+        raise ConfigError(f"--confidence does not go with {wanted[0]}; leave out one of them")
     if lines is not None and not (align or end_to_end):
         raise ConfigError("--lines needs --end-to-end or --align; add one, or leave out --lines")
     if search:
@@ -169,7 +169,7 @@ def evaluate(
 def check_figures(
     recognizer: "Recognizer", samples: "Sequence[Sample]", fitted_on: "Sequence[Sample]", seed: int
 ) -> "list[PoolFigures]":
-    """How well errors in the texts are found, with a progress bar."""
+    """Measure how well errors in texts are found, with a progress bar."""
     from tqdm import tqdm
 
     from drethtr.evaluation.pools import known_sets
@@ -183,7 +183,7 @@ def check_figures(
 
 
 def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
-    """Print figures, and write them with the reader to a file if one is named."""
+    """Print figures, and write them to a JSON file, if given, with the model and settings."""
     from drethtr.pages.provenance import provenance_of, way_of
 
     if json_file is not None:
@@ -192,7 +192,7 @@ def deliver(text: str, figures: Mapping[str, Any], recognizer: "Recognizer", jso
 
 
 def read_by(recognizer: "Recognizer") -> str:
-    """What read the lines, as text."""
+    """Which model, decoder and precision read the lines, as text."""
     from drethtr.pages.provenance import provenance_of
     from drethtr.recognition.search.names import name_of
 
@@ -201,7 +201,7 @@ def read_by(recognizer: "Recognizer") -> str:
 
 
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:
-    """What was measured, as text."""
+    """The error rates and their conditions, as text."""
     found = scores.to_json()
     parts = [table_of(found), "", found["convention"], found["word_conventions"], read_by(recognizer)]
     if scores.left_out:
@@ -209,7 +209,7 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
         parts.append(f"Left out because of editorial marks or uncertain letters: {sets}.")
     if scores.empty:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.empty.items())
-        parts.append(f"Without text, so anything read there counts as wrong: {sets}.")
+        parts.append(f"Lines without text, where anything read counts as an error: {sets}.")
     if scores.unknown:
         shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
         parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")
@@ -217,7 +217,7 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
 
 
 def page_table(scores: Mapping[str, Any]) -> str:
-    """Error rates in percent, a row for each page; `scores` as `end_to_end.to_json` gives them."""
+    """Error rates in percent, a row per page, from the result of `end_to_end.to_json`."""
     rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
     rows.append({"name": "all", **scores["overall"]})
     width = max(len(row["name"]) for row in rows)

@@ -1,4 +1,4 @@
-"""`drethtr evaluate --align`: how well running text is aligned with the lines of pages."""
+"""`drethtr evaluate --align`: measure the alignment of running text with lines of pages."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def open_known(data: Sequence[str], lines: str | None, limit: int | None, seed: int) -> "Sequence[KnownPage]":
-    """The pages of data sets with their marked lines; those of PAGE and ALTO files, if `lines` says how to find them.
+    """Open pages with known text: with their marked lines, or, given a segmentation `lines`, with detected ones.
 
     Raises:
-        ConfigError: if an option does not go with found lines.
+        ConfigError: if an option does not go with detected lines.
         DataError: if there is no text, or the page of a line is unknown.
     """
     from drethtr.evaluation.alignment import FoundPage, marked_pages
@@ -28,13 +28,13 @@ def open_known(data: Sequence[str], lines: str | None, limit: int | None, seed: 
     if lines is None:
         return marked_pages(to_read(open_all(data)), limit, seed)
     if limit is not None:
-        raise ConfigError("--limit draws pages of marked lines; leave it out, or --lines")
+        raise ConfigError("--limit does not go with --lines; leave out one of them")
     segmentation = segmentation_named(lines)
     return [FoundPage.of(original, segmentation) for original in open_references(data)]
 
 
 def evaluate_align(recognizer: "Recognizer", pages: "Sequence[KnownPage]", seed: int) -> EvaluationResult:
-    """Align texts with pages, with a progress bar, and measure how well."""
+    """Align texts with pages, with a progress bar, and measure the result."""
     from tqdm import tqdm
 
     from drethtr.evaluation.alignment import align_pages
@@ -48,7 +48,7 @@ def evaluate_align(recognizer: "Recognizer", pages: "Sequence[KnownPage]", seed:
 
 
 def alignment_table(pools: "Sequence[AlignmentFigures]") -> str:
-    """Figures in percent, a row for each set and pool."""
+    """Figures in percent, a row per set and pool of sets."""
     from drethtr.evaluation.alignment_figures import CONVENTION
 
     width = max(len(pool.name) for pool in pools)

@@ -1,4 +1,4 @@
-"""`drethtr evaluate --search`: evaluate keyword search, compared with searching the text."""
+"""`drethtr evaluate --search`: evaluate keyword search against plain text search."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -39,18 +39,21 @@ NARROWEST = 6
 def evaluate_search(
     recognizer: "Recognizer", data: Sequence[str], among: Sequence[str], limit: int | None, seed: int, fit: Path | None
 ) -> EvaluationResult:
-    """Read lines and evaluate the search on each set; with `fit`, by weights fitted on the others; write those of all.
+    """Read lines and evaluate the search on each set.
+
+    Args:
+        fit: Evaluate each set with weights fitted on the others, and write weights fitted on all to this file.
 
     Raises:
-        ConfigError: if the model has no n-grams, which make words up.
-        DataError: if there are no lines or words, or too few sets to learn from.
+        ConfigError: if the model has no n-grams, which generate queries.
+        DataError: if there are no lines or words, or too few sets to fit on.
     """
     from drethtr.evaluation.search.crowd import Crowd
     from drethtr.evaluation.search.fit import fit_search, judge_sets, load_weights, save_weights
 
     if not recognizer.model.languages:
         raise ConfigError(
-            "--search makes up words with an n-gram language model, which this model lacks; add one with "
+            "--search generates queries with an n-gram language model, which this model lacks; add one with "
             "drethtr language"
         )
     language = recognizer.model.tokenizer, recognizer.model.languages
@@ -67,7 +70,7 @@ def evaluate_search(
 
 
 def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":
-    """The lines of a data set, read; or those in results of `drethtr batch --posteriors`."""
+    """Read the lines of a data set, or take those in results of `drethtr batch --posteriors`."""
     from drethtr.evaluation.search.crowd import Crowd
     from drethtr.search.from_batch import is_batch
 
@@ -77,7 +80,7 @@ def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) 
 
 
 def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | None, seed: int) -> "LabeledLines":
-    """The clean lines of data sets, read with a progress bar."""
+    """Read the clean lines of data sets, with a progress bar."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import to_read
@@ -90,7 +93,7 @@ def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | 
 
 
 def table(judged: "Mapping[str, SetFigures]", *, held_out: bool) -> str:
-    """The figures in percent, rows for each set."""
+    """The figures in percent, several rows per set."""
     from drethtr.evaluation.search.retrieval import CONVENTION
 
     width = max(len(name) for name in (*judged, *METHODS.values())) + 2
@@ -113,7 +116,7 @@ def table(judged: "Mapping[str, SetFigures]", *, held_out: bool) -> str:
 
 
 def mean(judged: "Mapping[str, SetFigures]", key: str) -> dict[str, float | None]:
-    """The mean of each figure of a method over the sets; empty if a set lacks it."""
+    """The mean of each figure of a method over the sets; empty if a set lacks the method."""
     found = [getattr(figures, key) for figures in judged.values()]
     if not all(found):
         return {}

@@ -1,4 +1,4 @@
-"""Expected character error rates, as `drethtr predict-cer` prints them: of pages, and of sets beside the true ones."""
+"""The reports of `drethtr predict-cer`: expected CER of pages, and of sets beside the true CER."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
 
 Report: TypeAlias = tuple[str, dict[str, Any]]
-"""The result as text and in plain values."""
+"""The result as text and as plain values."""
 
 SHOWN = 30  # pages in the table; --json has them all
-PAGE = 100  # fewer characters make the error rate of a page meaningless
+PAGE = 100  # least characters for which the CER of a page is meaningful
 
 
 def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report:
-    """Expected rates of each page and of all lines; `failed` more could not be read."""
+    """Expected CER of each page and of all lines; `failed` more images could not be read."""
     from drethtr.evaluation.predict import grouped
     from drethtr.lines.sample import page_of
     from drethtr.recognition.confidence.error_rate import doubt_of
@@ -34,9 +34,9 @@ def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report
         lines.append(f"... {len(pages) - SHOWN:,} more pages; --json has all")
     lines.append(row("all", overall, rate, width))
     if overall.empty:
-        lines.append(f"No text was found on {overall.empty:,} lines; their missing text does not count here.")
+        lines.append(f"No text was found on {overall.empty:,} lines; any text missed there is not counted.")
     if failed:
-        lines.append(f"{failed:,} of {failed + len(pairs):,} images could not be used and do not count.")
+        lines.append(f"{failed:,} of {failed + len(pairs):,} images could not be used and are not counted.")
     if any(not reading.calibrated for _, reading in pairs):
         lines.append(NOT_CALIBRATED)
     return "\n".join(lines), {
@@ -58,19 +58,19 @@ def interval(expected: "Expected") -> str:
 
 
 def plain(found: "TotalDoubt", rate: "ErrorRate") -> dict[str, Any]:
-    """What is expected, as JSON has it; rates are fractions."""
+    """Expected rates as plain values, in fractions."""
     return {"lines": found.lines, "characters": found.characters, "empty": found.empty, **rate(found)._asdict()}
 
 
 def compared(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
-    """Each set, beside the truth."""
+    """Expected CER of each set beside the true one."""
     from drethtr.evaluation.predict import page_or_line, tell
 
     return table(tell(rate, pairs), tell(rate, pairs, page_or_line), "by the model's own fit")
 
 
 def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
-    """Expected and true error rates of sets, and how far apart they are, also of pages."""
+    """Expected and true CER of sets, and the mean errors of the prediction for sets and pages."""
     width = max(len("set"), *(len(one.name) for one in told))
     lines = [f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}"]
     for one in told:
@@ -79,7 +79,7 @@ def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
         lines.append(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {figure(one.cer, 1):>6}{mark}")
     known = [one for one in told if one.cer is not None]
     long = [page for page in pages if page.characters >= PAGE and page.cer is not None]
-    lines.append(f"Told {how}:")
+    lines.append(f"Predicted {how}:")
     for group, what, which in ((known, "set", ""), (long, "page", f" of {PAGE} characters or more")):
         if group:
             lines.append(f"  {len(group):,} {what}{'' if len(group) == 1 else 's'}{which}: {errors(group)}")
@@ -91,16 +91,16 @@ def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
 
 
 def errors(told: "Sequence[Told]") -> str:
-    """How far off the expected rates are, as text."""
+    """How accurate the predictions are, as text."""
     found = agreement(told)
     return (
         f"mean absolute error {100 * found['mean_absolute_error']:.1f} points, "
-        f"truth inside the interval for {found['inside']:,}"
+        f"true CER inside the interval for {found['inside']:,}"
     )
 
 
 def agreement(told: "Sequence[Told]") -> dict[str, Any]:
-    """How far off the expected rates are, as JSON has it."""
+    """How accurate the predictions are, as plain values."""
     from drethtr.evaluation.predict import mean_absolute_error
 
     return {

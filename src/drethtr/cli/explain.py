@@ -1,4 +1,4 @@
-"""`drethtr explain`: a picture of a line, its reading, its doubts, and where the decoder looked."""
+"""`drethtr explain`: draw how a line was read."""
 
 from pathlib import Path
 from typing import Annotated
@@ -31,20 +31,21 @@ def explain(
 ) -> None:
     """Draw how a line was read: characters at their positions, doubtful ones in color, and attention.
 
-    Below the reading, each character has a row, dark where the decoder looked, and each layer a row that shows
+    Below the reading, each character has a row, dark where the decoder looked, and each layer has a row that shows
     how far back it remembers the text.
     """
     from drethtr.documents.writers.text import marked
     from drethtr.images.line_file import open_line
     from drethtr.pages.unlabelled import refuse_page
     from drethtr.pictures.explanation import draw
-    from drethtr.pictures.explanation import explain as told
+    from drethtr.pictures.explanation import explain as explain_line
 
     refuse_ending(output, ".svg", ".png")
     refuse_results(output, force=force, inputs=[str(line)])
-    refuse_page(line, f"cut a line out of it to explain that; drethtr transcribe {line} reads all of it")
+    refuse_page(line, f"cut out a line and explain that; drethtr transcribe {line} reads the whole page")
     pixels = open_line(line)
-    explanation = told(load_recognizer(model, decoder, device, precision, threads=threads, language=language), pixels)
+    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
+    explanation = explain_line(recognizer, pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {marked(explanation.reading.transcription())}")
     if not explanation.reading.calibrated:

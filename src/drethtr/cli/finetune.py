@@ -7,12 +7,12 @@ import typer
 
 from drethtr.base.errors import DataError, require
 from drethtr.cli.choices import DeviceName, Seed, Workers, device_named
-from drethtr.cli.finetune_report import found, nothing_better, summary, time_needed
+from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, stopping
 
 NOTHING_BETTER = 3
-"""The exit code if the model did not become better."""
+"""The exit code if the model did not improve."""
 
 
 def finetune(
@@ -49,10 +49,10 @@ def finetune(
         int, typer.Option(metavar="N", min=1, help="Occurrences after which a new character is added to the alphabet.")
     ] = 2,
     drop_unused: Annotated[
-        bool, typer.Option("--drop-unused", help="Remove characters that no line has from the alphabet.")
+        bool, typer.Option("--drop-unused", help="Remove characters that occur in no line from the alphabet.")
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Only print what would be done and how long it would take.")
+        bool, typer.Option("--check", help="Only print what would be done, and how long it would take.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and an unfinished run beside it.")] = False,
@@ -83,7 +83,7 @@ def finetune(
     )
     chosen = device_named(device)
     material = finetuning.gather(plan)
-    typer.echo(found(material))
+    typer.echo(material_text(material))
     if check:
         typer.echo(time_needed(finetuning.estimate(material, chosen)))
         return
@@ -98,20 +98,20 @@ def finetune(
 
 
 def tell(words: str) -> None:
-    """Say what is being done, beside the results."""
+    """Report progress on stderr."""
     typer.echo(words, err=True)
 
 
 def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> None:
-    """Refuse a place for the result that cannot be right, before any work is done."""
+    """Refuse an unusable output path before any work is done."""
     from drethtr.training.finetuning.finetune import PLAN, folder_of
 
     if output.suffix != ".safetensors":
-        raise DataError(f"{output}: the name of the file to write must end in .safetensors")
+        raise DataError(f"{output}: the output file name must end in .safetensors")
     refuse_places(output)
     own = resume and (folder_of(output) / PLAN).exists()  # a run that was stopped after it wrote its result
     refuse_existing(output, force=force or own, inputs=[str(model)] if model is not None else [])
     if (folder := folder_of(output)).is_file():
         raise DataError(
-            f"{folder} is a file where the folder of the run would be; rename it, or choose another --output"
+            f"{folder} is a file, but the run needs a folder of that name; rename it, or choose another --output"
         )

@@ -1,4 +1,4 @@
-"""What `drethtr finetune` says: what there is to learn from, how long it takes, and what came of it."""
+"""The messages of `drethtr finetune`: the training material, the time needed, and the result."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,12 +16,12 @@ SHOWN = 30  # new characters
 SETS = 10  # of old lines
 
 
-def found(material: "Material") -> str:
-    """What there is to learn from, as text, before training."""
+def material_text(material: "Material") -> str:
+    """A description of the training material."""
     parts, alphabet = material.parts, material.alphabet
     how = "other pages" if parts.by_page else "lines drawn at random, because pages are too few or unknown"
     if material.plan.validation:
-        how = "given, from other pages" if parts.by_page else "given; it is unknown whether from other pages"
+        how = "given, from other pages" if parts.by_page else "given; they may come from the same pages"
     lines = [f"{len(parts.train):,} lines to train on, {len(parts.validation):,} for validation ({how})."]
     if parts.left_out:
         lines.append(
@@ -39,7 +39,7 @@ def found(material: "Material") -> str:
         why = "an adapter adds none" if material.plan.adapter else "too rare to add"
         lines.append(f"Characters that stay unknown ({why}): {rare}")
     if alphabet.dropped:
-        lines.append(f"Dropped from the alphabet, because no line has them: {alphabet.dropped}")
+        lines.append(f"Dropped from the alphabet, because they occur in no line: {alphabet.dropped}")
     return "\n".join(lines)
 
 
@@ -48,15 +48,15 @@ def time_needed(estimate: "Estimate") -> str:
     from drethtr.base.durations import in_words
 
     return (
-        f"It takes about {in_words(estimate.training + estimate.measuring)} at the current load of this machine: at "
-        f"most {in_words(estimate.training)} to train, until {estimate.lines:,} lines are seen, including repeats, and "
-        f"{in_words(estimate.measuring)} to measure and calibrate."
+        f"This takes about {in_words(estimate.training + estimate.measuring)} at the current load of this machine: at "
+        f"most {in_words(estimate.training)} to train on {estimate.lines:,} lines, including repeats, and "
+        f"{in_words(estimate.measuring)} to evaluate and calibrate."
     )
 
 
 def begins_as(character: str | None) -> str:
-    """What a new character begins as, in words."""
-    return "like no other" if character is None else f"begins as {character}"
+    """Which known character a new one is initialized from, as text."""
+    return "starts from scratch" if character is None else f"starts as {character}"
 
 
 def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
@@ -66,8 +66,8 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     lines = [
         f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
         rates_of(outcome),
-        "The best weights were selected on these lines, so this is slightly optimistic. For a rate to publish, measure "
-        f"on pages that were not in DATA: drethtr evaluate OTHERS --model {output}",
+        "The best weights were selected on these lines, so this is slightly optimistic. For a rate to publish, "
+        f"evaluate on pages that were not in DATA: drethtr evaluate OTHERS --model {output}",
         *forgotten(material, outcome),
     ]
     if outcome.curve is not None:
@@ -83,40 +83,42 @@ def rates_of(outcome: "Outcome") -> str:
 
 
 def points(change: "Difference") -> str:
-    """A difference of error rates, with its interval unless there are too few pages."""
+    """A difference of error rates, with its interval if there are enough pages."""
     interval = f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""
     return f"{100 * change.difference:+.2f} points{interval}"
 
 
 def forgotten(material: "Material", outcome: "Outcome") -> list[str]:
-    """The effect on other hands: the share of the change that was kept, and its cost on old lines."""
-    share = outcome.model.card["fine_tuned"]["part_of_change"]
-    told = []
-    if share < 1:
-        told.append(f"To reduce forgetting, {100 * share:.0f} % of the change was kept, with most of its gain.")
+    """How much the model forgot of other hands: the part of the change that was kept, and the CER on old lines."""
+    kept = outcome.model.card["fine_tuned"]["part_of_change"]
+    lines = []
+    if kept < 1:
+        lines.append(
+            f"To reduce forgetting, only {100 * kept:.0f} % of the change of weights was kept, with most of its gain."
+        )
     if outcome.forgotten is not None:
         change, sets = outcome.forgotten.overall, outcome.forgotten.sets
-        told.append(
+        lines.append(
             f"Forgetting: on {change.lines:,} old lines not used for training, CER {100 * change.a:.2f} % before, "
             f"{100 * change.b:.2f} % after: {points(change)}."
         )
         if len(sets) > 1:
-            told.append(f"By set, most forgotten first: {', '.join(map(of_set, sets[:SETS]))}.")
+            lines.append(f"By set, most forgotten first: {', '.join(map(of_set, sets[:SETS]))}.")
     elif material.old:
-        told.append("Forgetting was not measured: that needs more lines of --old-data.")
+        lines.append("Forgetting was not measured: that needs more lines of --old-data.")
     else:
-        told.append("Other hands may be read worse than before; --old-data reduces and measures this forgetting.")
-    return told
+        lines.append("Other hands may be read worse than before; --old-data reduces and measures this forgetting.")
+    return lines
 
 
 def of_set(change: "Difference") -> str:
-    """What became of one set of old lines."""
+    """The change of CER on one set of old lines."""
     lines = counted(change.lines, "line")
     return f"{change.name} {100 * change.a:.1f} → {100 * change.b:.1f} % ({lines})"
 
 
 def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> str:
-    """Why nothing was written, and what may help."""
+    """The message that nothing was written because the model did not improve."""
     return (
         f"drethtr: the model did not improve on the {len(material.parts.validation):,} validation lines "
         f"({rates_of(outcome)}); {output} was not written, keep using {material.plan.model}. More lines may help."
@@ -124,31 +126,31 @@ def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> st
 
 
 def trust_of(material: "Material", model: "Model") -> list[str]:
-    """What is calibrated in the result, and what is not."""
+    """What is calibrated in the resulting model, and what is not."""
     from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 
     number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
     if not model.trust.calibrations:
-        why = "nothing was wrong, or nothing correct" if number >= TO_CALIBRATE else f"this needs {TO_CALIBRATE} lines"
+        why = "all right or all wrong" if number >= TO_CALIBRATE else f"this needs {TO_CALIBRATE} lines"
         return [f"Confidences are not calibrated ({number:,} validation lines; {why}){later}."]
-    told = [f"Confidences are calibrated on these {number:,} lines."]
+    lines = [f"Confidences are calibrated on these {number:,} lines."]
     if material.start.trust.calibrations:
-        told = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
+        lines = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
     if model.trust.unlike_training is None:
-        told.append(f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{later}.")
+        lines.append(f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{later}.")
     if material.start.trust.error_rates and not (model.trust.error_rates or material.plan.adapter):
-        told.append("Error-rate prediction must be fitted again: see drethtr predict-cer --learn.")
-    return told
+        lines.append("Error-rate prediction must be fitted again: see drethtr predict-cer --learn.")
+    return lines
 
 
 def percent(rates: "Rates") -> str:
-    """A character error rate, with its interval unless there are too few pages."""
+    """A character error rate, with its interval if there are enough pages."""
     interval = f" [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]" if rates.sure else ""
     return f"{100 * rates.cer:.2f} %{interval}"
 
 
 def curve_table(curve: "LearningCurve") -> list[str]:
-    """Error rates by number of lines, and what to expect of twice as many."""
+    """Error rates by number of training lines, and the gain to expect from twice as many."""
     rows = [f"{lines:>9,}  {100 * cer:>6.2f}" for lines, cer in zip(curve.lines, curve.cers, strict=True)]
     return [
         f"{'lines':>9}  {'CER %':>6}",
@@ -158,7 +160,7 @@ def curve_table(curve: "LearningCurve") -> list[str]:
 
 
 def prospect(curve: "LearningCurve") -> str:
-    """What to expect of more lines."""
+    """The gain to expect from twice the lines."""
     if curve.gain <= 0:
         return "According to this curve, more lines would not lower the CER."
     return (

@@ -1,4 +1,4 @@
-"""`drethtr index`: pages in, an index to search out."""
+"""`drethtr index`: index pages for search."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -118,14 +118,16 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
     from drethtr.search.store import Store
 
     if len(inputs) > 1:
-        raise ConfigError("give the results of one batch alone: an index has lines of one model and one origin")
+        raise ConfigError(
+            "give the results of one batch and nothing else: an index holds lines of one model and one origin"
+        )
     added = index_batch(inputs[0], output, rebuild=rebuild)
     with Store.read(output) as store:
         typer.echo(f"{output}: {store.size()[1]:,} lines; {added.rows:,} added now")
 
 
 def update(target: "Target | None", output: Path) -> None:
-    """Bring a target to what the index has.
+    """Update a target from the index.
 
     Raises:
         DataError: if it cannot be written.
@@ -138,7 +140,7 @@ def update(target: "Target | None", output: Path) -> None:
 
 
 def originals_of(selection: "Selection", report: Callable[[DataError], object]) -> "list[Original]":
-    """The selected pages of files; those that cannot be opened are reported."""
+    """Open the selected pages; files that cannot be opened are reported."""
     from drethtr.pages.source import open_originals
 
     originals: list[Original] = []
@@ -152,7 +154,7 @@ def originals_of(selection: "Selection", report: Callable[[DataError], object]) 
 
 
 def summary(builder: "Builder", output: Path, read: int, removed: int, failed: int) -> str:
-    """What the index holds now."""
+    """What the index contains now, as text."""
     pages, lines = builder.store.size()
     parts = [f"{output}: {pages:,} {'page' if pages == 1 else 'pages'} with {lines:,} lines", f"{read:,} read now"]
     parts += [f"{removed:,} removed, because their scans are gone"] if removed else []

@@ -1,4 +1,4 @@
-"""`drethtr info`: what a model is, what it was trained on, how well it reads, and what its card lacks."""
+"""`drethtr info`: describe a model, and check or extend its model card."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 VALIDATION = "validation_cer"
 LABELS = {"samples": "last run, lines seen", "hours": "last run, hours"}
-"""Labels of entries that training writes; others have their names."""
+"""Labels of entries that training writes; other entries are labelled by their names."""
 
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
-"""Control characters as text: the card of an unknown model may hold anything."""
+"""Escapes for control characters, since the card of an unknown model may contain anything."""
 
 
 def info(
@@ -48,7 +48,7 @@ def info(
     if add and model is None:
         raise DataError("--add changes a model; name it, as in drethtr info MODEL --add card.toml")
     if force and not add:
-        raise DataError("--force replaces metrics on a card; give new ones with --add, or leave out --force")
+        raise DataError("--force replaces metrics in a card; give new ones with --add, or leave out --force")
     path = model if model is not None else SHIPPED
     found = load_named(path, None)
     try:
@@ -65,9 +65,9 @@ def info(
 
 
 def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> "Model":
-    """Add the entries of some files to the card of the model in `path`; figures only if this model was measured.
+    """Add the entries of files to the card of the model in `path`; metrics only if they are of this model.
 
-    Figures on fewer lines than those they replace need `force`.
+    Metrics on fewer lines than those they replace need `force`.
     """
     from drethtr.base.lock import claimed
     from drethtr.recognition.adapter_file import load_named
@@ -75,7 +75,7 @@ def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> "Model":
     from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
 
     with claimed(path):
-        model = load_named(path, None)  # another program may have changed it until now
+        model = load_named(path, None)  # again, since another program may have changed it
         card = model.card
         for entries in map(read_additions, files):
             if "evaluation" in entries:
@@ -88,7 +88,7 @@ def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> "Model":
 
 
 def report_gaps(model: "Model", path: Path) -> None:
-    """Print what a card lacks, and how to add it; the exit code is 1 if it lacks something."""
+    """Print what a card lacks and how to add it; the exit code is 1 if it is incomplete."""
     from drethtr.sharing.card import gaps
 
     found = gaps(model)
@@ -103,7 +103,7 @@ def report_gaps(model: "Model", path: Path) -> None:
 
 
 def description(model: "Model", path: Path) -> list[str]:
-    """What is known of a model, line by line."""
+    """The description of a model, line by line."""
     from drethtr.sharing.card import alphabet, figures_of
 
     config, tokenizer = model.network, model.tokenizer
@@ -135,50 +135,50 @@ def description(model: "Model", path: Path) -> list[str]:
 
 
 def names_of_strategies(model: "Model") -> dict[str, str]:
-    """The names of calibrated decoders by how Python shows them, as figures of drethtr 0.1 call them."""
+    """The names of calibrated decoders by their `repr`, which metrics of drethtr 0.1 contain."""
     from drethtr.recognition.search.names import name_of
 
     return {repr(known): name_of(known) for found in model.trust.calibrations for known in found.strategies}
 
 
 def measured(evaluation: Mapping[str, Any], model: "Model") -> str:
-    """What figures were measured on, as far as they say; they do not say whether the model was trained on it."""
+    """How the metrics were measured, as far as they say; the model may have been trained on those lines."""
     from drethtr.sharing.card import is_own, maker_of
 
     on = f"measured on {evaluation['overall']['lines']:,} lines"
     if (maker := maker_of(evaluation)) and not is_own(evaluation, model):
         return f"{on} with another model, {maker}:"
     names = names_of_strategies(model)
-    told = {key: str(evaluation[key]) for key in ("decoder", "precision") if key in evaluation}
-    return f"{on}{''.join(f', {key} {names.get(value, value)}' for key, value in told.items())}:"
+    given = {key: str(evaluation[key]) for key in ("decoder", "precision") if key in evaluation}
+    return f"{on}{''.join(f', {key} {names.get(value, value)}' for key, value in given.items())}:"
 
 
 def percentages(value: Any) -> dict[str, str]:
-    """Fractions by name in percent; empty unless all are fractions, as a card may hold anything."""
+    """Fractions by name in percent; empty unless all values are numbers, since a card may contain anything."""
     if not isinstance(value, Mapping) or not all(isinstance(rate, float) for rate in value.values()):
         return {}
     return {name: f"{100 * rate:.1f} %" for name, rate in value.items()}
 
 
 def validation(rates: Mapping[str, str], *, alone: bool) -> list[str]:
-    """The validation results that chose the weights; those of each set only if no better figures follow."""
+    """The validation CER that selected the weights; per set only if no evaluation follows."""
     overall = f" CER {rates['all']}" if "all" in rates else ""
     sets = [f"  {name}: {rate}" for name, rate in rates.items() if name != "all"]
     return [f"validation, for model selection:{overall}", *(sets if alone or not overall else [])]
 
 
 def entry(name: str, value: Any) -> list[str]:
-    """An entry of the card; a list or table of several things gets a line for each."""
+    """An entry of the card; a list or table has a line per item."""
     if isinstance(value, Mapping):
-        told = {key: words(item) for key, item in value.items()}
-        return [f"{name}:", *(f"  {key.replace('_', ' ')}: {text}" for key, text in told.items() if text)]
+        texts = {key: words(item) for key, item in value.items()}
+        return [f"{name}:", *(f"  {key.replace('_', ' ')}: {text}" for key, text in texts.items() if text)]
     if isinstance(value, list):
         return [f"{name}:", *(f"  {row(item)}" for item in value)]
     return [f"{name}: {value}"]
 
 
 def words(value: Any) -> str:
-    """A value of a table as text: a rate in percent, a list with commas; empty if there is none."""
+    """A value of a table as text: rates in percent, lists with commas; "" for None."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
@@ -189,7 +189,7 @@ def words(value: Any) -> str:
 
 
 def rate(value: Mapping[str, Any]) -> str:
-    """A character error rate with its interval, if there is one, and its number of lines; empty if it is no rate."""
+    """A CER with its interval, if there is one, and the number of lines; "" if the table is not a CER."""
     from drethtr.sharing.card import RATE, has_rate
 
     lines = value.get("lines")
@@ -201,5 +201,5 @@ def rate(value: Mapping[str, Any]) -> str:
 
 
 def row(item: Any) -> str:
-    """One of several things on one line."""
+    """One item on one line."""
     return "; ".join(map(str, item.values())) if isinstance(item, Mapping) else str(item)

@@ -1,4 +1,4 @@
-"""`drethtr language`: give a model a language model of character n-grams."""
+"""`drethtr language`: add a character n-gram language model to a model."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -77,7 +77,7 @@ def language(
         corpus = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet)
         sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
         parts = [1 - share, share]
-        names.append(f"{lines:,} of texts")
+        names.append(f"{lines:,} lines of texts")
     language = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else ONLY)
     before = loaded.languages.models.get(language)
     if before is not None and keep:
@@ -88,9 +88,9 @@ def language(
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
     save_languages(model, loaded.languages.with_model(language, ngrams), target, of=loaded)
     typer.echo(f"{target}: language {language}: {ngrams}, from {' and '.join(names)}")
-    typer.echo(f"Now calibrate the model, so that it uses them: drethtr calibrate {target} VALIDATION_LINES --force")
+    typer.echo(f"Now calibrate the model so that it uses them: drethtr calibrate {target} VALIDATION_LINES --force")
 
 
 def drawn(corpus: "Corpus", number: int, rng: "np.random.Generator") -> Iterator[str]:
-    """Lines drawn from texts."""
+    """Lines drawn from texts at random."""
     return (corpus.draw(rng).text for _ in range(number))

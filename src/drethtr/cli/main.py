@@ -1,4 +1,4 @@
-"""`drethtr`: the commands, and how they end."""
+"""The command `drethtr`: its subcommands, and the handling of errors."""
 
 import sys
 from errno import ENOSPC
@@ -86,7 +86,7 @@ def common(
 
 
 def write_utf8() -> None:
-    """Write UTF-8 to files and pipes: the code page of Windows lacks characters, which would end the command."""
+    """Write UTF-8 to files and pipes: characters missing from a Windows code page would end the command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and not stream.isatty():
             stream.reconfigure(encoding="utf-8", errors="replace")
@@ -96,7 +96,7 @@ def main() -> None:
     """Run the command line; expected errors end in one line and exit code 2, bugs in a traceback."""
     write_utf8()
     try:
-        app(prog_name="drethtr")  # however it was started: completion is for this name
+        app(prog_name="drethtr")  # even if started otherwise, since shell completion uses this name
     except OSError as error:
         if error.errno != ENOSPC:
             raise

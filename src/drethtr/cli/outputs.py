@@ -1,4 +1,4 @@
-"""Files that a command is told to write: which names are refused, and what the files hold."""
+"""Output files of commands: check their paths before any work is done, and write JSON and PNG."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from PIL import Image
 
 FIGURES = "drethtr figures 1"
-"""The value of `format` in every JSON file of figures."""
+"""The value of `format` in every JSON file of metrics."""
 
 
 def refuse_places(*paths: Path | None) -> None:
-    """Refuse a place where no file can be written, before the work for it is done."""
+    """Refuse paths where no file can be written."""
     for path in filter(None, paths):
         if not path.parent.is_dir():
             raise DataError(f"{path}: there is no folder {path.parent}")
@@ -26,32 +26,32 @@ def refuse_places(*paths: Path | None) -> None:
 
 
 def refuse_ending(picture: Path | None, *endings: str) -> None:
-    """Refuse a picture whose name promises a format that is not written."""
+    """Refuse a picture whose extension is not one of `endings`."""
     if picture is not None and picture.suffix.lower() not in endings:
         names = " or ".join(str(picture.with_suffix(ending)) for ending in endings)
-        raise ConfigError(f"{picture}: pictures are written here as {' or '.join(endings)}; name it {names}")
+        raise ConfigError(f"{picture}: the picture must be {' or '.join(endings)}; name it {names}")
 
 
 def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuse to replace a file unless the user gives --force; inputs are never replaced."""
+    """Refuse to replace a file without --force, and to replace an input at all."""
     from drethtr.pages.inputs import is_input
 
     for path in filter(None, paths):
         if path.exists() and is_input(path, inputs):
-            raise DataError(f"{path} is an input; it cannot be overwritten")
+            raise DataError(f"{path} is an input, which is never overwritten; choose another output")
         if path.exists() and not force:
             raise DataError(f"{path} exists; choose another output or use --force")
         refuse_protected(path)
 
 
 def refuse_results(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
-    """Refuse places for results: where no file can be written, or one exists that may not be replaced."""
+    """Refuse paths for results where no file can be written, or an existing one may not be replaced."""
     refuse_places(*paths)
     refuse_existing(*paths, force=force, inputs=inputs)
 
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:
-    """Write figures for programs.
+    """Write metrics as JSON.
 
     Raises:
         DataError: if they cannot be written.
@@ -60,7 +60,7 @@ def write_json(path: Path, figures: Mapping[str, Any]) -> None:
 
 
 def write_png(path: Path, picture: "Image.Image") -> None:
-    """Write a picture that is whole or not there.
+    """Write a picture atomically.
 
     Raises:
         DataError: if it cannot be written.

@@ -1,10 +1,10 @@
-"""Commands that are plugged in by entry points, from the research room or from other packages.
+"""Commands from entry points, of `drethtr.research` or of other packages.
 
-An entry point of the group `drethtr.commands` names a function, or a `typer.Typer` of several. Its module may declare
-what the command needs: `NEEDS = {"torch": "train"}`, packages with the extra of drethtr that installs them. If one is
-missing, the command is not listed, and typing it says what to install.
+An entry point of the group `drethtr.commands` names a function, or a `typer.Typer` with several commands. Its module
+may declare required packages, each with the drethtr extra that installs it: `NEEDS = {"torch": "train"}`. If one is
+missing, the command is not listed, and running it says what to install.
 
-Contexts and commands are of click, or of the copy of it inside typer, as the version of typer has it: hence `Any`.
+Click contexts and commands are typed `Any`, since some versions of typer use their own copy of click.
 """
 
 import sys
@@ -24,7 +24,7 @@ ENTRY_POINTS = "drethtr.commands"
 
 
 class Commands(TyperGroup):
-    """A group with plugged commands behind its own; only help and unknown names look for them."""
+    """A group whose plugged-in commands follow its own; they are looked up only for help and unknown names."""
 
     def list_commands(self, context: Any) -> list[str]:
         own = super().list_commands(context)
@@ -40,14 +40,14 @@ class Commands(TyperGroup):
 
 
 def needs(point: "EntryPoint") -> Mapping[str, str]:
-    """The packages that a command needs, with the extras that install them."""
+    """The packages that a command needs, each with the extra that installs it."""
     point.load()
     found: Mapping[str, str] = getattr(sys.modules[point.module], "NEEDS", {})
     return found
 
 
 def can_run(point: "EntryPoint") -> bool:
-    """Whether all that a command needs is installed."""
+    """Whether all packages that a command needs are installed."""
     try:
         for package, extra in needs(point).items():
             require(package, extra)
@@ -57,7 +57,7 @@ def can_run(point: "EntryPoint") -> bool:
 
 
 def as_click(name: str, command: object) -> Any:
-    """A function or a group of commands as click has them."""
+    """Convert a function or `typer.Typer` to a click command."""
     if isinstance(command, typer.Typer):
         made = typer.main.get_command(command)
     else:

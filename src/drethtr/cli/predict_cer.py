@@ -1,4 +1,4 @@
-"""`drethtr predict-cer`: the error rate to expect on untranscribed lines."""
+"""`drethtr predict-cer`: predict the CER on untranscribed lines."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -107,32 +107,32 @@ def predict_cer(
 
 
 def report_left_out(line: "LeftOut") -> None:
-    """Report a marked line that cannot be used."""
+    """Report a line that cannot be used."""
     typer.echo(f"left out, {line.reason}: {line.key}", err=True)
 
 
 def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
-    """Refuse to replace a model by one with other weights, even by --force: only what it knows of itself may change.
+    """Refuse to replace a model by one with other weights, even with --force: only the prediction may change.
 
     Raises:
-        ConfigError: saying how to teach that model.
+        ConfigError: saying how to fit the prediction of that model.
     """
     from drethtr.recognition.model_file import load_model, weights_hash
 
     if target.exists() and weights_hash(load_model(target).weights) != weights_hash(recognizer.model.weights):
         raise ConfigError(
-            f"{target} is another model than {recognizer.model.identity}, which reads; "
-            f"to teach it, add --model {target}"
+            f"{target} is not the model that reads, {recognizer.model.identity}; "
+            f"to fit the prediction of {target}, add --model {target}"
         )
 
 
 def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
-    """The lines with their readings."""
+    """Read lines; returns each with its reading."""
     return list(zip(samples, read_with_bar(recognizer, samples), strict=True))
 
 
 def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
-    """The lines whose images can be used, with their readings; reports why others cannot."""
+    """Read the lines whose images are usable; the others are reported."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import read_each
@@ -148,26 +148,26 @@ def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[
 
 
 def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
-    """What the model has learned about its error rate with a decoder, which was typed as `decoder`.
+    """The model's fitted CER prediction for a decoder, which was typed as `decoder`.
 
     Raises:
-        ConfigError: if it has learned nothing.
+        ConfigError: if there is none.
     """
     from drethtr.recognition.search.names import name_of
 
     rate = recognizer.model.trust.error_rate(recognizer.strategy)
     if rate is None:
-        asked = f" --decoder {decoder}" if decoder is not None else ""
+        option = f" --decoder {decoder}" if decoder is not None else ""
         raise ConfigError(
-            f"this model has not learned to tell its error rate with {name_of(recognizer.strategy)}; teach it with "
-            "lines of several sets that it was not trained on: "
-            f"drethtr predict-cer 'lines/*.val.parquet'{asked} --model OLD --learn NEW"
+            f"this model has no CER prediction for {name_of(recognizer.strategy)}; fit one on lines of several sets "
+            "that it was not trained on: "
+            f"drethtr predict-cer 'lines/*.val.parquet'{option} --model OLD --learn NEW"
         )
     return rate
 
 
 def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> Report:
-    """Learn from the sets, show how well each is predicted from the others, and write the model."""
+    """Fit the prediction, evaluate it on each set with a fit on the others, and write the model."""
     from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
     from drethtr.recognition.model_file import save_trust
 
@@ -176,5 +176,5 @@ def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, out
     sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
     save_trust(source, recognizer.model.trust.with_error_rate(rate), output, of=recognizer.model)
     text, report = table(sets, pages, "by a fit on the other sets")
-    change = f"{output}: learned from {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."
+    change = f"{output}: fitted on {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."
     return f"{text}\n{change}", report

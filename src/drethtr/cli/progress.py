@@ -1,4 +1,4 @@
-"""What commands show while they read: bars, what is skipped, and doubts at the end."""
+"""Messages of commands while they read: progress bars, skipped inputs, and a summary of doubts."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
 INTERRUPTED = 130
-"""The exit code after Ctrl-C, as shells have it."""
+"""The exit code after Ctrl-C, as in shells."""
 
 CONTINUE = "stopped; run the same command to continue"
 RESUME = "stopped; run the same command with --resume to continue"
@@ -25,7 +25,7 @@ RESUME = "stopped; run the same command with --resume to continue"
 
 @contextmanager
 def stopping(words: str) -> Iterator[None]:
-    """Print these words after Ctrl-C."""
+    """Print these words after Ctrl-C, and exit."""
     try:
         yield
     except KeyboardInterrupt:
@@ -41,12 +41,12 @@ def say(words: str) -> None:
 
 
 def report_skipped(error: DataError) -> None:
-    """Report what was skipped and why."""
+    """Report an input that was skipped, and why."""
     say(f"drethtr: {error}")
 
 
 def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: str | None = None) -> "list[Reading]":
-    """Read lines with a progress bar, which may have a name."""
+    """Read lines with a progress bar, labelled with `name`."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import read_lines
@@ -56,12 +56,12 @@ def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: s
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things."""
+    """A number with a noun, in the singular or plural."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def doubts_text(doubts: "DoubtCounts") -> str:
-    """How much of what was read is doubtful, in one sentence."""
+    """A one-line summary of doubtful words and flagged lines."""
     if not doubts.lines:
         kept = f": {doubts.kept} have text; --force reads them again" if doubts.kept else ""
         return f"no line was read{kept}"

@@ -1,4 +1,4 @@
-"""What `align` and `check` share: their inputs, their bar, and the pages that they write."""
+"""Shared parts of `align` and `check`: reading with a progress bar, and writing pages."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ LinesOf = Annotated[
 def prove_all(
     given: "Sequence[ProofInput]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
 ) -> "list[TextProof]":
-    """Check each text against its pages, with a progress bar; reports pages that could not be read."""
+    """Check each text against its pages, with a progress bar; unreadable pages are reported."""
     from tqdm import tqdm
 
     from drethtr.proofreading.text import prove_text
@@ -40,10 +40,10 @@ def prove_all(
 
 
 def formats_of_pages(names: str) -> tuple[str, ...]:
-    """The formats in a comma-separated list, each once; plain text is none of them, as it cannot hold a doubt.
+    """Parse a comma-separated list of formats; plain text is not allowed, since it cannot express doubts.
 
     Raises:
-        ConfigError: naming one that is unknown, or two whose files have the same names.
+        ConfigError: if one is unknown, or two have the same file extension.
     """
     from drethtr.base.config import named
     from drethtr.documents.formats import FORMATS
@@ -59,7 +59,7 @@ def formats_of_pages(names: str) -> tuple[str, ...]:
 def targets_of(
     originals: "Sequence[Original]", output: Path, formats: Sequence[str], *, force: bool
 ) -> dict[str, Path]:
-    """Where each page goes, by its name, without the endings of formats.
+    """The output path of each page without extension, by the page's name.
 
     Raises:
         DataError: if a file is there and may not be replaced, or two pages would have the same name.

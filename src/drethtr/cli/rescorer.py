@@ -1,4 +1,4 @@
-"""`drethtr rescorer`: give a model a retentive language model that ranks whole texts."""
+"""`drethtr rescorer`: train a retentive language model for rescoring, and add it to a model."""
 
 from typing import Annotated
 
@@ -24,10 +24,10 @@ def rescorer(
     data: TrainingData,
     texts: Texts = None,
     share: Annotated[
-        float, typer.Option(metavar="S", min=0, max=1, help="Share of the texts; the lines have the rest.")
+        float, typer.Option(metavar="S", min=0, max=1, help="Share of the --text files; the lines get the rest.")
     ] = 0.65,
     characters: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Characters to learn from; an hour on one core by default.")
+        int, typer.Option(metavar="N", min=1, help="Characters to train on; the default takes an hour on one core.")
     ] = 48_000_000,
     output: OutputModel = None,
     seed: Seed = 0,
@@ -36,8 +36,7 @@ def rescorer(
 ) -> None:
     """Train a language model that rescores the candidates of `joint` and `careful`; calibrate the model afterwards.
 
-    Use training lines and other texts, never the texts you evaluate on. To continue a run that was stopped, repeat the
-    command.
+    Use training lines and other texts, never the texts you evaluate on. Repeat the command to resume.
     """
     require("torch", "train")
     from tqdm import tqdm
@@ -72,5 +71,5 @@ def rescorer(
     parameters = sum(weight.size for weight in trained.weights.values())
     typer.echo(f"{target}: a rescorer of {parameters:,} parameters")
     typer.echo(
-        f"Now calibrate the model, so that it uses the rescorer: drethtr calibrate {target} VALIDATION_LINES --force"
+        f"Now calibrate the model so that it uses the rescorer: drethtr calibrate {target} VALIDATION_LINES --force"
     )

@@ -1,4 +1,4 @@
-"""Run the jobs of `drethtr transcribe`: what is told of them, and text on the screen."""
+"""Run the jobs of `drethtr transcribe`, log their events, and print results that are not written to files."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from drethtr.search.build import Builder
 
 SHOWN = 10
-"""How many lines that could not be read are named."""
+"""Most unreadable lines to list."""
 
 
 def run_pages(
@@ -34,9 +34,9 @@ def run_pages(
     verbose: bool,
     builder: "Builder | None" = None,
 ) -> "JobSummary":
-    """Run a job of pages; show the documents if they are not written, and add the pages to an index.
+    """Run a job of pages; print the documents unless they are written, and add the pages to an index, if given.
 
-    `alone`: one input was given.
+    alone  whether a single input was given
     """
     from drethtr.pages.events import FileRead, PageRead, Planned, Skipped
     from drethtr.pages.place import nobody
@@ -67,7 +67,10 @@ def run_pages(
 def run_lines(
     job: "LineJob", load: "Callable[[], Recognizer]", log: RunLog, *, alone: bool, verbose: bool
 ) -> "JobSummary":
-    """Run a job of lines; show their text if it is not written. `alone`: one input was given."""
+    """Run a job of lines; print their text unless it is written.
+
+    alone  whether a single input was given
+    """
     from drethtr.pages.events import LineRead, Planned, Skipped
 
     on_screen = job.output is None
@@ -97,7 +100,7 @@ def run_lines(
 
 
 def on_screen(path: Path, document: "Document", format: "Format", *, alone: bool) -> str:
-    """What a file of the format would hold; text of one file among several as rows that name the file."""
+    """The content of a file in a format; plain text of one file among several has the file name in each row."""
     from drethtr.documents.writers.line import one_line
 
     if format.ending == ".txt" and not alone:
@@ -108,13 +111,13 @@ def on_screen(path: Path, document: "Document", format: "Format", *, alone: bool
 
 
 def remarks(original: "Original", page: "Page", segmentation: "Segmentation", *, verbose: bool) -> Iterator[str]:
-    """What there is to say about a page that was read."""
+    """Messages about a page that was read."""
     if not page.lines:
         yield f"{original.name}: no lines found"
     if unread := lines_unread(original, page):
         yield unread
     if verbose:
-        yield taken_for(original, page, segmentation)
+        yield segmented(original, page, segmentation)
 
 
 def lines_unread(original: "Original", page: "Page") -> str:
@@ -126,7 +129,7 @@ def lines_unread(original: "Original", page: "Page") -> str:
     return f"{original.name}: {len(unread)} of {len(page.lines)} given lines could not be read: {shown}"
 
 
-def taken_for(original: "Original", page: "Page", segmentation: "Segmentation") -> str:
+def segmented(original: "Original", page: "Page", segmentation: "Segmentation") -> str:
     """How the lines of a page were segmented, for `--verbose`."""
     number = f"{len(page.lines)} line{'' if len(page.lines) == 1 else 's'}"
     if original.has_lines:
@@ -137,5 +140,5 @@ def taken_for(original: "Original", page: "Page", segmentation: "Segmentation") 
 
 
 def as_one_line(name: str) -> str:
-    """What is said of an image that was taken as one line."""
-    return f"{name}: taken as one line"
+    """The message for an image that was read as a single line."""
+    return f"{name}: read as one line"

@@ -1,4 +1,4 @@
-"""`drethtr search`: a query in, the lines that may have it out, the most probable first."""
+"""`drethtr search`: find lines that may contain a query, the most probable first."""
 
 import csv
 import json
@@ -82,12 +82,12 @@ def search(
 
 
 def row(hit: "Hit") -> str:
-    """A hit for people."""
+    """A hit as text."""
     return f"{hit.probability:4.2f}  {place(hit)}  {hit.snippet}"
 
 
 def place(hit: "Hit") -> str:
-    """Where a hit is, for people."""
+    """The place of a hit as text."""
     return f"{hit.page.as_posix()}{f' page {hit.number}' if hit.number > 1 else ''} {hit.line}"
 
 
@@ -103,10 +103,10 @@ def table(hits: "Sequence[Hit]") -> str:
 
 
 def summary(hits: "Sequence[Hit]", lines: int, least: float, limit: int, *, pages: bool) -> str:
-    """How many hits there are, and how many of them may be right."""
+    """The number of hits, and how many of them should be correct."""
     if not hits:
         more = f"; --min {least / 10:g} may find more" if least else ""
-        return f"none of {lines:,} lines contains it with a probability of at least {least:g}{more}"
+        return f"no hit with a probability of at least {least:g} in {lines:,} lines{more}"
     right = sum(hit.probability for hit in hits)
     what = ("page" if pages else "line") + ("" if len(hits) == 1 else "s")
     more = f"; --limit {2 * limit} may show more" if len(hits) == limit else ""

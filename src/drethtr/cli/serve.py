@@ -1,4 +1,4 @@
-"""`drethtr serve`: readings over HTTP."""
+"""`drethtr serve`: serve recognition over HTTP."""
 
 import sys
 from contextlib import suppress
@@ -28,10 +28,10 @@ AllowedHosts = Annotated[
 ]
 
 BACKLOG = 256
-"""How many connections may wait to be accepted, and are accepted together: fewer than may be open."""
+"""Most connections waiting to be accepted, which are accepted together: fewer than may be open."""
 
 DESCRIPTORS = 2048
-"""Files and connections that may be open: more than there can be."""
+"""Wanted limit of open files: more than the server can have open."""
 
 
 def serve(
@@ -74,20 +74,20 @@ def serve(
 
     segmentation = segmentation_named(lines)
     if index is not None:
-        open_index(index).close()  # tells at once if it cannot be searched
+        open_index(index).close()  # fail at once if it cannot be searched
     with listener(host, port) as door:
         recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads, language=language)
         app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
-        with suppress(KeyboardInterrupt):  # once all are answered
+        with suppress(KeyboardInterrupt):  # raised after the last request is answered
             serving(app).run([door])
 
 
 def serving(app: "Starlette", patience: int | None = None) -> "Server":
-    """What serves an application, to connections that send their requests in time.
+    """A server for an application; it closes connections that send their requests too slowly.
 
     Args:
-        patience: Seconds until it ends although requests are not answered; by default it waits for them.
+        patience: Seconds to wait for open requests at the end; by default without limit.
     """
     from uvicorn import Config, Server
 
@@ -107,7 +107,7 @@ def serving(app: "Starlette", patience: int | None = None) -> "Server":
 
 
 def allow_descriptors() -> None:
-    """Raise the limit of open files where the system sets a low one, as far as it allows."""
+    """Raise a low limit of open files, as far as the system allows."""
     if sys.platform == "win32":
         return
     import resource
@@ -119,22 +119,22 @@ def allow_descriptors() -> None:
 
 
 def address(door: socket) -> str:
-    """The address of an open socket for a browser."""
+    """The URL of a listening socket."""
     shown, number = door.getsockname()[:2]
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{number}"
 
 
 def listener(host: str, port: int) -> socket:
-    """A socket that takes connections.
+    """Open a listening socket.
 
     Raises:
-        ConfigError: if it cannot be opened, for example because another program listens there.
+        ConfigError: if it cannot be opened, for example because another program uses the port.
     """
     try:
         return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(
-            f"cannot listen at --host {host} --port {port}: {reason}; give another port (0 takes a free one), "
-            "or as host an address of this machine"
+            f"cannot listen on --host {host} --port {port}: {reason}; give another port (0 picks a free one), "
+            "or an address of this machine as host"
         ) from error

@@ -1,13 +1,13 @@
-"""Settings of options from files and from the environment.
+"""Defaults of options from settings files and environment variables.
 
     model = "mine.safetensors"   # for every command that has this option
     [transcribe]
     format = "txt,alto"          # for one command
 
-The file `drethtr.toml` of the current folder counts more than that of the user, and variables such as
-`DRETHTR_TRANSCRIBE_FORMAT` and `DRETHTR_MODEL` more than files; a setting of one command counts more than one for all.
+`drethtr.toml` in the current folder overrides the user's, and variables such as `DRETHTR_TRANSCRIBE_FORMAT` and
+`DRETHTR_MODEL` override files; a setting of one command overrides one for all.
 
-Commands and options are of click, or of the copy of it inside typer, as the version of typer has it: hence `Any`.
+Click commands and options are typed `Any`, since some versions of typer use their own copy of click.
 """
 
 import os
@@ -25,22 +25,22 @@ FILE = "drethtr.toml"
 PREFIX = "DRETHTR_"
 
 TYPED = "force"
-"""The option that is only typed, so that nothing is replaced because of a setting that was forgotten."""
+"""The option that must be typed, so that a forgotten setting never replaces files."""
 
 FROM_NO_FILE = (TYPED, "host", "allow-host")
-"""Options that no file may set: one that comes with scans must not open a server to others."""
+"""Options that no file may set: a file that comes with scans must not open a server to others."""
 
 WHOLE = (bool, list, Mapping)
-"""Kinds of values that nobody can type as one."""
+"""Types that are not a single typed value."""
 
 Table: TypeAlias = dict[str, Any]
 
 
 def default_map(context: Any) -> Table:
-    """The settings of every command, by the names of its parameters, as click takes them.
+    """The settings of every command, by parameter name, for click's `default_map`.
 
     Raises:
-        ConfigError: naming a setting that is unknown or makes no sense, and where it is.
+        ConfigError: naming an unknown or invalid setting, and where it is.
     """
     found: Table = {}
     for file in (Path(typer.get_app_dir("drethtr")) / FILE, Path(FILE)):
@@ -56,10 +56,10 @@ def default_map(context: Any) -> Table:
 
 
 def spread(context: Any, command: Any, table: Mapping[str, Any], where: str, for_all: Table | None = None) -> Table:
-    """The settings of a command, or of all in a group, by the names of parameters.
+    """The settings of a command, or of all commands in a group, by parameter name.
 
     Args:
-        for_all: Settings of the groups around it, for every command that has such an option.
+        for_all: Settings of the enclosing groups, for every command that has such an option.
     """
     common, known = dict(for_all or {}), options_of(command)
     if not is_group(command):
@@ -83,12 +83,12 @@ def spread(context: Any, command: Any, table: Mapping[str, Any], where: str, for
 
 
 def is_group(command: Any) -> bool:
-    """Whether something has commands below it."""
+    """Whether a command is a group of commands."""
     return hasattr(command, "commands")
 
 
 def options_of(command: Any) -> Table:
-    """The options of a command, or of all in a group, by their long names without dashes."""
+    """The options of a command, or of all commands in a group, by long name without dashes."""
     if is_group(command):
         return {name: option for below in command.commands.values() for name, option in options_of(below).items()}
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
@@ -96,7 +96,7 @@ def options_of(command: Any) -> Table:
 
 
 def refuse_in_file(table: Mapping[str, Any], where: str) -> None:
-    """Refuse settings that no file may have.
+    """Refuse settings that are not allowed in files.
 
     Raises:
         ConfigError: naming the first.
@@ -109,10 +109,10 @@ def refuse_in_file(table: Mapping[str, Any], where: str) -> None:
 
 
 def check_name(name: str, known: Mapping[str, Any], where: str) -> None:
-    """Refuse a setting that is unknown.
+    """Refuse an unknown setting.
 
     Raises:
-        ConfigError: with the most similar name.
+        ConfigError: suggesting the most similar name.
     """
     option = name.replace("_", "-")
     if option not in known:
@@ -120,10 +120,10 @@ def check_name(name: str, known: Mapping[str, Any], where: str) -> None:
 
 
 def checked(context: Any, option: Any, value: Any, where: str) -> Any:
-    """The value of a setting as it would be typed, which click takes.
+    """Check a setting, and convert it to what would be typed, for click.
 
     Raises:
-        ConfigError: if it is not of the right kind.
+        ConfigError: if it has the wrong type or an invalid value.
     """
     name = f"{where}: {option.opts[0].lstrip('-')}"
     if option.multiple and isinstance(value, str):
@@ -133,32 +133,32 @@ def checked(context: Any, option: Any, value: Any, where: str) -> Any:
     if many != option.multiple or any(
         isinstance(item, (list, Mapping) if option.is_flag else WHOLE) for item in values
     ):
-        raise ConfigError(f"{name}: {value!r} is not understood; expected {kind_of(option)}")
+        raise ConfigError(f"{name}: expected {kind_of(option)}, got {value!r}")
     try:
         values = [item if isinstance(item, bool) else at_home(str(item)) for item in values]
         value = values if many else values[0]
         option.type_cast_value(context, value)
     except typer.BadParameter as error:
         raise ConfigError(f"{name}: {error.message}") from error
-    except ValueError as error:  # a number of more digits than can be written
+    except ValueError as error:  # a number with more digits than Python converts
         raise ConfigError(f"{name}: {error}") from error
     return value
 
 
 def at_home(value: str) -> str:
-    """A value, with the home folder for `~/`, as a shell has it."""
+    """Expand `~/` in a value, as a shell does."""
     return str(Path(value).expanduser()) if value.startswith("~/") else value
 
 
 def kind_of(option: Any) -> str:
-    """What an option takes, in words."""
+    """What an option expects, as text."""
     if option.is_flag:
         return "true or false"
     return "a list" if option.multiple else f"one value, {option.type.name}"
 
 
 def variables(command: Any, *, general: bool) -> Iterator[tuple[str, Table]]:
-    """The variables that are set, each as a table: those for all commands, or those for one."""
+    """The variables that are set, each as a table of settings; `general` ones are for all commands."""
     places = [[name] for name in options_of(command)] if general else list(places_of(command))
     for place in places:
         *commands, option = place
@@ -171,7 +171,7 @@ def variables(command: Any, *, general: bool) -> Iterator[tuple[str, Table]]:
 
 
 def places_of(command: Any) -> Iterator[list[str]]:
-    """Each option of each command: the names of the commands, then its own."""
+    """The path to each option: command names, then the option's name."""
     for name, below in command.commands.items():
         if is_group(below):
             yield from ([name, *place] for place in places_of(below))
@@ -180,7 +180,7 @@ def places_of(command: Any) -> Iterator[list[str]]:
 
 
 def merge(found: Table, more: Mapping[str, Any]) -> None:
-    """Add settings; those of commands are added to what they have."""
+    """Merge settings into `found`, recursively."""
     for name, value in more.items():
         if isinstance(value, Mapping):
             merge(found.setdefault(name, {}), value)

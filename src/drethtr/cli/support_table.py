@@ -1,4 +1,4 @@
-"""How well a check finds errors in given texts, as a table."""
+"""The table of `drethtr evaluate --check`: how well errors in texts are found."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def support_table(pools: "Sequence[PoolFigures]") -> str:
-    """Figures of each set and pool: a row for each, then one for each kind of error."""
+    """Figures of each set and pool of sets: one row for each, then one per kind of error."""
     from drethtr.evaluation.support_figures import CONVENTION
 
     rows = [

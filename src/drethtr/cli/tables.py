@@ -1,29 +1,29 @@
-"""Measured figures as a table."""
+"""Format error rates as tables."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 COUNTS = {"lines": 6, "drawn": 6, "characters": 10}
-"""What rates are based on, and the widths of the columns; older scores lack `drawn`, the pages that were resampled."""
+"""Counts that rates are based on, with column widths; older scores lack `drawn`, the number of resampled pages."""
 
 TITLES = {"drawn": "pages"}
-"""Titles of columns that are not their names in JSON."""
+"""Column titles that differ from the names in JSON."""
 
 OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_unicode"}
-"""Titles of word error rates by other conventions, and their names in JSON."""
+"""Titles of word error rates by other conventions, with their names in JSON."""
 
 
 class EvaluationResult(NamedTuple):
-    """What was found, for people and for programs."""
+    """A result as text, and as plain values for JSON."""
 
     text: str
     figures: Mapping[str, Any]
 
 
 def table_of(scores: Mapping[str, Any]) -> str:
-    """Error rates in percent, a row for each set; `scores` as `Scores.to_json` gives them, now or before.
+    """Error rates in percent, a row per set, from `Scores.to_json` of this or an older version.
 
-    CER and WER have their intervals, unless there are too few pages; older scores have WER by one convention only.
+    CER and WER have intervals if there are enough pages; older scores have WER by one convention only.
     """
     rows = [*scores["sets"], {"name": "all", **scores["overall"]}]
     width = max(len(row["name"]) for row in rows)
@@ -53,12 +53,12 @@ def is_rate(value: Any) -> bool:
 
 
 def figure(value: float | None, digits: int = 2, times: int = 100) -> str:
-    """A figure, usually a rate in percent; a dash if there is none."""
+    """A formatted figure, usually a rate in percent; a dash for None."""
     return "–" if value is None else f"{times * value:.{digits}f}"
 
 
 def interval(row: Mapping[str, Any], rate: str) -> str:
-    """A rate and the ends of its interval, if it has one, in percent."""
+    """A rate and its interval, if it has one, in percent."""
     if row[rate] is None:
         return figure(None)
     if row.get(f"{rate}_low") is None:

@@ -30,8 +30,8 @@ def train(
 
     if output.suffix == ".safetensors" and not output.is_dir():
         raise DataError(
-            f"{output}: --output is the folder of the run; the model will be {output.with_suffix('') / loop.BEST}, so "
-            f"give --output {output.with_suffix('')}"
+            f"{output}: --output is the folder of the run; give --output {output.with_suffix('')}, and the model will "
+            f"be {output.with_suffix('') / loop.BEST}"
         )
     wanted = config.load(RunConfig, run, settings or ())
     make_folder(output)

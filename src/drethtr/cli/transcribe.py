@@ -1,4 +1,4 @@
-"""`drethtr transcribe`: images of handwriting in, lines or pages; their text out."""
+"""`drethtr transcribe`: transcribe images of handwriting, lines or pages."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -84,7 +84,7 @@ def transcribe(
     device: DeviceName = "auto",
     threads: Threads = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files and texts.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report what each file was recognized as.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report how each file was segmented.")] = False,
     log: LogName = "text",
 ) -> None:
     """Transcribe images of handwriting: page scans or single lines.
@@ -92,7 +92,7 @@ def transcribe(
     Repeat the command to resume: existing results are kept; those of another model, decoder or scan are reported. Files
     that cannot be read are reported and skipped; the exit code is then 1, or 2 if nothing could be read.
     """
-    prepare("drethtr.images.line_file", "drethtr.images.page_file")  # meanwhile this process gets ready itself
+    prepare("drethtr.images.line_file", "drethtr.images.page_file")  # in the background
     with run_log_named(log, output, resumable=output is not None or update) as told:
         refuse_decoder(decoder)
         choices = Choices(

@@ -1,4 +1,4 @@
-"""The options of `drethtr transcribe`, which of them go together, and the job they describe."""
+"""The options of `drethtr transcribe`: check that they go together, and open the job."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """Options as typed; `names` are those of the formats.
+    """Options as typed; `names` are the formats.
 
     Raises:
-        ConfigError: naming options that do not go together, or a folder for results that is meant to be a file.
+        ConfigError: naming options that do not go together, or an output folder that looks like a file.
     """
 
     names: tuple[str, ...]
@@ -40,22 +40,22 @@ class Choices:
             raise ConfigError(f"--doubts cannot mark words in {', '.join(self.names)}; add txt, page or alto")
         if self.alternatives and "json" not in self.names:
             other = ", ".join(self.names) or "PAGE or ALTO"
-            raise ConfigError(f"--alternatives needs json; {other} cannot hold alternatives")
+            raise ConfigError(f"--alternatives needs json; {other} cannot store alternatives")
         if self.force and self.output is None and not self.update:
             raise ConfigError(
                 "--force replaces files, but nothing is written; add --output or --update, or leave out --force"
             )
         if self.index is not None and self.update:
-            raise ConfigError("--index excludes --update; run drethtr index on the updated files")
+            raise ConfigError("--index does not go with --update; run drethtr index on the updated files")
         if self.output is not None:
             refuse_name_of_file(self.output, self.names)
 
     def open(self, inputs: Sequence[str]) -> "PageJob | LineJob":
-        """The job of line images if all inputs are, and the format is one of theirs; else that of pages.
+        """Open a job of line images, if all inputs are lines and the format is for lines; otherwise a job of pages.
 
         Raises:
             ConfigError: for options that do not go with these inputs.
-            DataError: if results would replace each other or a file that is read.
+            DataError: if results would replace each other or an input.
         """
         from drethtr.documents.formats import LINE_FORMATS
         from drethtr.pages.line_job import line_images, open_line_job
@@ -74,7 +74,7 @@ class Choices:
         if images is not None:
             if self.doubts and names[0] != "txt":
                 raise ConfigError(
-                    f"--doubts cannot mark words in {names[0]} of line images, which has confidences; use txt"
+                    f"--doubts cannot mark words in {names[0]} of line images; use txt, or its confidences"
                 )
             return open_line_job(
                 *images,
@@ -100,7 +100,7 @@ class Choices:
         return job
 
     def refuse_for_pages(self) -> None:
-        """Refuse options that do not go together when pages are read.
+        """Refuse options that do not go with pages.
 
         Raises:
             ConfigError: naming the options.
@@ -120,7 +120,7 @@ class Choices:
 
 
 def refuse_joined(job: "PageJob") -> None:
-    """Refuse to print several files of a format one after the other, as no program could read them; text is allowed.
+    """Refuse to print several files of a format in a row, which no program could parse; text is allowed.
 
     Raises:
         ConfigError: naming the format.
@@ -128,14 +128,14 @@ def refuse_joined(job: "PageJob") -> None:
     for name, format in job.formats.items():
         files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
         if files > 1 and format.ending != ".txt":
-            raise ConfigError(f"--format {name} makes {files} files here; give a folder as --output")
+            raise ConfigError(f"--format {name} would print {files} files in a row; give a folder as --output")
 
 
 def formats_named(text: str | None) -> tuple[str, ...]:
-    """The formats in a comma-separated list of names, each once.
+    """Parse a comma-separated list of formats.
 
     Raises:
-        ConfigError: naming one that is unknown.
+        ConfigError: if one is unknown.
     """
     from drethtr.documents.formats import FORMATS, LINE_FORMATS
 
@@ -147,10 +147,10 @@ def formats_named(text: str | None) -> tuple[str, ...]:
 
 
 def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
-    """Refuse to make a folder called `out.txt`, which is meant to be a file.
+    """Refuse to create a folder with a name such as `out.txt`, which is meant as a file.
 
     Raises:
-        ConfigError: saying what the folder is for.
+        ConfigError: saying that a folder is needed.
     """
     endings = {f".{ending.rpartition('.')[2]}" for ending in (*names, *endings_of(names))}
     if output.suffix.lower() in endings and not output.exists():
@@ -158,7 +158,7 @@ def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
 
 
 def endings_of(names: Sequence[str]) -> list[str]:
-    """How the files of page formats end."""
+    """The file extensions of page formats."""
     from drethtr.documents.formats import FORMATS
 
     return [FORMATS[name].ending for name in names if name in FORMATS]

@@ -1,4 +1,4 @@
-"""How reliable confidences and flags are, as tables."""
+"""Tables of how reliable confidences and flags are."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def trust_table(trust: Mapping[str, Any]) -> str:
 
 
 def overview(trust: Mapping[str, Any]) -> Iterator[str]:
-    """Calibration errors, and error rates of the most confident part."""
+    """Calibration errors, and error rates of the most confident shares."""
     coverages = list(trust["words"]["coverage"])
     surest = "".join(f"  {f'surest {float(share):.0%}':>11}" for share in coverages[1:])
     yield f"{'confidence of':13}  {'number':>9}  {'right %':>7}  {'ECE %':>6}  {'AUROC':>6}  {'wrong %':>11}{surest}"
@@ -33,7 +33,7 @@ def overview(trust: Mapping[str, Any]) -> Iterator[str]:
 
 
 def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
-    """Confidence against accuracy, in groups of similar confidence."""
+    """Confidence and accuracy, in bins of similar confidence."""
     yield "confidence % → right % (number)"
     for level in ("characters", "words"):
         groups = (
@@ -44,7 +44,7 @@ def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
 
 
 def of_sets(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """How reliable the confidences of each set are; `sets` as `sets_to_json` gives them."""
+    """The reliability of confidences on each set, from the result of `sets_to_json`."""
     width = max(len("set"), *(len(found["name"]) for found in sets))
     yield (
         f"{'set':{width}}  {'lines':>6}  {'words':>7}  {'right %':>7}  {'confidence %':>12}  {'ECE %':>6}  {'AUROC':>6}"
@@ -57,7 +57,7 @@ def of_sets(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def level_row(found: Mapping[str, Any], width: int) -> str:
-    """The reliability of words or characters, as part of a row."""
+    """The reliability for words or characters, as part of a row."""
     return (
         f"{found['cases']:>{width},}  {figure(found['right'], 1):>7}  {figure(found['confidence'], 1):>12}  "
         f"{figure(found['ece'], 1):>6}  {figure(found['auroc'], 3, 1):>6}"
@@ -65,7 +65,7 @@ def level_row(found: Mapping[str, Any], width: int) -> str:
 
 
 def flags(trust: Mapping[str, Any]) -> Iterator[str]:
-    """How many lines are flagged, and how their error rate differs."""
+    """The share of flagged lines, and the CER of flagged and other lines."""
     yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust["flagged"].items())
     flagged, others = (figure(trust[name]) for name in ("cer_flagged", "cer_unflagged"))
     yield f"CER %: {flagged} of flagged lines, {others} of the others"

@@ -1,4 +1,4 @@
-"""What a run says while it reads: to people, or in JSON lines to programs.
+"""Logs of a run: text for people, or JSON lines for programs.
 
 with run_log_named("text", output) as log:
     log.planned(plan, pages, "page")
@@ -25,9 +25,9 @@ LOGS: Mapping[str, type[RunLog]] = {"text": TextLog, "json": JSONLog}
 
 
 def run_log_named(name: str, output: Path | None, *, resumable: bool) -> RunLog:
-    """The log of a name.
+    """Create a log by name.
 
     Raises:
-        ConfigError: if there is none.
+        ConfigError: if the name is unknown.
     """
     return named("log", name, LOGS)(output, resumable=resumable)

@@ -1,4 +1,4 @@
-"""JSON lines for programs."""
+"""A log of JSON lines for programs."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class JSONLog(RunLog):
-    """For programs: a JSON object in each line of stderr; docs/programs.md has its fields."""
+    """Writes a JSON object per line to stderr; docs/programs.md lists the fields."""
 
     def tell(self, event: str, **fields: Any) -> None:
         """Write an event."""
@@ -45,7 +45,7 @@ class JSONLog(RunLog):
 
     def tell_page(self, original: "Original", page: "Page | None") -> None:
         if page is None:
-            return  # a failure follows
+            return  # a `failed` event follows
         from drethtr.pages.doubts import DoubtCounts
         from drethtr.pages.volume import given_name
 
@@ -87,6 +87,6 @@ class JSONLog(RunLog):
 
 
 def numbers(doubts: "DoubtCounts") -> dict[str, int]:
-    """How much was read, and how much of it is doubtful."""
+    """Numbers of lines and words read, doubtful and flagged."""
     names = ("lines", "words", "doubtful", "flagged")
     return {name: getattr(doubts, name) for name in names}

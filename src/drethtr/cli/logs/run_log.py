@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class RunLog(ABC):
-    """Receives the events of a run, and keeps what its summary needs.
+    """Receives the events of a run, and keeps what the summary needs.
 
-    resumable  whether the same command continues a run that is stopped
+    resumable  whether the same command resumes a stopped run
     """
 
     def __init__(self, output: Path | None, *, resumable: bool) -> None:
@@ -46,7 +46,7 @@ class RunLog(ABC):
             self.refused(error)
 
     def planned(self, plan: "JobPlan", units: int, unit: str) -> None:
-        """The run starts, with a number of pages or lines."""
+        """The run starts, with `units` pages or lines to read."""
         self.before = len(plan.done)
         self.failures += [task.name for tasks in plan.refused.values() for task in tasks]
         self.start(plan, units, unit)
@@ -57,18 +57,18 @@ class RunLog(ABC):
         self.tell_failed(error)
 
     def page(self, original: "Original", page: "Page | None") -> None:
-        """A page was tried."""
+        """A page was read, or could not be."""
         self.units += page is not None
         self.tell_page(original, page)
 
     def line(self, entry: "LineEntry | None") -> None:
-        """A line image was tried."""
+        """A line image was read, or could not be."""
         self.units += entry is not None
         self.tell_line(entry)
 
     @property
     def seconds(self) -> float:
-        """How long the run has taken."""
+        """Seconds since the run began."""
         return monotonic() - self.began
 
     @abstractmethod
@@ -89,7 +89,7 @@ class RunLog(ABC):
 
     @abstractmethod
     def note(self, words: str) -> None:
-        """Report something else."""
+        """Report anything else."""
 
     @abstractmethod
     def finished(self, summary: "JobSummary") -> None:
@@ -97,11 +97,11 @@ class RunLog(ABC):
 
     @abstractmethod
     def stopped(self) -> None:
-        """Report how to continue after Ctrl-C."""
+        """Report Ctrl-C, and how to resume."""
 
     @abstractmethod
     def refused(self, error: DrethtrError) -> None:
-        """Report why it cannot continue, or leave that to the command line."""
+        """Report an error that ends the run, or leave that to the command line."""
 
 
 def culprit(error: DataError) -> str:

@@ -1,4 +1,4 @@
-"""Messages for people."""
+"""A log of text for people."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from drethtr.pages.task import FileTask
 
 SHOWN_FILES = 3
-"""How many files are named for one reason."""
+"""Most files to list per reason."""
 
 SHOWN_FAILURES = 10
-"""How many files that failed are named in the summary."""
+"""Most failed files to list in the summary."""
 
 
 class TextLog(RunLog):
-    """For people: a bar on a terminal, and sentences."""
+    """Shows a progress bar on a terminal, and prints messages."""
 
     def __init__(self, output: Path | None, *, resumable: bool) -> None:
         super().__init__(output, resumable=resumable)
@@ -50,8 +50,8 @@ class TextLog(RunLog):
             say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
         if plan.unrecorded:
             say(
-                f"drethtr: {some(plan.unrecorded)}: it is not known how the results in {self.output} were made; they "
-                "are kept; --force replaces them"
+                f"drethtr: {some(plan.unrecorded)}: the results in {self.output} have no record of how they were made; "
+                "they are kept; --force replaces them"
             )
         for reason, tasks in plan.refused.items():
             say(
@@ -59,7 +59,7 @@ class TextLog(RunLog):
                 "--output, or add --force to replace them"
             )
         self.unit = unit
-        if units and not (self.output is None and unit == "line"):  # text on the screen shows the progress itself
+        if units and not (self.output is None and unit == "line"):  # printed text shows the progress itself
             from tqdm import tqdm
 
             self.bar = tqdm(total=units, unit=unit, disable=None)
@@ -94,7 +94,7 @@ class TextLog(RunLog):
             typer.echo(doubts_text(summary.doubts), err=True)
 
     def summary(self, read: int) -> str:
-        """What was read, how long it took, what failed, and where the results are."""
+        """A summary: what was read in which time, what failed, and where the results are."""
         units = f" ({counted(self.units, self.unit)})" if self.units != read else ""
         parts = [f"{counted(read, 'file')}{units} read in {duration(self.seconds)}"]
         if self.before:
@@ -114,13 +114,13 @@ class TextLog(RunLog):
 
 
 def some(tasks: "Sequence[FileTask]") -> str:
-    """The names of some files, and how many more there are."""
+    """The names of the first files, and how many more there are."""
     names = ", ".join(task.name for task in tasks[:SHOWN_FILES])
     return names if len(tasks) <= SHOWN_FILES else f"{names} and {len(tasks) - SHOWN_FILES:,} more"
 
 
 def duration(seconds: float) -> str:
-    """A time in words: `8.3 s`, `7 min 28 s`, `2 h 5 min`."""
+    """A duration as text: `8.3 s`, `7 min 28 s`, `2 h 5 min`."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
