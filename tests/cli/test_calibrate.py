@@ -29,7 +29,7 @@ def test_a_model_learns_when_to_be_believed(drethtr, few, tiny_path, tmp_path):
     target = tmp_path / "calibrated.safetensors"
     outcome = drethtr("calibrate", tiny_path, few, "--output", target, "--decoder", "ctc")
     assert outcome.code == 0 and "calibrated on 26 lines" in outcome.out and "\nctc " in outcome.out
-    assert "ECE" in outcome.out and "the lines they were fitted on" in outcome.out
+    assert "ECE" in outcome.out and "the lines used for calibration" in outcome.out
     assert tiny_path.read_bytes() == before
     assert load_model(target).trust.calibrations
     weights, others = (read_tensors(path) for path in (tiny_path, target))
@@ -58,7 +58,7 @@ def test_collections_are_shown_as_the_others_judge_them(drethtr, few, tiny_path,
             file.rename(folder / file.name)
     folders = sorted(tmp_path.glob("letters *"))
     outcome = drethtr("calibrate", tiny_path, *folders, "--output", tmp_path / "m", "--decoder", "ctc")
-    assert outcome.code == 0 and "Each set with a calibration fitted on the others, ctc (float32):" in outcome.out
+    assert outcome.code == 0 and "Each set calibrated on the others, ctc (float32):" in outcome.out
     table = outcome.out.partition("fitted on the others")[2]
     assert all(f"\n{folder.name}" in table for folder in folders) and "\nall " in table
     assert "true CER inside the interval for" in table and load_model(tmp_path / "m").trust.error_rates

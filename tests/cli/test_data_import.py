@@ -102,7 +102,7 @@ def test_refusals(drethtr, letters, tmp_path):
     assert drethtr("data", "import", letters, shards / "lines.parquet").code == 0
     before = sorted(shards.iterdir())
     inside = drethtr("data", "import", shards, shards / "out.parquet")
-    assert inside.code == 2 and "choose a place outside" in inside.err and sorted(shards.iterdir()) == before
+    assert inside.code == 2 and "write it elsewhere" in inside.err and sorted(shards.iterdir()) == before
     for options in (["--splits", tmp_path / "gone"], ["--splits", letters / "test" / "d.gt.txt"]):
         outcome = drethtr("data", "import", letters, tmp_path / "o.parquet", *options)
         assert outcome.code == 2 and "no such folder" in outcome.err

@@ -82,7 +82,7 @@ def test_texts_are_aligned_with_pages(drethtr, pages, tiny_path, tmp_path, lines
 
 def test_pages_with_found_lines_are_not_drawn(drethtr, pages, tiny_path):
     outcome = drethtr("evaluate", pages, "--align", "--lines", "projection", "--limit", 2, "--model", tiny_path)
-    assert outcome.code == 2 and "--limit draws pages of marked lines" in outcome.err
+    assert outcome.code == 2 and "--limit does not go with --lines" in outcome.err
 
 
 def test_one_thing_is_measured_at_a_time(drethtr, pages, tiny_path):

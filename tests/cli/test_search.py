@@ -51,7 +51,7 @@ def test_an_index_of_the_results_of_a_batch(drethtr, tiny_path, tmp_path):
     made = drethtr("index", tmp_path / "readings", "--output", tmp_path / "b.sqlite")
     assert made == (0, f"{tmp_path / 'b.sqlite'}: 3 lines; 3 added now\n", "")
     mixed = drethtr("index", tmp_path / "readings", shard, "--output", tmp_path / "b.sqlite")
-    assert mixed.code == 2 and "give the results of one batch alone" in mixed.err
+    assert mixed.code == 2 and "give the results of one batch and nothing else" in mixed.err
 
 
 def test_hits_for_people_and_programs(search, tmp_path):

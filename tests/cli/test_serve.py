@@ -26,6 +26,6 @@ def test_a_place_that_cannot_be_had_is_told_before_the_model_is_loaded(drethtr, 
         port = other.getsockname()[1]
         outcome = drethtr("serve", "--port", port, "--model", tmp_path / "gone")
     assert outcome.code == 2 and outcome.err.count("\n") == 1
-    assert f"--port {port}: Address already in use" in outcome.err and "0 takes a free one" in outcome.err
+    assert f"--port {port}: Address already in use" in outcome.err and "0 picks a free one" in outcome.err
     outcome = drethtr("serve", "--host", "192.0.2.1", "--port", 0, "--model", tmp_path / "gone")
     assert outcome.code == 2 and "--host 192.0.2.1" in outcome.err and "address of this machine" in outcome.err

@@ -1,9 +1,9 @@
-"""Read pages from PAGE XML, ALTO and JSON, and write them in these formats, as TEI, text, HTML, PDF and others.
+"""Read pages from PAGE XML, ALTO and JSON; write them in these formats, TEI, text, HTML, PDF and others.
 
     from drethtr.documents import read_page
     texts = {line.id: line.text for line in read_page("0001.xml").lines}
 
-`FORMATS` lists the writers; `drethtr.documents.update` adds text to a file and leaves the rest of it unchanged.
+`FORMATS` lists the writers; `drethtr.documents.update` adds text to a file and preserves the rest of it.
 """
 
 from drethtr.documents.beside import image_beside

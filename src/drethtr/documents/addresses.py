@@ -1,4 +1,4 @@
-"""Where the images of pages are, relative to a file that describes them."""
+"""Relative URLs of the images of pages."""
 
 from urllib.parse import quote
 
@@ -7,6 +7,6 @@ from drethtr.documents.page import Page
 
 
 def address(page: Page, number: int) -> str:
-    """The relative URL of the image of a page, in a PDF with the number of the page; "" if it has no name."""
+    """The relative URL of the image of a page, for a PDF with the page number; "" if the image has no name."""
     url = quote(clean(page.image))
     return f"{url}#page={number}" if url.lower().endswith(".pdf") else url

@@ -1,4 +1,4 @@
-"""Derive names of pages, and locate their images, from file names."""
+"""Names of pages, and the locations of their images, from file names."""
 
 import re
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ IMAGES = (
     *(".jpg", ".jpeg", ".jfif", ".png", ".tif", ".tiff", ".jp2", ".webp", ".bmp", ".gif"),
     *(".j2k", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm", ".avif", ".heic", ".heif"),
 )
-"""Extensions of image files; if several images lie beside a page, the first in this order is used."""
+"""Extensions of image files; if a page has several images, the first in this order is used."""
 
 IMAGE_FOLDERS = ("Images", "images", "img")
-"""Folders for the images of pages that are described beside or below them."""
+"""Names of image folders beside page files or above them."""
 
 NUMBER = re.compile(r"_\d{4,}$")
 
@@ -29,7 +29,7 @@ PART = re.compile(r"_\d{4,}[-+][-+\d]+$")
 
 
 def is_hidden(file: Path) -> bool:
-    """Whether a file is hidden, such as the `._a.png` files that macOS puts on foreign disks."""
+    """Whether a file is hidden, such as the `._a.png` files of macOS on other file systems."""
     return file.name.startswith(".")
 
 
@@ -40,7 +40,7 @@ def visible_below(folder: Path) -> list[Path]:
 
 
 def page_stem(path: Path) -> str:
-    """The page name in a file name: `0001` for `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
+    """The page name of a file: `0001` for `0001.jpg`, `0001.xml`, `0001.alto.xml` and `0001.page.xml`."""
     stem = path.stem
     if path.suffix.lower() == DESCRIPTION:
         for kind in KINDS:
@@ -54,7 +54,7 @@ def numbered(stem: str, number: int) -> str:
 
 
 def with_pages(stem: str, numbers: Sequence[int]) -> str:
-    """The name of some pages of a file, in order: `book_0001-0020+0025` has the first twenty and one more."""
+    """A name for some pages of a file, in order: `book_0001-0020+0025` for the first twenty and one more."""
     in_a_row = groupby(enumerate(numbers), lambda entry: entry[1] - entry[0])
     groups = [[number for _, number in group] for _, group in in_a_row]
     ends = (dict.fromkeys((group[0], group[-1])) for group in groups)
@@ -63,24 +63,24 @@ def with_pages(stem: str, numbers: Sequence[int]) -> str:
 
 
 def part_of(stem: str) -> str | None:
-    """The name of the file that `with_pages` named some pages of; None if it did not make this name."""
+    """The stem that a name by `with_pages` was made from; None for other names."""
     return PART.sub("", stem) if PART.search(stem) else None
 
 
 def without_number(stem: str) -> str:
-    """The name of the file that a numbered page belongs to."""
+    """The stem of the file that a numbered page belongs to."""
     return NUMBER.sub("", stem)
 
 
 def image_beside(path: Path, image: str) -> Path:
-    """The image of the page in the file `path`, which calls it `image`.
+    """Find the image of the page in the file `path`, which names it `image`.
 
-    It is looked up by that name beside the file and, because Transkribus keeps pages in a folder `page`, one folder
-    above, then in `IMAGE_FOLDERS` there and one level higher. Otherwise it is looked up beside and above the file by
-    the file's own name with the extension of an image, first the whole name, then ever shorter parts of it.
+    The name is looked up beside the file, in the folder above (Transkribus keeps page files in a folder `page`), and in
+    `IMAGE_FOLDERS` of these and the next folder above. Then the file's own name, and shorter parts of it, are tried
+    with image extensions, beside the file and in the folder above.
 
     Raises:
-        DataError: if there is none.
+        DataError: if there is no image.
     """
     near = path.parents[:2]
     folders = [*near, *(folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)]
@@ -96,12 +96,12 @@ def image_beside(path: Path, image: str) -> Path:
 
 
 def image_of(path: Path, image: str) -> PageSource:
-    """The image of the page in the file `path`, which calls it `image`.
+    """Open the image of the page in the file `path`, which names it `image`.
 
-    In a multi-page file, the name of `path` selects the page.
+    In a multi-page image, the name of `path` selects the page.
 
     Raises:
-        DataError: if there is none, it is damaged, or the page is ambiguous.
+        DataError: if there is no image, it is damaged, or the page is ambiguous.
     """
     found = image_beside(path, image)
     sources = open_pages(found)

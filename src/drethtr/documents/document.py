@@ -14,7 +14,7 @@ from drethtr.documents.page import Page
 
 @dataclass(frozen=True)
 class Provenance:
-    """The origin of a document: a version of drethtr, a model, given by its `Model.identity`, and a time."""
+    """What made a document: the version of drethtr, the model (`Model.identity`), and the time."""
 
     version: str
     model: str
@@ -22,7 +22,7 @@ class Provenance:
 
     @classmethod
     def now(cls, model: str) -> Self:
-        """The provenance of what this version makes now with the given model."""
+        """The provenance of results made now, with this version and the given model."""
         return cls(__version__, model, datetime.now(UTC))
 
     def __str__(self) -> str:
@@ -42,9 +42,7 @@ class Provenance:
 class Scan:
     """The image of a page; `load` returns it upright, matching the page's coordinates, in mode 1, L or RGB.
 
-    file  the image file, if it contains only this image, rotated by nothing but its EXIF orientation; a JPEG is
-          embedded in
-          a PDF unchanged
+    file  the image file, if it holds this image alone, rotated at most by EXIF; a JPEG goes into a PDF unchanged
     """
 
     load: Callable[[], Image.Image]
@@ -52,7 +50,7 @@ class Scan:
 
 
 class Canvas(NamedTuple):
-    """What shows a page in a IIIF manifest: its id, and its size, 0 if unknown."""
+    """The canvas of a page in a IIIF manifest: its id, and its size, 0 if unknown."""
 
     id: str
     width: int = 0
@@ -63,8 +61,8 @@ class Canvas(NamedTuple):
 class Sheet:
     """A page with its scan.
 
-    number  of the page in its source file, from 1, if known
-    canvas  that shows the page, if it comes from a manifest
+    number  number of the page in its source file, from 1, if known
+    canvas  the canvas of the page, if it comes from a manifest
     """
 
     page: Page
@@ -93,7 +91,7 @@ class Document:
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """The name of each page for people: that of its image, with its number if that holds several pages."""
+        """A title for each page: the image name, with the page number if the image has several pages."""
         images = [page.image for page in self.pages]
         return tuple(
             f"{image}, page {number}" if number > 1 or images.count(image) > 1 else image
@@ -101,5 +99,5 @@ class Document:
         )
 
     def apart(self) -> "tuple[Document, ...]":
-        """A separate document for each page."""
+        """Split into one document per page."""
         return tuple(replace(self, sheets=(sheet,), pdf=None) for sheet in self.sheets)

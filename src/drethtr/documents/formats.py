@@ -35,11 +35,11 @@ class Format(NamedTuple):
 
     ending    file extension
     media     MIME type
-    write     makes the content of a file
-    together  whether all pages of a document go into one file; if not, `write` takes documents of one page, as made by
+    write     returns the content of a file
+    together  whether all pages of a document go into one file; otherwise `write` takes one page at a time, see
               `Document.apart`
-    printed   whether people or programs read it on a screen or through a pipe
-    doubts    whether doubtful words are marked in it
+    printed   whether it makes sense to print it to a screen or pipe
+    doubts    whether it marks doubtful words
     """
 
     ending: str
@@ -69,15 +69,15 @@ FORMATS: Mapping[str, Format] = {
 }
 
 TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts, doubts=True)
-"""Text of pages, doubts marked."""
+"""Text of pages with marked doubts."""
 
 
 class LineFormat(NamedTuple):
     """How images of single lines are written.
 
-    header  first row of a table, if it has one
-    row     an image in a table of several
-    file    an image in a file of its own, below the header
+    header  first row of a table, or ""
+    row     writes an image as a row among several
+    file    writes an image as a file of its own, after the header
     """
 
     header: str
@@ -86,7 +86,7 @@ class LineFormat(NamedTuple):
 
     @property
     def is_table(self) -> bool:
-        """Whether other commands read the file, and look for images relative to its folder."""
+        """Whether other commands can read the file, and find images relative to its folder."""
         return bool(self.header)
 
 
@@ -97,4 +97,4 @@ LINE_FORMATS: Mapping[str, LineFormat] = {
 }
 
 LINE_TEXT_WITH_DOUBTS = LineFormat("", marked_row, marked_file)
-"""Text of lines, doubts marked."""
+"""Text of lines with marked doubts."""

@@ -1,11 +1,11 @@
-"""Four grades of confidence, for formats that people read."""
+"""Four grades of confidence for human-readable formats."""
 
 from enum import StrEnum
 from typing import Self
 
 
 class Grade(StrEnum):
-    """A word by the probability that it is right."""
+    """The grade of a word by its probability of being right."""
 
     CERTAIN = "certain"
     LIKELY = "likely"
@@ -14,7 +14,7 @@ class Grade(StrEnum):
 
     @classmethod
     def of(cls, confidence: float | None) -> Self:
-        """The grade of a confidence; a word without one is certain, as nothing is known against it."""
+        """The grade of a confidence; a word without confidence counts as certain."""
         return next(cls(grade) for grade, least in LEAST.items() if confidence is None or confidence >= least)
 
 
@@ -22,7 +22,7 @@ LEAST = {Grade.CERTAIN: 0.9, Grade.LIKELY: 0.5, Grade.UNLIKELY: 0.25, Grade.GUES
 """The least probability of each grade."""
 
 SHADES = {Grade.LIKELY: "fff3c9", Grade.UNLIKELY: "ffd5a8", Grade.GUESS: "ffb9b9"}
-"""The color behind a word on paper, in hexadecimal RGB; certain words have none."""
+"""Background colors of words in hexadecimal RGB; certain words have none."""
 
 UNDERLINE = "c25e00"
-"""The color of the line below a doubtful word."""
+"""The color of the line under doubtful words."""

@@ -1,4 +1,4 @@
-"""Unique names of elements in a file."""
+"""Unique ids of elements in a file."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,7 +11,7 @@ NO_START = re.compile(f"^(?=[^{STARTS}])|^$")
 
 
 class Identifiers:
-    """Assigns ids that are valid in XML, each once; `taken` are already in use."""
+    """Assigns unique, valid XML ids; those in `taken` are already in use."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = set(taken)
@@ -20,7 +20,7 @@ class Identifiers:
     def claim(self, wanted: str) -> str:
         """The wanted id, or a similar one if it is taken or invalid."""
         valid = NO_START.sub("_", NO_PART.sub("_", wanted))
-        names = self.tried.setdefault(valid, numbered(valid))  # continues after the numbers taken before
+        names = self.tried.setdefault(valid, numbered(valid))  # continues after the last number assigned
         free = next(name for name in names if name not in self.taken)
         self.taken.add(free)
         return free

@@ -1,7 +1,7 @@
-"""The text of Markdown without its signs: CommonMark, and what GitHub and pandoc add to it.
+"""Strip the markup of Markdown: CommonMark, and the extensions of GitHub and pandoc.
 
-What a reader of the page would see stays; what only tells programs how to show it goes. Each pattern looks no farther
-than its closing sign, so that long texts take time in proportion.
+What a reader would see in the rendered text stays; markup goes. No pattern scans beyond its closing mark, so that the
+time grows linearly with the length of the text.
 """
 
 import re
@@ -23,7 +23,7 @@ BLOCKS: tuple[Pattern, ...] = (
     (re.compile(r"^[ \t]*(?:\|[ \t]*)?(?::?-+:?[ \t]*\|[ \t]*)+(?::?-+:?[ \t]*)?$", re.MULTILINE), ""),
     (re.compile(r"(?<!\S)\|(?!\S)"), " "),
 )
-"""Front matter, comments, fences, definitions and footnotes, quotations, headings, rules, lists, tables."""
+"""Front matter, comments, fences, link definitions and footnotes, quotations, headings, rules, lists, tables."""
 
 SPANS: tuple[Pattern, ...] = (
     (re.compile(r"!\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|\[\^[^\[\]\n]+\]"), ""),
@@ -38,11 +38,11 @@ SPANS: tuple[Pattern, ...] = (
     (re.compile(r"(?<!\\)&#?\w{1,32};"), lambda found: unescape(found[0])),
     (re.compile(r"\\([!-/:-@\[-`{-~\n])"), r"\1"),
 )
-"""Pictures and marks of footnotes, links, tags of HTML, code, emphasis, deletions, entities, escaped signs."""
+"""Images and footnote marks, links, HTML tags, code, emphasis, deletions, entities, escapes."""
 
 
 def without_markup(text: str) -> str:
-    """The text that Markdown stands for, with its line breaks."""
+    """The plain text of Markdown, with its line breaks."""
     for pattern, instead in (*BLOCKS, *SPANS):
         text = pattern.sub(instead, text)
     return text

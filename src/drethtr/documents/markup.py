@@ -1,8 +1,7 @@
-"""Parse XML safely into a tree that remembers the position of every element in the file.
+"""Parse XML safely into a tree that records the position of every element in the file.
 
 A document type declaration is refused as soon as it begins, because entities, external files and expansion bombs all
-need one. The file is processed as UTF-8, whatever its encoding; `Markup.encode` restores the encoding and byte order
-mark of the original exactly.
+need one. The file is processed as UTF-8; `Markup.encode` restores the original encoding and byte order mark exactly.
 """
 
 import codecs
@@ -29,17 +28,17 @@ MARKS = (
 TAG = re.compile(rb"""<[^<>"']*(?:"[^"]*"[^<>"']*|'[^']*'[^<>"']*)*>""")
 CONTROL_SPACE = re.compile(r"[\t\n\r]")
 XLINK = "http://www.w3.org/1999/xlink"
-"""The namespace of attributes that lead to other files; they are kept as `xlink:href`."""
+"""The namespace of links to other files, which are kept as `xlink:href`."""
 
 FORBIDDEN = re.compile("[^\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(slots=True)
 class Element:
-    """An element and its position: byte offsets in the UTF-8 form of the file.
+    """An element and its position, as byte offsets in the UTF-8 form of the file.
 
-    start, inside, inside_end, end   where the start tag begins and ends, where the end tag begins and ends; for a
-                                     self-closing tag the last three are equal
+    start, inside      begin and end of the start tag
+    inside_end, end    begin and end of the end tag; for a self-closing tag both equal `inside`
     """
 
     name: str
@@ -80,7 +79,7 @@ class Markup(NamedTuple):
     mark: bytes
 
     def encode(self, utf8: bytes) -> bytes:
-        """Changed bytes in the original encoding; unsupported characters become character references."""
+        """Encode edited bytes in the original encoding; unsupported characters become character references."""
         return self.mark + utf8.decode().encode(self.encoding, "xmlcharrefreplace")
 
 
@@ -98,7 +97,7 @@ def parse(data: bytes, name: str) -> Markup:
         raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8") from error
     except UnicodeError as error:
         raise DataError(f"{name}: declared as {encoding} but encoded otherwise: {error}") from error
-    if b"\0" in utf8:  # expat would take it for UTF-16, whatever it is told
+    if b"\0" in utf8:  # expat would take it for UTF-16 despite the given encoding
         raise DataError(f"{name}: contains NUL characters, as UTF-32 does; save it as UTF-8")
     builder = TreeBuilder(utf8, name)
     parser = expat.ParserCreate("utf-8", " ")
@@ -133,14 +132,14 @@ def encoding_of(data: bytes, name: str) -> tuple[bytes, str]:
     declared = DECLARATION.match(data)
     encoding = declared[1].decode().lower() if declared else "utf-8"
     if encoding.startswith("utf-16") or encoding == "utf16":
-        return b"", "utf-8"  # a declaration that is readable as ASCII is not UTF-16, even if it says so
+        return b"", "utf-8"  # a declaration readable as ASCII cannot be UTF-16
     if not ENCODINGS.fullmatch(encoding):
         raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8")
     return b"", encoding
 
 
 class TreeBuilder:
-    """Builds elements from the events of the parser."""
+    """Builds elements from parser events."""
 
     def __init__(self, utf8: bytes, name: str) -> None:
         self.utf8 = utf8
@@ -151,11 +150,11 @@ class TreeBuilder:
         self.elements = 0
 
     def refuse_doctype(self, *_: object) -> NoReturn:
-        """Stop before a document type can have any effect."""
+        """Refuse a document type declaration before it has any effect."""
         raise DataError(f"{self.name}: refused because it declares a document type (DTD), which may define entities")
 
     def open(self, tag: str, attributes: dict[str, str], start: int) -> None:
-        """Begin an element; attributes in other namespaces than `XLINK` are ignored."""
+        """Begin an element; attributes in namespaces other than `XLINK` are ignored."""
         self.elements += 1
         if self.elements > MAX_ELEMENTS or len(self.opened) >= MAX_DEPTH:
             raise DataError(f"{self.name}: refused because it exceeds {MAX_ELEMENTS:,} elements or {MAX_DEPTH} levels")
@@ -187,7 +186,7 @@ class TreeBuilder:
 
 
 def split_name(tag: str) -> tuple[str, str, str]:
-    """The namespace, local name and prefix of a name from expat."""
+    """Split a name from expat into namespace, local name and prefix."""
     match tag.split(" "):
         case [namespace, local, prefix]:
             return namespace, local, prefix
@@ -198,18 +197,18 @@ def split_name(tag: str) -> tuple[str, str, str]:
 
 
 def clean(text: str) -> str:
-    """The text on one line: tabs and line breaks become spaces, characters that XML forbids become U+FFFD."""
+    """Make text valid for XML on one line: tabs and line breaks become spaces, forbidden characters U+FFFD."""
     return FORBIDDEN.sub("\ufffd", CONTROL_SPACE.sub(" ", text))
 
 
 def serialize(root: ET.Element) -> bytes:
-    """An indented XML file from a tree of elements."""
+    """Serialize a tree of elements as an indented XML file."""
     ET.indent(root, " ")
     return as_file(root)
 
 
 def as_file(root: ET.Element) -> bytes:
-    """An XML file from a tree of elements, with the white space that it has."""
+    """Serialize a tree of elements as an XML file, with its own white space."""
     written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return written + b"\n"
 
@@ -223,11 +222,11 @@ class Edit(NamedTuple):
 
 
 def apply(utf8: bytes, edits: Iterable[Edit]) -> bytes:
-    """The bytes after all edits, which must not overlap."""
+    """Apply edits, which must not overlap."""
     parts, done = [], 0
     for start, end, new in sorted(edits):
         if start < done:
-            raise ValueError(f"two changes overlap at byte {start}")
+            raise ValueError(f"two edits overlap at byte {start}")
         parts += [utf8[done:start], new]
         done = end
     return b"".join([*parts, utf8[done:]])

@@ -1,7 +1,7 @@
-"""Lines of writing in a notebook: each with its strip of ink and its words, shaded by how sure they are.
+"""HTML of pages and lines for notebooks: each line with its strip of the scan, and its words shaded by confidence.
 
-All style is inline, as viewers of notebooks drop style sheets and scripts. What is shown is bounded, as it is stored in
-the notebook.
+All styles are inline, since notebook viewers drop style sheets and scripts. The size is bounded, since the output is
+stored in the notebook.
 """
 
 import base64
@@ -19,23 +19,23 @@ from drethtr.documents.page import Box, Page, PageWord, Transcription
 
 MOST_LINES = 50
 MOST_PARTS = 400
-"""Words of a line and the spaces between them."""
+"""Most words of a line, counting the spaces between them."""
 
 LARGEST = (900, 60)
-"""Width and height of a strip in pixels."""
+"""Largest width and height of a strip in pixels."""
 
 JPEG_QUALITY = 70
 
 
 class ShownLine(NamedTuple):
-    """A line, and what gives its pixels, if there are any."""
+    """A line, and a function that returns its image, if there is one."""
 
     text: Transcription
     strip: Callable[[], Image.Image] | None
 
 
 def page_html(page: Page) -> str:
-    """A page: its lines that have been read, each below its part of the scan."""
+    """The transcribed lines of a page, each below its strip of the scan."""
     lines = [line for line in page.lines if line.transcription is not None]
     scan = scan_of(page) if lines else None
     shown = [ShownLine(line.transcription, cut(scan, line.box)) for line in lines if line.transcription is not None]
@@ -44,7 +44,7 @@ def page_html(page: Page) -> str:
 
 
 def scan_of(page: Page) -> Image.Image | None:
-    """The scan of a page; None if it is unknown, has changed its size, or is gone."""
+    """The scan of a page; None if it is unknown, missing, or of another size."""
     try:
         scan = page.source.image() if page.source is not None else None
     except DataError:
@@ -53,14 +53,14 @@ def scan_of(page: Page) -> Image.Image | None:
 
 
 def cut(scan: Image.Image | None, box: Box | None) -> Callable[[], Image.Image] | None:
-    """What gives a part of a scan, if it has any pixels."""
+    """A function that crops a part of a scan; None for an empty part."""
     if scan is None or box is None or not (box.width and box.height):
         return None
     return partial(scan.crop, box)
 
 
 def lines_html(lines: Sequence[ShownLine], title: str = "") -> str:
-    """The first lines, and how many more there are."""
+    """The first lines, and the number of further ones."""
     rows = [f"<div><small>{escape(title)}</small></div>"] * bool(title)
     rows += map(line_html, lines[:MOST_LINES])
     if (more := len(lines) - MOST_LINES) > 0:
@@ -78,7 +78,7 @@ def line_html(line: ShownLine) -> str:
 
 
 def word_html(word: PageWord) -> str:
-    """A word in its shade, underlined if it is doubtful, with its confidence as a tooltip."""
+    """A word in its shade, underlined if doubtful, with its confidence as a tooltip."""
     shade = SHADES.get(Grade.of(word.confidence))
     style = f"background:#{shade};color:#222;" * bool(shade) + f"border-bottom:2px solid #{UNDERLINE}" * word.doubtful
     looks = f' style="{style}"' if style else ""
@@ -87,7 +87,7 @@ def word_html(word: PageWord) -> str:
 
 
 def strip_html(line: ShownLine) -> str:
-    """The strip of a line; nothing if its image is gone."""
+    """The strip of a line; "" if its image is missing."""
     try:
         image = line.strip() if line.strip is not None else None
     except DataError:

@@ -18,7 +18,7 @@ Points: TypeAlias = tuple[Point, ...]
 """A polygon, closed without repeating its first point, or a baseline in writing direction."""
 
 SAME_SHAPE = 0.01
-"""Tolerance of the aspect ratio when an image has another size than described."""
+"""Tolerance of the aspect ratio if the size of an image differs from the description."""
 
 
 class Box(NamedTuple):
@@ -56,7 +56,7 @@ def box_around(points: Iterable[Point]) -> Box | None:
 
 @dataclass(frozen=True)
 class PageWord:
-    """A word on a line: `polygon` if its position is known, `confidence` from 0 to 1 if available."""
+    """A word on a line, with its polygon if known, and its confidence from 0 to 1 if available."""
 
     text: str
     confidence: float | None = None
@@ -71,9 +71,11 @@ class PageWord:
 
 @dataclass(frozen=True)
 class PageFlag:
-    """A doubt about a line: its kind, a word for programs; its reason, for people; `polygon` if its place is known.
+    """A warning about a line; in files, `kind: reason`.
 
-    Files have it as `kind: reason`.
+    kind     a fixed word for programs
+    reason   an explanation for people
+    polygon  the place of the doubt, if known
     """
 
     kind: str
@@ -82,7 +84,7 @@ class PageFlag:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """A flag as files have it."""
+        """Parse a flag from a file."""
         kind, _, reason = text.partition(": ")
         return cls(kind, reason)
 
@@ -91,7 +93,7 @@ class PageFlag:
 
 
 class Review(StrEnum):
-    """What a person has done with the text of a line: changed it, or said that it is right."""
+    """What a person did with the text of a line: corrected it, or confirmed that it is right."""
 
     CORRECTED = "corrected"
     CONFIRMED = "confirmed"
@@ -99,13 +101,13 @@ class Review(StrEnum):
 
 @dataclass(frozen=True)
 class Transcription:
-    """The text of a line; `words` covers all of it, or is empty if they are unknown.
+    """The text of a line; `words` cover all of it, or are empty if unknown.
 
-    Words from a file are dropped if they cover only part of the text, or belong to another reading.
+    Words that do not add up to the text, as in some files, are dropped.
 
     flags       warnings about the line as a whole
     calibrated  whether confidences are calibrated probabilities; None if unknown
-    review      what a person has done with the text; None if nothing is known
+    review      what a person did with the text; None if nothing is known
     """
 
     text: str
@@ -121,12 +123,12 @@ class Transcription:
 
     @property
     def parts(self) -> tuple[tuple[str, PageWord | None], ...]:
-        """The text, cut into its words and what stands between them, which has None for a word."""
+        """The text, split into words and the text between them, which has None as its word."""
         found: list[tuple[str, PageWord | None]] = []
         end = 0
         for word in self.words:
             start = self.text.find(word.text, end)
-            if start < 0:  # the word has spaces that the text lacks
+            if start < 0:  # the word contains spaces that the text lacks
                 return ((self.text, None),)
             found += [(self.text[end:start], None), (word.text, word)]
             end = start + len(word.text)
@@ -135,11 +137,11 @@ class Transcription:
 
 @dataclass(frozen=True)
 class TextLine:
-    """A line with its position, as far as known, and its text (`transcription` is None before it is read).
+    """A line with its position, as far as known, and its text, None before it is read.
 
-    id        unique name of the line on its page
-    polygon   around the ink
-    baseline  under the letters, from the first to the last
+    id        unique id of the line on its page
+    polygon   outline of the ink
+    baseline  line under the letters, from the first to the last
     """
 
     id: str
@@ -195,8 +197,8 @@ class Page:
     """A page with its regions in reading order.
 
     image          file name of the scan, without folders
-    width, height  of the scan in pixels; 0 if unknown
-    source         gives the scan, if the page was read from one
+    width, height  size of the scan in pixels; 0 if unknown
+    source         opens the scan, if the page was read from one
 
     Raises:
         DataError: if two lines, or two regions, share an id.
@@ -225,21 +227,21 @@ class Page:
         return "".join(f"{line.text}\n" for line in self.lines if line.transcription is not None)
 
     def _repr_html_(self) -> str:
-        """The page in a notebook: its lines that have been read, each below its strip of the scan."""
-        from drethtr.documents.notebook import page_html  # it shows the values of this file
+        """The page for notebooks: its transcribed lines, each below its strip of the scan."""
+        from drethtr.documents.notebook import page_html  # which imports this module
 
         return page_html(self)
 
     def with_lines(self, change: Callable[[TextLine], TextLine]) -> Self:
-        """The page with a function applied to each of its lines."""
+        """The page with a function applied to each line."""
         regions = (replace(region, lines=tuple(map(change, region.lines))) for region in self.regions)
         return replace(self, regions=tuple(regions))
 
     def on_image(self, image: Path, width: int, height: int) -> Self:
-        """The page scaled to the size of its image; if that changes its size, it takes the name of the image.
+        """The page scaled to the size of its image; if that changes it, the page takes the name of the image.
 
         Raises:
-            DataError: if the image has another aspect ratio, and so cannot be the one described.
+            DataError: if the aspect ratio of the image shows that it is not the one described.
         """
         if self.width and self.height and abs(self.width * height / (self.height * width) - 1) > SAME_SHAPE:
             raise DataError(
@@ -250,7 +252,7 @@ class Page:
         return page if page is self else replace(page, image=image.name)
 
     def resized(self, width: int, height: int) -> Self:
-        """The page scaled to another image size; if its size was unknown, coordinates are only clipped."""
+        """The page scaled to another image size; from an unknown size, coordinates are only clipped."""
         if (width, height) == (self.width, self.height):
             return self
         x, y = (new / old if old else 1.0 for new, old in ((width, self.width), (height, self.height)))
@@ -274,5 +276,5 @@ def moved_line(line: TextLine, move: Callable[[Point], Point]) -> TextLine:
 
 
 def all_moved(points: Points | None, move: Callable[[Point], Point]) -> Points | None:
-    """Points, each of them moved."""
+    """Move each of some points."""
     return points and tuple(map(move, points))

@@ -1,11 +1,11 @@
-"""Edit single lines of a PAGE or ALTO file: their text, position, order and number.
+"""Edit lines of a PAGE or ALTO file: change their text, position or order, add or remove them.
 
     file = PageFile.parse(data, name)
     file = file.with_line(replace(line, baseline=baseline))
     file.data
 
-Every change returns a new file in which all other bytes are preserved, elements and attributes of other programs
-included. A line is known by its id; its `revision` changes whenever its element does.
+Every change returns a new file that preserves all other bytes, including elements and attributes of other programs. A
+line is identified by its id; its revision changes with its element.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,9 +36,10 @@ def revision_of(content: bytes) -> str:
 
 @dataclass(frozen=True)
 class PageFile:
-    """The bytes of a file, and their content.
+    """The bytes of a file, and their parsed content.
 
-    image   the upright image of the page, if it is there: its file and size in pixels, in which all coordinates are
+    image   the upright image of the page, if there is one: its file, and its size in pixels, the unit of all
+            coordinates
     """
 
     data: bytes
@@ -50,7 +51,7 @@ class PageFile:
 
     @classmethod
     def parse(cls, data: bytes, name: str, image: tuple[Path, int, int] | None = None) -> Self:
-        """Read a file.
+        """Parse a file.
 
         Args:
             data: Its bytes.
@@ -58,10 +59,10 @@ class PageFile:
             image: The upright image of the page, with its width and height in pixels.
 
         Raises:
-            DataError: if it is not PAGE or ALTO, damaged, or of an image of another shape.
+            DataError: if it is not PAGE or ALTO, is damaged, or describes an image of another aspect ratio.
         """
         file = cls(data, name, *parse_page(data, name, lambda _: image and image[1:]), image)
-        assert file.page is not None  # fits the image
+        assert file.page is not None  # raises if the image does not fit
         return file
 
     @cached_property
@@ -71,16 +72,16 @@ class PageFile:
 
     @property
     def revision(self) -> str:
-        """A digest of the file as it is now."""
+        """A digest of the file."""
         return revision_of(self.data)
 
     @property
     def editor(self) -> Editor:
-        """A new editor of the file."""
+        """A new editor for the file."""
         return EDITORS[self.dialect.root](self.markup, self.parsed)
 
     def revision_of(self, line_id: str) -> str:
-        """A digest of the element of a line as it is now."""
+        """A digest of the element of a line."""
         element = self.element(line_id)
         return revision_of(self.markup.utf8[element.start : element.end])
 
@@ -104,7 +105,7 @@ class PageFile:
         return next(line for line in self.page.lines if line.id == line_id)
 
     def with_line(self, line: TextLine) -> Self:
-        """The file with a line changed: what differs of its text, its words, its review, its baseline and polygon.
+        """The file with a changed line; only what differs is written: text, words, review, baseline or polygon.
 
         Raises:
             DataError: if there is no such line.
@@ -123,12 +124,12 @@ class PageFile:
         return file.following(self)
 
     def without_text(self, line_id: str) -> Self:
-        """The file without the text, the words and the review of a line."""
+        """The file without the text, words and review of a line."""
         editor, element = self.editor, self.element(line_id)
         return self.edited([*editor.remove_text(element), *editor.set_review(element, None)])
 
     def with_new_line(self, line: TextLine, after: str | None) -> Self:
-        """The file with another line after the line `after`, in its region; without `after`, before all others.
+        """The file with a new line after the line `after`, in its region; if None, before all others.
 
         Raises:
             DataError: if there is no line `after`, or the new line has neither baseline nor polygon.
@@ -147,7 +148,7 @@ class PageFile:
         return (file.numbered(order) if self.is_numbered(neighbor) else file).following(self)
 
     def without_line(self, line_id: str) -> Self:
-        """The file without a line, and without what refers to it.
+        """The file without a line and the references to it.
 
         Raises:
             DataError: if there is no such line.
@@ -162,10 +163,10 @@ class PageFile:
         return self.edited(map(self.editor.splicer.remove, (self.element(line_id), *references))).following(self)
 
     def with_line_moved(self, line_id: str, after: str | None) -> Self:
-        """The file with a line after the line `after`, in its region; without `after`, before all others.
+        """The file with a line moved after the line `after`, into its region; if None, before all others.
 
         Raises:
-            DataError: if there is no such line, or the file fixes the order of lines in an element of its own.
+            DataError: if there is no such line, or a ReadingOrder element fixes the order of lines.
         """
         element, first = self.element(line_id), next(line.id for line in self.page.lines)
         if line_id == after or (after is None and line_id == first):
@@ -195,7 +196,7 @@ class PageFile:
         return scaled
 
     def following(self, before: Self) -> Self:
-        """The file with the texts that PAGE regions have beside their lines, where those followed the lines before."""
+        """Update the texts of whole regions, as in PAGE, where they equalled the lines in the file `before`."""
         edits = []
         texts = {region.id: joined(region) for region in before.page.regions}
         for region in self.page.regions:
@@ -207,7 +208,7 @@ class PageFile:
         return self.edited(edits)
 
     def edited(self, edits: Iterable[Edit]) -> Self:
-        """The file after some edits, signed."""
+        """Apply edits, and sign the file with a comment."""
         edits = list(edits)
         if not edits:
             return self
@@ -216,19 +217,19 @@ class PageFile:
         return self.parse(self.markup.encode(apply(self.markup.utf8, edits)), self.name, self.image)
 
     def free_id(self, wanted: str) -> str:
-        """The wanted id, or a similar one that no element has."""
+        """The wanted id, or a similar unused one."""
         return self.editor.ids.claim(wanted)
 
-    # The order and number of lines.
+    # Order and numbers of lines.
 
     def order_beside(self, line_id: str) -> list[str]:
-        """The lines of the region of a line, in reading order."""
+        """The ids of all lines in a line's region, in reading order."""
         self.element(line_id)
         region = next(region for region in self.page.regions if any(line.id == line_id for line in region.lines))
         return [line.id for line in region.lines]
 
     def is_numbered(self, line_id: str | None) -> bool:
-        """Whether the lines of the region of a line are ordered by numbers in their attributes, as in PAGE."""
+        """Whether the lines in a line's region are ordered by numbers in their attributes, as in PAGE."""
         return line_id is not None and self.editor.is_numbered(list(map(self.element, self.order_beside(line_id))))
 
     def numbered(self, order: Sequence[str]) -> Self:
@@ -238,7 +239,7 @@ class PageFile:
         return self.edited(chain.from_iterable(edits))
 
     def insertion(self, new: ET.Element | bytes, order: Sequence[str], place: int) -> Edit:
-        """Insert a line, new or with the bytes of an old one, at a place of the order of its region."""
+        """Insert a line, new or as existing bytes, at a place in the order of its region."""
         before = self.element(order[place - 1]) if place else None
         after = self.element(order[place + 1]) if place + 1 < len(order) else None
         return self.editor.add_line(new, before, after)

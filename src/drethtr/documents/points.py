@@ -1,4 +1,4 @@
-"""Parse the coordinates of page files, and restrict them to the page."""
+"""Parse coordinates of page files, and clip them to the page."""
 
 import math
 import re
@@ -19,7 +19,7 @@ class PageScale(NamedTuple):
     scale: float = 1.0
 
     def points(self, text: str, name: str) -> Points:
-        """The points in "x,y x,y" or "x y x y", scaled to pixels; those outside the page are moved to its edge.
+        """Parse points, "x,y x,y" or "x y x y", scale them to pixels, and clip them to the page.
 
         Raises:
             DataError: naming `name`, if the text is not a list of coordinate pairs.
@@ -30,13 +30,13 @@ class PageScale(NamedTuple):
         return tuple(self.inside(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
 
     def inside(self, x: float, y: float) -> tuple[int, int]:
-        """A point in pixels, moved onto the page."""
+        """A point in pixels, clipped to the page."""
         right, bottom = self.width or LARGEST, self.height or LARGEST
         return min(max(round(x * self.scale), 0), right), min(max(round(y * self.scale), 0), bottom)
 
 
 def number(text: str, name: str) -> float:
-    """A coordinate, a length or a confidence.
+    """Parse a coordinate, a length or a confidence.
 
     Raises:
         DataError: if it is not a number.
@@ -66,17 +66,17 @@ def twice_area(points: Points) -> int:
 
 
 def written(points: Points) -> str:
-    """Points in the syntax of PAGE, ALTO 4 and SVG."""
+    """Format points as in PAGE, ALTO 4 and SVG."""
     return " ".join(f"{x},{y}" for x, y in points)
 
 
 def flat_polygon(baseline: Points | None) -> Points:
-    """A degenerate polygon along the baseline, for formats that require one when none is known."""
-    there = baseline or ((0, 0), (0, 0))
-    return (*there, *there[-2::-1]) if len(there) > 1 else there * 2
+    """A degenerate polygon along the baseline, for formats that require a polygon."""
+    points = baseline or ((0, 0), (0, 0))
+    return (*points, *points[-2::-1]) if len(points) > 1 else points * 2
 
 
 def is_box(polygon: Points) -> bool:
-    """Whether a polygon equals its bounding box, as written by `Box.polygon`."""
+    """Whether a polygon equals its bounding box, as made by `Box.polygon`."""
     box = box_around(polygon)
     return box is not None and polygon == box.polygon()

@@ -19,14 +19,14 @@ from drethtr.images.page_file import is_pdf
 SPACE = b" \t\r\n"
 
 HEAD = 4096
-"""Number of bytes at the start of a file that identify its format, and the program that made a PAGE or ALTO file."""
+"""Bytes from the start of a file that show its format, and the program that made a PAGE or ALTO file."""
 
 MADE_HERE = re.compile(rb"<Creator>drethtr |<softwareName>drethtr</")
 """The signature of our writers."""
 
 
 class Dialect(NamedTuple):
-    """An XML format: its name, its name in `FORMATS`, its root element, supported namespaces, and reader."""
+    """An XML format: its name, its key in `FORMATS`, its root element, supported namespaces, and reader."""
 
     name: str
     format: str
@@ -41,10 +41,10 @@ DIALECTS = (PAGE_XML, ALTO)
 
 
 def read_page(path: str | Path) -> Page:
-    """The page in a PAGE XML, ALTO or JSON file; for an image file, a page without lines.
+    """Read a page from a PAGE XML, ALTO or JSON file; from an image file, a page without lines.
 
     Coordinates are in pixels of the image that the file names; ALTO in other units is converted with the size of the
-    image if it is beside the file. Only the file and the size of that image are read.
+    image if that is found. Only the file and the size of the image are read.
 
     Raises:
         DataError: naming the file and what is wrong with it.

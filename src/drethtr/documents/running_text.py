@@ -1,6 +1,6 @@
-"""`read_running_text`: the text in a file, without positions, whoever wrote it.
+"""`read_running_text`: read text without positions from a file of any origin.
 
-Plain text, Markdown, TEI, PAGE, ALTO, Word documents, and JSON as programs and language models write it.
+It reads plain text, Markdown, TEI, PAGE, ALTO, Word documents, and JSON from programs and language models.
 """
 
 import json
@@ -21,7 +21,7 @@ from drethtr.documents.read import DIALECTS, first_bytes, parse_page
 MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 ANY_SIZE = (1000, 1000)
-"""Of an image that is not looked for, as only the text is wanted."""
+"""A made-up image size, since only the text is needed."""
 
 NO_TEXT = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)", re.DOTALL)
 """Comments and processing instructions of XML."""
@@ -31,25 +31,25 @@ CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 NOT_ON_THE_PAGE = frozenset(
     {"teiHeader", "facsimile", "standOff", "note", "reg", "corr", "expan", "ex", "figDesc", "supplied"}
 )
-"""Elements of TEI that editors wrote: of two forms of a word, the one on the page is wanted."""
+"""Elements of TEI that editors added: of two forms of a word, the one on the page counts."""
 
 WITHIN_WORDS = frozenset(
     {"hi", "c", "g", "w", "pc", "choice", "abbr", "am", "orig", "sic", "unclear", "del", "add", "persName", "placeName"}
 )
-"""Elements of TEI that may stand within a word; others separate words."""
+"""Elements of TEI that may occur within a word; others separate words."""
 
 PARTS = ("regions", "pages", "lines", "paragraphs", "blocks", "words")
-"""Keys of JSON that hold parts of a text, tried in this order where there is no text itself."""
+"""JSON keys of parts of a text, tried in this order if there is no key of `TEXTS`."""
 
 TEXTS = ("text", "transcription", "content", "value")
-"""Keys of JSON that hold text."""
+"""JSON keys of texts."""
 
 
 def read_running_text(path: str | Path) -> str:
-    """The text in a file, with the white space that it has.
+    """Read the text in a file, with its white space.
 
     Raises:
-        DataError: if the file is missing, damaged, too large, or of a kind that is not known.
+        DataError: if the file is missing, damaged, too large, or of an unknown kind.
     """
     path = Path(path)
     reader_of(path)
@@ -57,10 +57,10 @@ def read_running_text(path: str | Path) -> str:
 
 
 def running_text(data: bytes, path: Path) -> str:
-    """The text in the bytes of a file; `path` tells by its ending what they are.
+    """Read the text in the bytes of a file; the extension of `path` tells the format.
 
     Raises:
-        DataError: if they are damaged, too many, or of a kind that is not known.
+        DataError: if they are damaged, too many, or of an unknown kind.
     """
     reader = reader_of(path)
     if len(data) > MAX_BYTES:
@@ -69,10 +69,10 @@ def running_text(data: bytes, path: Path) -> str:
 
 
 def reader_of(path: Path) -> Callable[[bytes, Path], str]:
-    """The reader of files with this extension.
+    """The reader for the extension of a file.
 
     Raises:
-        DataError: if none does.
+        DataError: if there is none.
     """
     reader = READERS.get(path.suffix.lower())
     if reader is None:
@@ -81,7 +81,7 @@ def reader_of(path: Path) -> Callable[[bytes, Path], str]:
 
 
 def plain_text(data: bytes, path: Path) -> str:
-    """The characters of a file in UTF-8, or in UTF-16 with a byte order mark."""
+    """Decode a file in UTF-8, or in UTF-16 with a byte order mark."""
     mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", "utf-8"))
     try:
         return data[len(mark) :].decode(encoding)
@@ -90,12 +90,12 @@ def plain_text(data: bytes, path: Path) -> str:
 
 
 def markdown_text(data: bytes, path: Path) -> str:
-    """The text of Markdown without its signs."""
+    """The text of Markdown without its markup."""
     return without_markup(plain_text(data, path))
 
 
 def xml_text(data: bytes, path: Path) -> str:
-    """The text of TEI, or that of the lines of PAGE or ALTO, each in a row."""
+    """The text of TEI, or of PAGE or ALTO, one row per line."""
     markup = parse(data, str(path))
     if markup.root.name in {dialect.root for dialect in DIALECTS}:
         return parse_page(data, str(path), lambda image: ANY_SIZE)[2].page.text
@@ -105,7 +105,7 @@ def xml_text(data: bytes, path: Path) -> str:
 
 
 def tei_parts(markup: Markup, element: Element) -> Iterator[str]:
-    """The text of an element; of line breaks only those that break no word leave a space."""
+    """The text of an element; breaks become line breaks, except within words."""
     if element.name in NOT_ON_THE_PAGE:
         return
     if element.name in ("lb", "pb", "cb"):
@@ -123,13 +123,13 @@ def tei_parts(markup: Markup, element: Element) -> Iterator[str]:
 
 
 def characters(utf8: bytes) -> str:
-    """The characters between two tags."""
+    """The text between two tags."""
     parts = CDATA.split(NO_TEXT.sub("", utf8.decode()))
     return "".join(part if number % 2 else unescape(part) for number, part in enumerate(parts))
 
 
 def json_text(data: bytes, path: Path) -> str:
-    """All text in a JSON file, in order, each part in a row."""
+    """All text in a JSON file, in order, one row per part."""
     try:
         return "\n".join(json_parts(json.loads(plain_text(data, path))))
     except (ValueError, RecursionError) as error:
@@ -137,7 +137,7 @@ def json_text(data: bytes, path: Path) -> str:
 
 
 def json_parts(value: Any) -> Iterator[str]:
-    """The texts in a value; where a whole and its parts have one, the parts."""
+    """The texts in a JSON value: those under a key of `TEXTS`, else of `PARTS`, else of any nested values."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
@@ -150,12 +150,12 @@ def json_parts(value: Any) -> Iterator[str]:
 
 
 def nested(value: Mapping[str, Any]) -> Iterator[Any]:
-    """What of a table may hold texts."""
+    """The values of an object that may contain texts."""
     return (item for item in value.values() if isinstance(item, list | Mapping))
 
 
 def word_text(data: bytes, path: Path) -> str:
-    """The text of a Word document, a row for each paragraph."""
+    """The text of a Word document, one row per paragraph."""
     try:
         with refusing_damage("a Word document", path), ZipFile(BytesIO(data)) as archive:
             if archive.getinfo("word/document.xml").file_size > MAX_BYTES:
@@ -168,7 +168,7 @@ def word_text(data: bytes, path: Path) -> str:
 
 
 def word_parts(paragraph: Element) -> Iterator[str]:
-    """The runs of text of a paragraph."""
+    """The text runs of a paragraph."""
     for element in paragraph.walk():
         if element.name == "t":
             yield element.text
@@ -183,4 +183,4 @@ READERS: Mapping[str, Callable[[bytes, Path], str]] = {
     ".json": json_text,
     ".docx": word_text,
 }
-"""Readers of running text by the ending of the file."""
+"""Readers by file extension."""

@@ -12,12 +12,12 @@ ATTRIBUTE = re.compile(rb"""\s([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 def escaped(value: str) -> bytes:
-    """A value in quotation marks of either kind."""
+    """An attribute value, escaped for quotation marks of either kind."""
     return escape(clean(value)).encode()
 
 
 class Splicer(NamedTuple):
-    """A file, whether its elements are on separate lines, and the spaces or tabs per level of indentation."""
+    """A file, whether its elements are on separate rows, and the white space per level of indentation."""
 
     markup: Markup
     in_rows: bool
@@ -48,12 +48,12 @@ class Splicer(NamedTuple):
         return Edit(place, place, content.encode())
 
     def insert_bytes(self, parent: Element, after: Element | None, content: bytes) -> Edit:
-        """Insert an element of this file once more, after a child of `parent`, or before its other children."""
+        """Insert an element given as bytes after a child of `parent`, or before its other children."""
         place = after.end if after else parent.inside
         return Edit(place, place, self.lead(parent.children[0]).encode() + content)
 
     def set_attribute(self, element: Element, name: str, value: str | None) -> Edit:
-        """Set an attribute, add it, or remove it by None; other attributes keep their bytes."""
+        """Set, add or (with None) remove an attribute; other attributes keep their bytes."""
         utf8 = self.markup.utf8
         for found in ATTRIBUTE.finditer(utf8, element.start, element.inside):
             if found[1].decode() != name:
@@ -65,7 +65,7 @@ class Splicer(NamedTuple):
         return Edit(end, end, b"" if value is None else b' %s="%s"' % (name.encode(), escaped(value)))
 
     def comment(self, text: str) -> Edit:
-        """Insert a comment at the end of the root."""
+        """Insert a comment at the end of the root element."""
         last = self.markup.root.children[-1]
         safe = re.sub("-(?=-)", "- ", clean(text))
         return Edit(last.end, last.end, f"{self.lead(last)}<!-- {safe} -->".encode())
@@ -79,7 +79,7 @@ class Splicer(NamedTuple):
         return utf8[begin : element.start].decode()
 
     def written(self, element: ET.Element, lead: str) -> str:
-        """An element with the white space before it; texts contain no line breaks."""
+        """Serialize an element, without line breaks in its texts, with the white space before it."""
         if self.in_rows:
             ET.indent(element, self.unit)
         text: str = ET.tostring(element, encoding="unicode")

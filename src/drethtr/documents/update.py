@@ -1,8 +1,8 @@
 """Write text into a PAGE or ALTO file without changing anything else in it.
 
-All bytes of the file are preserved, in their encoding, with their line endings; new elements are inserted between them,
-indented like their neighbors. A line with text keeps it unless it is to be replaced; empty text elements, which some
-programs write for untranscribed lines, are replaced. A comment at the end of the file says who added the text.
+All other bytes of the file are preserved, including encoding and line endings; new elements are indented like their
+neighbors. Existing text is kept unless `replace` is given; empty text elements, which some programs write for
+untranscribed lines, are replaced. A comment at the end of the file says what added the text.
 """
 
 from drethtr.base.errors import DataError
@@ -18,8 +18,8 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
 
     Args:
         data: A PAGE or ALTO file.
-        page: The page as read from it, with text; its image may have another size than the file says.
-        replace: Whether to replace existing texts, together with their words; never those of a person, see `Review`.
+        page: The page read from it, with text; its image may have another size than the file says.
+        replace: Whether to replace existing texts and their words; reviewed texts (see `Review`) are always kept.
         name: The name of the file in error messages.
 
     Raises:
@@ -42,6 +42,6 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
 
 
 def may_write(line: TextLine, *, replace: bool) -> bool:
-    """Whether a line has no text, or one that may be replaced."""
+    """Whether a line has no text, or text that may be replaced."""
     text = line.transcription
     return text is None or (replace and text.review is None)

@@ -1,4 +1,4 @@
-"""Editors of lines in PAGE and ALTO."""
+"""Editors for lines in PAGE and ALTO files."""
 
 from collections.abc import Mapping
 

@@ -12,12 +12,12 @@ from drethtr.documents.writers.alto import Style, add_shape, place, string_eleme
 
 
 class ALTOEditor(Editor):
-    """The text in Strings, reviews in the attribute `CS` and a tag."""
+    """Edits ALTO: text in String elements, reviews in the attribute `CS` and a tag."""
 
     region_name = "TextBlock"
 
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Insert Strings after the Shape, with polygons from ALTO 4 on (3.1 cannot be told from 3.0)."""
+        """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 cannot be told from 3.0)."""
         assert line.transcription is not None
         yield from self.remove_text(element)
         style = Style(prefix_of(element), shapes=element.namespace == NAMESPACES[-1])
@@ -69,12 +69,12 @@ class ALTOEditor(Editor):
         if line.baseline:
             element.set("BASELINE", written(line.baseline))
         add_shape(element, outline, prefix)
-        ET.SubElement(element, f"{prefix}String", CONTENT="")  # ALTO has no line without one
+        ET.SubElement(element, f"{prefix}String", CONTENT="")  # required in ALTO
         return element
 
     def add_region(self) -> Edit:
         page = self.markup.root.first("Layout", "Page")
-        assert page is not None  # without it the file could not be read
+        assert page is not None  # the reader requires it
         prefix, box = prefix_of(page), place(Box(0, 0, *self.parsed.size))
         new = ET.Element(f"{prefix}TextBlock", {"ID": self.ids.claim("r1"), **box})
         parent = page.first("PrintSpace")

@@ -1,4 +1,4 @@
-"""The base class of editors: edits of a file's bytes, element by element."""
+"""The base class of editors, which edit the bytes of a file element by element."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
@@ -16,9 +16,9 @@ from drethtr.documents.splice import Splicer
 
 @dataclass(frozen=True)
 class Editor(ABC):
-    """Changes lines in a file; all coordinates are in units of the file.
+    """Changes lines in a file; coordinates are in units of the file.
 
-    It assigns each id once, so every change of a file takes a new editor.
+    It assigns each id once, so every change of a file needs a new editor.
     """
 
     markup: Markup
@@ -43,30 +43,30 @@ class Editor(ABC):
 
     @abstractmethod
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Replace the text of a line and its words by those of `line`, which has a transcription."""
+        """Replace the text and words of a line by those of `line`, which has a transcription."""
 
     @abstractmethod
     def remove_text(self, element: Element) -> Iterator[Edit]:
-        """Remove the text and the words of a line."""
+        """Remove the text and words of a line."""
 
     @abstractmethod
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
-        """Record what a person has done with a line."""
+        """Record what a person did with a line."""
 
     @abstractmethod
     def set_place(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Replace the polygon and the baseline of a line by those of `line`."""
+        """Replace polygon and baseline of a line by those of `line`."""
 
     @abstractmethod
     def new_line(self, line: TextLine) -> ET.Element:
-        """An element for a new line, without its text."""
+        """Create an element for a new line, without text."""
 
     @abstractmethod
     def add_region(self) -> Edit:
         """Add a region as large as the page."""
 
     def fixed_order(self) -> Collection[str]:
-        """The ids of lines whose order an element of its own fixes."""
+        """The ids of lines whose order is fixed by a separate element."""
         return ()
 
     def is_numbered(self, elements: Sequence[Element]) -> bool:
@@ -74,11 +74,11 @@ class Editor(ABC):
         return False
 
     def set_number(self, element: Element, number: int) -> Iterator[Edit]:
-        """Number a line of a region that is ordered by numbers."""
+        """Number a line, in a region that is ordered by numbers."""
         yield from ()
 
     def region_text(self, region_id: str) -> Element | None:
-        """The element with the text of a whole region, if the region has exactly one."""
+        """The element with the text of a whole region, if there is exactly one."""
         return None
 
     def first_region(self) -> Element | None:
@@ -86,9 +86,9 @@ class Editor(ABC):
         return next((element for element in self.markup.root.walk() if element.name == self.region_name), None)
 
     def add_line(self, new: ET.Element | bytes, before: Element | None, after: Element | None) -> Edit:
-        """Insert a line, new or with the bytes of an old one, after `before`, else before `after`.
+        """Insert a line, new or as existing bytes, after the line `before`, else before the line `after`.
 
-        Without either it becomes the first line of the first region, which must exist.
+        With neither, it becomes the first line of the first region, which must exist.
         """
         previous: Element | None
         if before is not None:
@@ -108,12 +108,12 @@ class Editor(ABC):
         return self.splicer.insert(parent, previous, [new])
 
     def parent_of(self, wanted: Element) -> Element:
-        """The element around an element."""
+        """The parent of an element."""
         return next(
             element for element in self.markup.root.walk() if any(child is wanted for child in element.children)
         )
 
 
 def prefix_of(element: Element) -> str:
-    """The namespace prefix of an element, with its colon; empty if it has none."""
+    """The namespace prefix of an element with its colon, or ""."""
     return f"{element.prefix}:" if element.prefix else ""

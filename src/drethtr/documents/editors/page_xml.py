@@ -20,15 +20,15 @@ OFFSET = re.compile(rb"[{;]\s*offset\s*:")
 
 
 class PageXMLEditor(Editor):
-    """The text in TextEquiv and Word, reviews and numbers in the attribute `custom`."""
+    """Edits PAGE XML: text in TextEquiv and Word, reviews and numbers in the attribute `custom`."""
 
     region_name = "TextRegion"
     after_lines = ("TextEquiv", "TextStyle")
 
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Insert words and text after the Baseline; existing words without text stay, and no others are added.
+        """Insert words and text after the Baseline; if there are words without text, they stay and none are added.
 
-        Entries of `custom` with positions are removed together with a replaced text.
+        Entries of `custom` that refer to positions in replaced text are removed.
         """
         assert line.transcription is not None
         words = element.all("Word")
@@ -87,7 +87,7 @@ class PageXMLEditor(Editor):
 
     def add_region(self) -> Edit:
         page = self.markup.root.first("Page")
-        assert page is not None  # without it the file could not be read
+        assert page is not None  # the reader requires it
         prefix = prefix_of(page)
         region = ET.Element(f"{prefix}TextRegion", id=self.ids.claim("r1"))
         ET.SubElement(region, f"{prefix}Coords", points=written(Box(0, 0, *self.parsed.size).polygon()))

@@ -21,7 +21,7 @@ DOUBTFUL = "doubtful"
 """Label of the tag for doubtful words."""
 
 CONFIRMED = "confirmed"
-"""Label of the tag for lines confirmed by a person; `CS="true"` marks all that a person has corrected."""
+"""Label of the tag for lines that a person confirmed; `CS="true"` marks all reviewed lines."""
 
 ASSUMED_DPI = 300
 PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}
@@ -29,7 +29,7 @@ PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 120
 
 
 def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
-    """The page of an ALTO document, converted to pixels of the image, or at 300 dpi if the image is missing.
+    """Read the page of an ALTO document, in pixels of the image, or at 300 dpi if the image is missing.
 
     Raises:
         DataError: if it does not contain exactly one page, or a coordinate, size or unit is invalid.
@@ -96,7 +96,7 @@ def explicit_order(root: Element) -> Mapping[str, int]:
 
 
 def blocks_below(parent: Element, rank: Mapping[str, int], around: int) -> Iterator[tuple[int, Element]]:
-    """The TextBlocks with their positions in `rank`; one without takes the position of the block around it."""
+    """The TextBlocks with their positions in `rank`; a block without one takes that of the enclosing block."""
     for child in parent.children:
         if child.name == "TextBlock":
             yield place_in(rank, child, around), child
@@ -126,14 +126,14 @@ def read_line(element: Element, id: str, canvas: PageScale, doubtful: frozenset[
 
 
 def review_of(line: Element, confirmed: frozenset[str]) -> Review | None:
-    """What a person has done with a line."""
+    """What a person did with a line."""
     if not confirmed.isdisjoint(line.attributes.get("TAGREFS", "").split()):
         return Review.CONFIRMED
     return Review.CORRECTED if line.attributes.get("CS", "").strip() in ("true", "1") else None
 
 
 def reviewed(line: TextLine, review: Review | None) -> TextLine:
-    """The line with what a person has done with it; then it has a text, even if that is empty."""
+    """Record a review in a line; a reviewed line has a text, even if empty."""
     if review is None:
         return line
     return replace(line, transcription=replace(line.transcription or Transcription(""), review=review))
@@ -153,7 +153,7 @@ def outline_of(element: Element, canvas: PageScale, where: str) -> Points | None
 
 
 def baseline_of(line: Element, canvas: PageScale, where: str) -> Points | None:
-    """The baseline; before ALTO 4.2 a single number, the height of a horizontal baseline."""
+    """The baseline; before ALTO 4.2 a single number, the y of a horizontal baseline."""
     text = line.attributes.get("BASELINE", "").strip()
     if not text or SEPARATORS.search(text):
         return baseline_or_none(canvas.points(text, where))
@@ -177,7 +177,7 @@ def read_transcription(line: Element, canvas: PageScale, doubtful: frozenset[str
 
 
 def pieces(line: Element) -> Iterator[str]:
-    """The texts of a line's parts; without explicit spaces, one is added between Strings."""
+    """The texts of a line's parts; unless spaces are explicit, one is added between Strings."""
     implied = "" if line.all("SP") else " "
     previous = False
     for part in line.children:
@@ -192,7 +192,7 @@ def pieces(line: Element) -> Iterator[str]:
 
 
 def read_word(string: Element, canvas: PageScale, doubtful: frozenset[str], where: str) -> PageWord:
-    """A String as a word."""
+    """Read a String as a word."""
     confidence = string.attributes.get("WC")
     return PageWord(
         string.attributes.get("CONTENT", ""),

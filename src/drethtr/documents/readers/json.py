@@ -1,4 +1,4 @@
-"""Read the JSON written by `writers/json.py` and described by `page.schema.json`."""
+"""Read JSON written by `writers/json.py` and described by `page.schema.json`."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from drethtr.documents.writers.json import FORMAT
 
 
 def read_json(data: bytes, name: str) -> Page:
-    """The page of a JSON file.
+    """Read a page from a JSON file.
 
     Raises:
         DataError: if it is too large, not JSON, or not in this format.
@@ -25,7 +25,7 @@ def read_json(data: bytes, name: str) -> Page:
     try:
         if (format := content.get("format", FORMAT)) != FORMAT:
             raise DataError(
-                f"its format is {str(format)[:60]!r}, not {FORMAT!r}; install the drethtr version that wrote it"
+                f"its format is {str(format)[:60]!r}, not {FORMAT!r}; use the version of drethtr that wrote it"
             )
         width, height = (size(content[side]) for side in ("width", "height"))
         canvas = PageScale(width, height)
@@ -51,7 +51,7 @@ def read_region(content: Any, canvas: PageScale) -> Region:
 
 
 def read_line(content: Any, canvas: PageScale) -> TextLine:
-    """A line; its text is null before it is read."""
+    """Read a line; the text of an untranscribed line is null."""
     transcription = None
     if content["text"] is not None:
         words = tuple(read_word(word, canvas) for word in content["words"])
@@ -76,5 +76,5 @@ def read_confidence(content: Any) -> float | None:
 
 
 def read_points(content: Any, canvas: PageScale) -> Points:
-    """Pairs of coordinates, moved onto the page; None for null."""
+    """Pairs of coordinates, clipped to the page; none for null."""
     return tuple(canvas.inside(x, y) for x, y in content or ())

@@ -24,7 +24,7 @@ CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^{}]*?review\s*:\s*(corrected|confir
 
 
 def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
-    """The page of a PAGE document; nested regions follow the region around them.
+    """Read the page of a PAGE document; nested regions follow the enclosing region.
 
     Raises:
         DataError: if it contains no page, or a coordinate or size is invalid.
@@ -53,7 +53,7 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
 
 
 def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[Element, tuple[str, ...]]]:
-    """Each region that may contain lines, with its id and those of the regions around it, innermost first."""
+    """Each region that may contain lines, with its id and those of the enclosing regions, innermost first."""
     regions = [child for child in parent.children if child.name.endswith("Region") or child.name == "TableCell"]
     for region in by_custom_index(regions):
         ids = (region.attributes.get("id", ""), *lineage)
@@ -85,7 +85,7 @@ def references(group: Element) -> Iterator[str]:
 
 
 def by_custom_index(elements: Sequence[Element]) -> list[Element]:
-    """Elements in the order of their `custom="readingOrder {index:…;}"` if all have one, else in file order."""
+    """Elements in the order of `custom="readingOrder {index:…;}"` if all have an index, else in file order."""
     matches = [CUSTOM_INDEX.search(element.attributes.get("custom", "")) for element in elements]
     index = [int(match[1]) for match in matches if match]
     if len(index) < len(elements):
@@ -111,7 +111,7 @@ def points_of(element: Element, name: str) -> str:
 
 
 def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcription | None:
-    """The text of a line, else that of its words; an empty text without confidence and review is None."""
+    """The text of a line, else of its words; None if it is empty and has neither confidence nor review."""
     words = []
     for element in by_custom_index(line.all("Word")):
         text, confidence = read_text(element, where)
@@ -127,13 +127,13 @@ def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcri
 
 
 def review_of(line: Element) -> Review | None:
-    """What a person has done with a line, in an entry of its `custom`: `drethtr {review:confirmed;}`."""
+    """What a person did with a line, from its `custom` attribute: `drethtr {review:confirmed;}`."""
     found = CUSTOM_REVIEW.search(line.attributes.get("custom", ""))
     return Review(found[1]) if found else None
 
 
 def read_text(element: Element, where: str) -> tuple[str, float | None]:
-    """The text of a line or word on one line, with its confidence; the lowest index of non-empty texts is used."""
+    """The text of a line or word on one line, and its confidence; of several, the non-empty one of lowest index."""
     equivalents = element.all("TextEquiv")
     if not equivalents:
         return "", None
@@ -151,6 +151,6 @@ def written(equivalent: Element) -> str:
 
 
 def int_or(text: str | None, default: int) -> int:
-    """A whole number, or the default if there is none; no page needs more than `MOST_DIGITS` of them."""
+    """Parse a whole number of at most `MOST_DIGITS` digits, or return the default."""
     digits = (text or "").strip()
     return int(digits) if digits.isdecimal() and len(digits) <= MOST_DIGITS else default

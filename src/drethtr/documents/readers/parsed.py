@@ -8,11 +8,11 @@ from drethtr.documents.markup import Element
 from drethtr.documents.page import Page
 
 SizeOf: TypeAlias = Callable[[str], tuple[int, int] | None]
-"""Looks up width and height in pixels of an image by name; called only if the file lacks the size."""
+"""Looks up width and height of an image in pixels by name; called only if the file lacks the size."""
 
 
 class Parsed(NamedTuple):
-    """A page, the element of each of its lines by line id, and its width and height in units of the file."""
+    """A page, the elements of its lines by line id, and its size in units of the file."""
 
     page: Page
     lines: Mapping[str, Element]
@@ -20,5 +20,5 @@ class Parsed(NamedTuple):
 
 
 def file_name(path: str) -> str:
-    """The last part of a path or URL of any system; folders in a file's references are never followed."""
+    """The last component of a path or URL of any system; folders in references are never followed."""
     return re.split(r"[/\\]", path.strip())[-1]

@@ -1,1 +1,1 @@
-"""Writers of all formats, one per file; `drethtr.documents.formats` lists them."""
+"""Writers, one format per module; `drethtr.documents.formats` lists them."""

@@ -19,11 +19,11 @@ SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 class Style(NamedTuple):
     """How elements are written into a file.
 
-    prefix     of the namespace, with its colon
+    prefix     namespace prefix with its colon, or ""
     shapes     whether a String may have a polygon, as since ALTO 3.1
-    doubtful   id of the tag for doubtful words, if the file has one
+    doubtful   id of the tag for doubtful words, or ""
     flags      ids of the tags for flags of lines, by the text of the flag
-    confirmed  id of the tag for confirmed lines, if the file has one
+    confirmed  id of the tag for confirmed lines, or ""
     """
 
     prefix: str = ""
@@ -34,7 +34,7 @@ class Style(NamedTuple):
 
 
 def write_alto(document: Document) -> bytes:
-    """Write a document of one page."""
+    """Write a single-page document."""
     [page], [number] = document.pages, document.numbers
     ids = Identifiers()
     root = ET.Element(
@@ -59,7 +59,7 @@ def write_alto(document: Document) -> bytes:
 
 
 def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
-    """Add a tag for doubtful words, one for each flag, and one for confirmed lines, if there are any."""
+    """Add tags, as needed, for doubtful words, for each flag, and for confirmed lines."""
     confirmed = any(review_of(line) is Review.CONFIRMED for line in page.lines)
     doubtful = any(word.doubtful for line in page.lines for word in line.words)
     flags = {str(flag): flag for line in page.lines for flag in line.flags}
@@ -80,12 +80,12 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
 
 
 def review_of(line: TextLine) -> Review | None:
-    """What a person has done with a line."""
+    """What a person did with a line."""
     return line.transcription.review if line.transcription else None
 
 
 def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: Identifiers) -> None:
-    """Add the unit, the image, and the provenance."""
+    """Add the unit of measurement, the image name, and the provenance."""
     description = ET.SubElement(root, "Description")
     ET.SubElement(description, "MeasurementUnit").text = "pixel"
     source = ET.SubElement(description, "sourceImageInformation")
@@ -114,12 +114,12 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
         if line.baseline:
             attributes["BASELINE"] = written(line.baseline)
         element = ET.SubElement(block, "TextLine", attributes)
-        add_shape(element, line.polygon, style.prefix)  # a box too, because kraken reads nothing else
+        add_shape(element, line.polygon, style.prefix)  # even a box, because kraken reads nothing else
         element.extend(string_elements(line.transcription or Transcription(""), line, ids, style))
 
 
 def add_shape(parent: ET.Element, polygon: Points | None, prefix: str) -> None:
-    """Add a polygon, if there is one."""
+    """Add a polygon, if known."""
     if polygon:
         shape = ET.SubElement(parent, f"{prefix}Shape")
         ET.SubElement(shape, f"{prefix}Polygon", POINTS=written(polygon))
@@ -128,7 +128,7 @@ def add_shape(parent: ET.Element, polygon: Points | None, prefix: str) -> None:
 def string_elements(
     transcription: Transcription, line: TextLine, ids: Identifiers, style: Style
 ) -> Sequence[ET.Element]:
-    """The words of a line with the spaces between them, or one String if they do not add up to the text."""
+    """The words of a line with the spaces between them, or one String if the words do not add up to the text."""
     words = transcription.words
     if not words or " ".join(word.text for word in words) != transcription.text:
         box = line.box if line.polygon else None
@@ -156,7 +156,7 @@ def string_element(word: PageWord, id: str, style: Style) -> ET.Element:
 
 
 def place(box: Box | None) -> dict[str, str]:
-    """A box as attributes; none if it is unknown."""
+    """A box as attributes; none if unknown."""
     if box is None:
         return {}
     return {"HPOS": str(box.left), "VPOS": str(box.top), "WIDTH": str(box.width), "HEIGHT": str(box.height)}

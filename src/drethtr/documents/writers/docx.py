@@ -1,6 +1,6 @@
-"""Write a Word document: a paragraph per region, doubtful words shaded, flags as comments.
+"""Write a Word document: a paragraph per region, shaded doubtful words, flags as comments.
 
-It is Office Open XML, ISO 29500.
+Source: Office Open XML, ISO 29500.
 """
 
 from io import BytesIO
@@ -50,7 +50,7 @@ class Comments:
 
 
 def write_docx(document: Document) -> bytes:
-    """Write all pages of a document; each begins on a new page, below a heading if there are several."""
+    """Write all pages of a document, each on a new page; several pages have headings."""
     comments = Comments(document.provenance)
     root = ET.Element("w:document", TEXT)
     body = ET.SubElement(root, "w:body")
@@ -61,7 +61,7 @@ def write_docx(document: Document) -> bytes:
         for region in page.regions:
             add_region(body, region, comments)
     if not len(body):
-        paragraph_in(body)  # Word refuses a body without one
+        paragraph_in(body)  # Word rejects a body without paragraphs
     parts = {
         "[Content_Types].xml": content_types(),
         "_rels/.rels": relations(
@@ -83,12 +83,12 @@ def write_docx(document: Document) -> bytes:
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, content in parts.items():
-            archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)  # without the time, for the same bytes each time
+            archive.writestr(ZipInfo(name), content, ZIP_DEFLATED)  # without timestamps, to be reproducible
     return file.getvalue()
 
 
 def add_region(body: ET.Element, region: Region, comments: Comments) -> None:
-    """Add the lines of a region that have been read, as one paragraph with line breaks."""
+    """Add the lines of a region that have text or flags, as one paragraph with line breaks."""
     lines = [line for line in region.lines if line.text or line.flags]
     paragraph = paragraph_in(body) if lines else body
     for number, line in enumerate(lines):
@@ -98,7 +98,7 @@ def add_region(body: ET.Element, region: Region, comments: Comments) -> None:
 
 
 def add_line(paragraph: ET.Element, line: TextLine, comments: Comments) -> None:
-    """Add the text of a line, with a comment for each of its flags."""
+    """Add the text of a line, with a comment for each flag."""
     numbers = [comments.add(flag) for flag in line.flags]
     for number in numbers:
         ET.SubElement(paragraph, "w:commentRangeStart", number)
@@ -111,7 +111,7 @@ def add_line(paragraph: ET.Element, line: TextLine, comments: Comments) -> None:
 
 
 def style_of(word: PageWord | None) -> str | None:
-    """The style of a word, if it is doubtful."""
+    """The style of a doubtful word; None for others."""
     return STYLE[Grade.of(word.confidence)] if word is not None and word.doubtful else None
 
 
@@ -126,7 +126,7 @@ def paragraph_in(parent: ET.Element, style: str = "Normal", *, new_page: bool = 
 
 
 def add_run(paragraph: ET.Element, text: str, style: str | None = None) -> None:
-    """Add text, in a style for characters."""
+    """Add text, optionally in a character style."""
     run = ET.SubElement(paragraph, "w:r")
     if style is not None:
         ET.SubElement(ET.SubElement(run, "w:rPr"), "w:rStyle", {"w:val": style})
@@ -134,7 +134,7 @@ def add_run(paragraph: ET.Element, text: str, style: str | None = None) -> None:
 
 
 def content_types() -> bytes:
-    """What each part is."""
+    """The list of parts and their content types."""
     root = ET.Element("Types", xmlns=f"{PACKAGE}/content-types")
     relation = "application/vnd.openxmlformats-package.relationships+xml"
     ET.SubElement(root, "Default", Extension="rels", ContentType=relation)
@@ -144,7 +144,7 @@ def content_types() -> bytes:
 
 
 def relations(targets: dict[str, str]) -> bytes:
-    """What a part refers to: files by their role."""
+    """The relationships of a part: target files by role."""
     root = ET.Element("Relationships", xmlns=f"{PACKAGE}/relationships")
     for number, (role, target) in enumerate(targets.items(), 1):
         ET.SubElement(root, "Relationship", Id=f"r{number}", Type=role, Target=target)
@@ -152,7 +152,7 @@ def relations(targets: dict[str, str]) -> bytes:
 
 
 def properties(document: Document) -> bytes:
-    """Title and provenance."""
+    """The title and provenance of the document."""
     made_by = document.provenance
     spaces = {
         "xmlns:cp": f"{PACKAGE}/metadata/core-properties",

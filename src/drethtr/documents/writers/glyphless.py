@@ -1,8 +1,8 @@
 """A font without visible glyphs that covers all of Unicode, for text that is only searched and copied.
 
-Characters are numbered in order of appearance; the font's ToUnicode map gives their meaning. All of them show the one
-glyph of a TrueType font of a few hundred bytes: two separate points, which leave no mark but span a box, since readers
-ignore text without a box. It is glyph 1: PDF/A forbids text in glyph 0, which stands for characters that a font lacks.
+Characters are numbered in order of appearance; the font's ToUnicode map says what they are. All share the one glyph of
+a TrueType font of a few hundred bytes: two separate points, which leave no mark but span a box, since PDF readers
+ignore text without a box. It is glyph 1, since PDF/A forbids text in glyph 0, the sign for missing characters.
 Source: ISO 32000-1, 9.7 and 9.10; OpenType 1.9.
 """
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 UNITS = 1000
 ASCENT, DESCENT = 800, -200
 ADVANCE = 500
-"""All characters are half as wide as the font is high; words are scaled to their place."""
+"""Width of every character: half the font height; words are scaled to fit."""
 
 BOX_HEIGHT = 500
 """Height of the glyph above the baseline: low, so that adjacent lines do not appear to overlap."""
@@ -29,13 +29,13 @@ CHECKSUM_OF_FONT = 0xB1B0AFBA
 
 
 class GlyphlessFont:
-    """Numbers characters; `to_pdf` makes the font once all of them are known."""
+    """Numbers characters; when all are known, `to_pdf` creates the font."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
 
     def encode(self, text: str) -> str:
-        """The text as a hexadecimal PDF string."""
+        """Encode text as a hexadecimal PDF string."""
         return "".join(f"{self.codes.setdefault(character, len(self.codes) + 1):04X}" for character in text)
 
     def to_pdf(self, pdf: "pikepdf.Pdf") -> "pikepdf.Dictionary":

@@ -56,7 +56,7 @@ def add_line(block: ET.Element, line: TextLine, ids: Identifiers) -> None:
 
 
 def add_word(line: ET.Element, word: PageWord, id: str) -> None:
-    """Add a word with its position, followed by the white space of the indentation."""
+    """Add a word with its position; indentation adds the white space between words."""
     title = place(word.box)
     if word.confidence is not None:
         title += f"; x_wconf {round(100 * word.confidence)}"
@@ -64,14 +64,14 @@ def add_word(line: ET.Element, word: PageWord, id: str) -> None:
 
 
 def place(box: Box | None) -> str:
-    """The bounding box; all zeros if it is unknown."""
+    """The bounding box; all zeros if unknown."""
     return f"bbox {' '.join(map(str, box or (0, 0, 0, 0)))}"
 
 
 def slope(baseline: Points, box: Box) -> str:
     """The straight line through both ends of the baseline, relative to the bottom left corner of the line's box.
 
-    For a line that is mostly vertical, or runs to the left, its angle instead, counterclockwise.
+    For a line that is mostly vertical or runs to the left, the counterclockwise angle instead.
     """
     (x, y), (u, v) = baseline[0], baseline[-1]
     if u < x or abs(v - y) > abs(u - x):

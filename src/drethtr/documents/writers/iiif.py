@@ -19,17 +19,17 @@ CONTEXTS = (
 
 
 class Target(NamedTuple):
-    """What annotations are about: a canvas, or the image of a page if none is known; `maker` makes their ids unique."""
+    """The target of annotations, a canvas or else the image of a page; `maker` makes their ids unique."""
 
     target: str
     maker: str
 
     def id(self, *names: str) -> str:
-        """An id that no other annotation has, the same each time."""
+        """A unique, reproducible id for an annotation."""
         return uuid5(NAMESPACE_URL, "\n".join((self.target, self.maker, *names))).urn
 
     def part(self, box: Box | None) -> str:
-        """A part of the canvas, or all of it if its place is unknown."""
+        """The URL of a part of the canvas, or of all of it if the box is unknown."""
         if box is None:
             return self.target
         joint = "&" if "#" in self.target else "#"
@@ -37,7 +37,7 @@ class Target(NamedTuple):
 
 
 def write_iiif(document: Document) -> bytes:
-    """Write the annotation page of a document of one page."""
+    """Write a single-page document as an annotation page."""
     [sheet], [number], [title] = document.sheets, document.numbers, document.titles
     made_by = document.provenance
     page, canvas = sheet.page, sheet.canvas
@@ -57,7 +57,7 @@ def write_iiif(document: Document) -> bytes:
 
 
 def annotations(line: TextLine, place: Target) -> Iterator[dict[str, Any]]:
-    """The text of a line and of its words that have a place; flags and doubtful words have a comment."""
+    """Annotations with the text of a line and of its words, if placed, and comments for flags and doubtful words."""
     whole = place.part(line.box)
     if line.text:
         yield annotation(place.id(line.id), line.text, whole, "line")
@@ -73,7 +73,7 @@ def annotations(line: TextLine, place: Target) -> Iterator[dict[str, Any]]:
 
 
 def annotation(id: str, text: str, target: str, granularity: str | None = None) -> dict[str, Any]:
-    """A text on a part of the canvas: what is written there, or a comment if it has no granularity."""
+    """An annotation of a part of the canvas: its transcription, or, without granularity, a comment."""
     purpose = {"motivation": "commenting"}
     if granularity is not None:
         purpose = {"motivation": "supplementing", "textGranularity": granularity}

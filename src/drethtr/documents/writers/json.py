@@ -1,4 +1,4 @@
-"""Write a page as JSON, described by `page.schema.json` in the package; `readers/json.py` reads it."""
+"""Write a page as JSON, as described by `page.schema.json` in the package; `readers/json.py` reads it."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ FORMAT = "drethtr page 1"
 
 
 def write_json(document: Document) -> bytes:
-    """Write a document of one page."""
+    """Write a single-page document."""
     [page] = document.pages
     content = {
         "format": FORMAT,
@@ -31,7 +31,7 @@ def region_content(region: Region) -> dict[str, Any]:
 
 
 def line_content(line: TextLine) -> dict[str, Any]:
-    """A line; its text is null before it is read."""
+    """A line; the text of an untranscribed line is null."""
     return {
         "id": line.id,
         "text": line.text if line.transcription is not None else None,
@@ -56,7 +56,7 @@ def word_content(word: PageWord) -> dict[str, Any]:
 
 
 def rounded(confidence: float | None) -> float | None:
-    """A confidence rounded to its significant digits."""
+    """A confidence rounded to four decimals."""
     return None if confidence is None else round(confidence, 4)
 
 

@@ -1,4 +1,4 @@
-"""Images of single lines: rows of a table, or a file for each."""
+"""Write transcriptions of line images, as rows of a table or as one file each."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,9 +13,9 @@ TABLE_HEADER = "file\ttext\tconfidence\tflags\tmade by\n"
 
 
 class LineEntry(NamedTuple):
-    """The transcription of an image file, all that is known of it in plain values, and who made it.
+    """The transcription of an image file, its details as plain values, and its provenance.
 
-    `made_by` is called where that is written: for its name a model has to hash its weights.
+    `made_by` is called only if needed, since naming a model requires hashing its weights.
     """
 
     path: Path
@@ -35,17 +35,17 @@ def text_file(entry: LineEntry) -> str:
 
 
 def marked_row(entry: LineEntry) -> str:
-    """`file<TAB>text`, doubts marked."""
+    """`file<TAB>text` with marked doubts."""
     return f"{one_line(str(entry.path))}\t{one_line(marked(entry.transcription))}\n"
 
 
 def marked_file(entry: LineEntry) -> str:
-    """The text alone, doubts marked."""
+    """The text alone, with marked doubts."""
     return f"{marked(entry.transcription)}\n"
 
 
 def table_row(entry: LineEntry) -> str:
-    """The cells that `TABLE_HEADER` names."""
+    """A row of the table with `TABLE_HEADER`."""
     path, line, _, made_by = entry
     flags = "; ".join(map(str, line.flags))
     cells = one_line(str(path)), one_line(line.text), f"{line.confidence or 0:.4f}", one_line(flags), str(made_by())
@@ -53,20 +53,20 @@ def table_row(entry: LineEntry) -> str:
 
 
 def json_row(entry: LineEntry) -> str:
-    """All that is known, as an object in one row."""
+    """All details as a JSON object in one row."""
     return json.dumps(to_json(entry), ensure_ascii=False) + "\n"
 
 
 def json_file(entry: LineEntry) -> str:
-    """All that is known, indented."""
+    """All details as indented JSON."""
     return json.dumps(to_json(entry), ensure_ascii=False, indent=1) + "\n"
 
 
 def to_json(entry: LineEntry) -> dict[str, Any]:
-    """The details, with the names of the file and of who read it."""
+    """The details with the file name and the provenance."""
     return {"file": str(entry.path), **entry.details, "made_by": entry.made_by().to_json()}
 
 
 def one_line(text: str) -> str:
-    """The text without characters that end a row or a cell."""
+    """Replace tabs and line breaks by spaces."""
     return text.replace("\t", " ").replace("\n", " ")

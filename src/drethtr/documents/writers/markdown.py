@@ -1,7 +1,7 @@
-r"""Write Markdown: a paragraph per region with its lines, doubts marked as in text.
+r"""Write Markdown: a paragraph per region, with doubts marked as in plain text.
 
-The syntax is CommonMark. What looks like markup in a text is escaped, also that of the extensions of GitHub and pandoc;
-a line ends with `\`, which breaks it.
+The syntax is CommonMark. Text that looks like markup, including the extensions of GitHub and pandoc, is escaped. A line
+break is written as `\` at the end of a row.
 """
 
 import re
@@ -11,17 +11,17 @@ from drethtr.documents.markup import clean
 from drethtr.documents.page import Region, Transcription
 
 SPECIAL = re.compile(r"[\\`*_\[\]<~|$^]|&(?=[#\w])")
-"""What means something wherever it stands."""
+"""Characters that are markup anywhere."""
 
 START = re.compile(r"^(\d+(?=[.)])|(?=[-+#=:>]))")
-"""What makes a list, a heading or a quotation at the start of a line."""
+"""Starts of lists, headings and quotations."""
 
 LINK = re.compile(r"\](?=[(:])")
-"""A mark that would become a link with what follows."""
+"""The end of a mark that, with what follows, would become a link."""
 
 
 def write_markdown(document: Document) -> bytes:
-    """Write all pages of a document; each has a heading if there are several."""
+    """Write all pages of a document; several pages have headings."""
     blocks = [f"<!-- {clean(str(document.provenance)).replace('>', '')} -->"]
     for title, page in zip(document.titles, document.pages, strict=True):
         if len(document.pages) > 1:
@@ -46,5 +46,5 @@ def marked(line: Transcription) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text without the markup that it seems to have."""
+    """Escape text that looks like markup."""
     return SPECIAL.sub(r"\\\g<0>", clean(text))

@@ -1,4 +1,4 @@
-"""Write PAGE XML 2019-07-15, with reading order and uncertain words also in Transkribus' notation."""
+"""Write PAGE XML 2019-07-15, with reading order and doubtful words also in Transkribus' notation."""
 
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
@@ -15,7 +15,7 @@ SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
 
 def write_page_xml(document: Document) -> bytes:
-    """Write a document of one page."""
+    """Write a single-page document."""
     [page] = document.pages
     root = ET.Element(
         "PcGts",
@@ -87,7 +87,7 @@ def unclear(line: TextLine) -> list[str]:
 
 
 def reviewed(line: TextLine) -> list[str]:
-    """What a person has done with the line."""
+    """What a person did with the line, as entries of `custom`."""
     review = line.transcription and line.transcription.review
     return [f"drethtr {{review:{review};}}"] if review else []
 
@@ -95,7 +95,7 @@ def reviewed(line: TextLine) -> list[str]:
 def transcription_elements(
     transcription: Transcription, line_id: str, ids: Identifiers, prefix: str = ""
 ) -> list[ET.Element]:
-    """The words, if their positions are known, and the text of a line: elements that follow its Coords and Baseline."""
+    """The elements for the text of a line and, if their positions are known, its words."""
     placed = all(word.polygon for word in transcription.words)
     words = [
         word_element(word, index, ids.claim(f"{line_id}_w{index + 1}"), prefix)
@@ -123,5 +123,5 @@ def text_element(text: str, confidence: float | None, prefix: str) -> ET.Element
 
 
 def add_coords(parent: ET.Element, polygon: Points | None, prefix: str = "") -> None:
-    """Add a polygon, which PAGE requires even if none is known."""
+    """Add a polygon, which PAGE requires even if it is unknown."""
     ET.SubElement(parent, f"{prefix}Coords", points=written(polygon or flat_polygon(None)))

@@ -1,7 +1,7 @@
-"""Write a searchable PDF: the scans, each with an invisible text layer, turned so that most of the text is upright.
+"""Write a searchable PDF: scans with an invisible text layer, each turned so that most of its text is upright.
 
-JPEG is embedded unchanged and bilevel images as CCITT fax; other scans become JPEG. Pages from a PDF are kept and get
-the layer on top.
+JPEG files are embedded unchanged, bilevel images as CCITT fax, and other scans as JPEG. Pages of a source PDF are kept
+and get the layer on top.
 """
 
 import io
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72
 USUAL_DPI = 300.0
 LOWEST_DPI, HIGHEST_DPI = 100, 2400
-"""A resolution outside these limits is the default of some program, usually 72."""
+"""A resolution outside these limits is not real but some program's default, usually 72."""
 
 SHORTEST_SIDE, LONGEST_SIDE = 3.0, 14_400.0
 """The smallest and largest pages of PDF 1.7, in points."""
@@ -38,13 +38,13 @@ LARGEST_RATIO = 3
 
 JPEG_QUALITY = 85
 LONGEST_JPEG = 65_500
-"""Pixels that libjpeg can write in a row or column."""
+"""Longest side in pixels that libjpeg can write."""
 
 OF_ANOTHER_TYPE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError)
-"""What the objects of a damaged PDF end in, where a box is no list, an angle no number, or pages are miscounted."""
+"""Errors from objects of the wrong type in a damaged PDF: a box that is no list, an angle that is no number."""
 
 SECONDS_PER_PAGE = 1.0
-"""How long a page of a source PDF may take, beside the file itself."""
+"""Additional time limit per page of a source PDF."""
 
 # Maps the unit square of an image to the unit square of the page, by EXIF orientation.
 TURNS: dict[int, Matrix] = {
@@ -60,7 +60,7 @@ TURNS: dict[int, Matrix] = {
 
 
 class Picture(NamedTuple):
-    """An encoded scan: its stream, its dictionary entries, and the matrix that rotates and scales it."""
+    """An encoded scan: stream, dictionary entries, the matrix that turns it upright, and resolution."""
 
     stream: bytes
     entries: dict[str, object]
@@ -88,7 +88,7 @@ def write_pdf(document: Document) -> bytes:
 
 
 def add_to(path: Path, pages: Sequence[Page], producer: str) -> Answer:
-    """The PDF with the text of its pages; `write_pdf` calls it in a process with limits.
+    """Add the text of its pages to a PDF; `write_pdf` calls this in a child process with limits.
 
     Raises:
         DataError: if it cannot be opened, or has a different number of pages.
@@ -98,14 +98,14 @@ def add_to(path: Path, pages: Sequence[Page], producer: str) -> Answer:
 
 
 def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], producer: str) -> bytes:
-    """The file with the text of its pages."""
+    """Add text and producer to a PDF, and return its bytes."""
     add_texts(pdf, pages)
     pdf.docinfo["/Producer"] = producer
     return saved(pdf)
 
 
 def saved(pdf: "pikepdf.Pdf") -> bytes:
-    """The bytes of a PDF, the same for the same content."""
+    """The bytes of a PDF, reproducible for the same content."""
     from pikepdf import ObjectStreamMode
 
     file = io.BytesIO()
@@ -115,7 +115,7 @@ def saved(pdf: "pikepdf.Pdf") -> bytes:
 
 @contextmanager
 def opened(path: Path, pages: int) -> "Iterator[pikepdf.Pdf]":
-    """The source PDF; damage may only be found when it is rewritten."""
+    """Open the source PDF; damage that appears only while it is rewritten is reported, too."""
     import pikepdf
 
     try:
@@ -151,7 +151,7 @@ def page_side(pixels: int, dpi: float) -> float:
 
 
 def add_texts(pdf: "pikepdf.Pdf", contents: Iterable[Page]) -> None:
-    """Add the text of every page, and turn the pages upright."""
+    """Add the text of every page, and turn pages upright."""
     from pikepdf import Dictionary
 
     glyphless, font = GlyphlessFont(), pdf.make_indirect(Dictionary())
@@ -164,7 +164,7 @@ def add_texts(pdf: "pikepdf.Pdf", contents: Iterable[Page]) -> None:
 
 
 def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font: "pikepdf.Object") -> None:
-    """Add the text of a page on top of its content, which is isolated so that it does not affect the text."""
+    """Add the text of a page on top of its content, whose graphics state is isolated from the text."""
     from pikepdf import Name
 
     remove_text(page)
@@ -174,20 +174,20 @@ def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font
 
 
 def remove_text(page: "pikepdf.Page") -> None:
-    """Remove the layer that `add_text` added in an earlier run, so that a search does not find both."""
+    """Remove the text layer of an earlier run, so that a search does not find both."""
     from pikepdf import Array, Stream
 
     streams = page.obj.get("/Contents")
     if not isinstance(streams, Array):
         return
-    whole = [stream for stream in streams if isinstance(stream, Stream)]  # damaged files may hold anything
+    whole = [stream for stream in streams if isinstance(stream, Stream)]  # damaged files may contain anything
     if len(whole) > 1 and whole[-1].read_bytes().startswith(f"Q {BEGINNING}".encode()):
         whole = whole[1:-1]
     page.obj.Contents = Array(whole)
 
 
 def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
-    """The matrix from pixels of the page as shown, cropped and rotated, to coordinates of the PDF."""
+    """The matrix from pixels of the page as shown, cropped and rotated, to PDF coordinates."""
     left, bottom, right, top = shown_box(page)
     wide, high = (right - left) / (content.width or 1), (top - bottom) / (content.height or 1)
     match int(page.obj.get("/Rotate", 0)) % 360:
@@ -217,7 +217,7 @@ def corners(box: Iterable[float]) -> tuple[float, float, float, float]:
 
 
 def encode(scan: Scan) -> Picture:
-    """The scan encoded for a PDF, as small as possible without visible loss."""
+    """Encode a scan for a PDF, as small as possible without visible loss."""
     jpeg = jpeg_as_it_is(scan.file) if scan.file else None
     if jpeg:
         return jpeg
@@ -235,7 +235,7 @@ def encode(scan: Scan) -> Picture:
 
 
 def jpeg_as_it_is(path: Path) -> Picture | None:
-    """The bytes of a JPEG file; None if it is not a JPEG."""
+    """The unchanged bytes of a JPEG file; None for other files."""
     try:
         image = Image.open(path, formats=["JPEG"])
     except OSError:
@@ -251,7 +251,7 @@ def jpeg_as_it_is(path: Path) -> Picture | None:
 
 
 def fax(image: Image.Image, dpi: tuple[float, float]) -> Picture:
-    """A bilevel image as CCITT group 4, converted through a TIFF with a single strip."""
+    """Encode a bilevel image as CCITT group 4, through a TIFF with a single strip."""
     from pikepdf import Dictionary
 
     file = io.BytesIO()
@@ -274,7 +274,7 @@ def image_entries(image: Image.Image, filter: str) -> dict[str, object]:
 
 
 def resolution(image: Image.Image) -> tuple[float, float]:
-    """The resolution of an image, horizontal and vertical, if it is plausible; damaged tags may contain NaN."""
+    """The horizontal and vertical resolution of an image, or the default if implausible; damaged tags may be NaN."""
     across, down = map(float, image.info.get("dpi", (0, 0)))
     believable = LOWEST_DPI <= across <= HIGHEST_DPI and across / LARGEST_RATIO <= down <= across * LARGEST_RATIO
     return (across, down) if believable else (USUAL_DPI, USUAL_DPI)

@@ -1,6 +1,6 @@
-"""Write PDF/A-2b, the PDF of archives: all that is needed to show a page is in the file.
+"""Write PDF/A-2b, the archival PDF: the file contains all that is needed to show a page.
 
-Pages of a PDF are drawn as scans, since their fonts and colors may depend on what is outside the file.
+Pages of a source PDF are rendered as scans, since their fonts and colors may depend on external resources.
 Source: ISO 19005-2.
 """
 
@@ -32,7 +32,7 @@ def write_pdf_a(document: Document) -> bytes:
 
 
 def without_ink_colors(scan: Scan) -> Scan:
-    """The scan; its file is not used if it is in the colors of a press, which sRGB does not define."""
+    """The scan without its file if that is CMYK, which the sRGB output intent does not cover."""
     if scan.file is None:
         return scan
     with Image.open(scan.file) as image:
@@ -40,7 +40,7 @@ def without_ink_colors(scan: Scan) -> Scan:
 
 
 def add_output_intent(pdf: "pikepdf.Pdf") -> None:
-    """Say that colors and grays are those of sRGB."""
+    """Declare that colors and grays are sRGB."""
     from pikepdf import Array, Dictionary, Name
 
     profile = pdf.make_stream(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes(), N=3)
@@ -55,7 +55,7 @@ def add_output_intent(pdf: "pikepdf.Pdf") -> None:
 
 
 def describe(pdf: "pikepdf.Pdf", provenance: Provenance) -> None:
-    """Add the metadata that says what the file is and what made it, in both places where a PDF has some."""
+    """Add metadata for conformance and provenance, as XMP and in the document information."""
     with pdf.open_metadata(set_pikepdf_as_editor=False) as metadata:
         metadata["pdfaid:part"] = "2"
         metadata["pdfaid:conformance"] = "B"

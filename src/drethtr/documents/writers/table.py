@@ -1,6 +1,6 @@
-"""Write a table of words for a spreadsheet: UTF-8 with byte order mark, so that Excel shows accents.
+"""Write a CSV table of words for spreadsheets, in UTF-8 with byte order mark, so that Excel shows accents.
 
-Cells that a spreadsheet would treat as a formula get a leading apostrophe.
+Cells that a spreadsheet would take for a formula get a leading apostrophe.
 """
 
 import csv
@@ -29,7 +29,7 @@ FORMULA_STARTS, CONTROL = frozenset("=+-@"), frozenset("\t\r\n")
 
 
 def write_table(document: Document) -> bytes:
-    """Write a row per word of all pages, or per line if its words are unknown."""
+    """Write all pages, a row per word, or per line if its words are unknown."""
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\r\n")
     rows.writerow(HEADER)
@@ -56,6 +56,6 @@ def whole(line: TextLine) -> PageWord:
 
 
 def safe(text: str) -> str:
-    """The text, escaped so that spreadsheets do not treat it as a formula, even if they skip what is not visible."""
+    """Escape text that a spreadsheet could take for a formula, even after skipping invisible characters."""
     first = next((character for character in text if character.isprintable() and character != " "), "")
     return f"'{text}" if first in FORMULA_STARTS or text[:1] in CONTROL else text

@@ -1,4 +1,4 @@
-"""Write TEI P5: a facsimile with a zone for each region and line, and the text that points to them.
+"""Write TEI P5: a facsimile with a zone per region and line, and the text that points to them.
 
 Source: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/
 """
@@ -21,7 +21,7 @@ NAMESPACE = "http://www.tei-c.org/ns/1.0"
 XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 MACHINE = "drethtr"
-"""The id of who made the transcription; it is the first to be claimed."""
+"""The id of the transcriber; it is claimed first."""
 
 VERSION = re.compile(r"\d+(?:\.\d+)*")
 """The part of a version that TEI's data type allows."""
@@ -36,7 +36,7 @@ UNCLEAR = (
 
 
 class Block(NamedTuple):
-    """A region, its element in the text, and the ids of the zones of its lines, by the ids of the lines."""
+    """A region, its element in the text, and the zone ids of its lines by line id."""
 
     region: Region
     element: ET.Element
@@ -57,15 +57,15 @@ def write_tei(document: Document) -> bytes:
         ET.SubElement(body, "pb", n=str(number), facs=f"#{surface_id}")
         blocks += [add_region(surface, body, region, ids) for region in page.regions]
     if not blocks:
-        ET.SubElement(body, "ab")  # a body must have one
+        ET.SubElement(body, "ab")  # a body must not be empty
     ET.indent(root, " ")
-    for block in blocks:  # afterwards, as the white space between words is part of the text
+    for block in blocks:  # after indenting, since white space between words belongs to the text
         fill(block)
     return as_file(root)
 
 
 def add_header(root: ET.Element, document: Document, id: str) -> None:
-    """Add what the document is, and who made it."""
+    """Add the header: titles, source, editorial practice and provenance."""
     made_by = document.provenance
     header = ET.SubElement(root, "teiHeader")
     file = ET.SubElement(header, "fileDesc")
@@ -109,7 +109,7 @@ def add_surface(facsimile: ET.Element, page: Page, number: int, id: str) -> ET.E
 
 
 def add_region(surface: ET.Element, body: ET.Element, region: Region, ids: Identifiers) -> Block:
-    """Add a region to the facsimile, with its lines, and an empty block for its text."""
+    """Add a region with its lines to the facsimile, and an empty block for its text to the body."""
     id = ids.claim(region.id)
     zone = add_zone(surface, "region", id, region.box, region.polygon)
     zones = {line.id: ids.claim(line.id) for line in region.lines}
@@ -121,7 +121,7 @@ def add_region(surface: ET.Element, body: ET.Element, region: Region, ids: Ident
 
 
 def add_zone(parent: ET.Element, kind: str, id: str, box: Box | None, polygon: Points | None) -> ET.Element:
-    """Add a zone of the surface, with its place in pixels if that is known."""
+    """Add a zone to the surface, with its position in pixels if known."""
     zone = ET.SubElement(parent, "zone", {XML_ID: id, "type": kind, **place(box)})
     if polygon and not is_box(polygon):
         zone.set("points", written(polygon))
@@ -129,14 +129,14 @@ def add_zone(parent: ET.Element, kind: str, id: str, box: Box | None, polygon: P
 
 
 def place(box: Box | None) -> dict[str, str]:
-    """A box as attributes; none if it is unknown."""
+    """A box as attributes; none if unknown."""
     if box is None:
         return {}
     return {"ulx": str(box.left), "uly": str(box.top), "lrx": str(box.right), "lry": str(box.bottom)}
 
 
 def fill(block: Block) -> None:
-    """Add the text of the region's lines that have been read, each after a line break that points to its zone."""
+    """Add the text of the region's transcribed lines, each after a line break that points to its zone."""
     for line in block.region.lines:
         if line.transcription is None:
             continue
@@ -151,6 +151,6 @@ def fill(block: Block) -> None:
 
 
 def doubt(word: PageWord) -> dict[str, str]:
-    """Who doubts a word and how much, as attributes."""
+    """The attributes of a doubtful word: who doubts it, and the degree of certainty."""
     sure = {} if word.confidence is None else {"cert": CERTAINTY[Grade.of(word.confidence)]}
     return {"resp": f"#{MACHINE}", **sure}

@@ -1,4 +1,4 @@
-"""Write plain text: a row per line, an empty row between pages; doubts are marked if requested."""
+"""Write plain text: a row per line, an empty row between pages, optionally with marked doubts."""
 
 from dataclasses import replace
 
@@ -7,18 +7,18 @@ from drethtr.documents.page import TextLine, Transcription
 
 
 def write_text(document: Document) -> bytes:
-    """Write all pages of a document, and nothing but their text."""
+    """Write the text of all pages of a document."""
     return "\n".join(page.text for page in document.pages).encode("utf-8", "replace")
 
 
 def write_text_with_doubts(document: Document) -> bytes:
-    """All pages of a document, doubts marked as in `marked`."""
+    """Write the text of all pages of a document, with doubts marked as in `marked`."""
     sheets = (replace(sheet, page=sheet.page.with_lines(marked_line)) for sheet in document.sheets)
     return write_text(replace(document, sheets=tuple(sheets)))
 
 
 def marked_line(line: TextLine) -> TextLine:
-    """A line whose text has its doubts marked."""
+    """A line with doubts marked in its text."""
     if line.transcription is None:
         return line
     return replace(line, transcription=replace(line.transcription, text=marked(line.transcription)))

@@ -1,12 +1,12 @@
 """The invisible text of a PDF page: each word is scaled to its place, on the line's baseline.
 
-Words of a line share their height, so that PDF readers treat them as one line. What else readers need, poppler (Evince,
-Okular, `pdftotext`) above all:
+Words of a line have the same height, so that PDF readers see one line. Other rules follow from how readers, above all
+poppler (Evince, Okular, `pdftotext`), extract text:
 
-- Words are level, or turned by quarters, each at its own height on a slanted line: poppler cuts a word where its
+- Words are level or turned by quarter turns, each at its own height on a slanted line: poppler splits a word whose
   baseline rises by half a point.
-- Text is half as high as the outlines of lines, which overlap: poppler merges lines whose text does.
-- A gap follows each word: poppler sees no space where there is none to see.
+- Text is half as high as the outlines of lines, which overlap: poppler merges lines of overlapping text.
+- A gap follows each word: poppler recognizes spaces by gaps.
 """
 
 import math
@@ -25,20 +25,20 @@ from drethtr.documents.writers.glyphless import ADVANCE, ASCENT, DESCENT, UNITS,
 
 FONT = "/drethtr"
 BEGINNING = f"{FONT} BMC"
-"""Marked content that identifies a layer in a later run."""
+"""The marked content by which later runs recognize the layer."""
 
 INVISIBLE = 3
 SMALLEST = 8.0
 """Minimum width and height of a word in pixels."""
 
 TEXT_HEIGHT = 0.5
-"""Height of the text, as a proportion of the outline's thickness."""
+"""Text height relative to the thickness of the outline."""
 
 GAP = 0.2
-"""Minimum gap between words, in heights of the text; poppler needs 0.15."""
+"""Minimum gap between words relative to the text height; poppler needs 0.15."""
 
 QUARTERS = ((1, 0), (0, 1), (-1, 0), (0, -1))
-"""The directions of level and turned text: to the right, down, to the left, up."""
+"""The writing directions: right, down, left, up."""
 
 Matrix: TypeAlias = tuple[float, float, float, float, float, float]
 """An affine matrix in PDF's order: (x, y) becomes (a x + c y + e, b x + d y + f)."""
@@ -48,7 +48,7 @@ Rise: TypeAlias = Callable[[float], float]
 
 
 class Extent(NamedTuple):
-    """The range of a polygon along a line, the height of the line's middle in it, and its average thickness."""
+    """The range of a polygon along a line, the height of its middle, and its average thickness."""
 
     begin: float
     end: float
@@ -69,7 +69,7 @@ class Axis(NamedTuple):
         return Extent(begin, end, (min(up) + max(up)) / 2, twice_area(polygon) / 2 / max(end - begin, 1.0))
 
     def place(self, point: Point) -> tuple[float, float]:
-        """The position of a point along the line, and its height across it."""
+        """The position of a point along the line, and its height above it."""
         x, y = point
         return x * self.x + y * self.y, x * self.y - y * self.x
 
@@ -79,7 +79,7 @@ class Axis(NamedTuple):
 
 
 def text_layer(page: Page, font: GlyphlessFont, to_user_space: Matrix) -> bytes:
-    """A content stream with the text of a page; `to_user_space` maps its pixels to the page of the PDF."""
+    """A content stream with the text of a page; `to_user_space` maps pixels to the PDF page."""
     rows = [f"{BEGINNING} q {operands(to_user_space)} cm BT {INVISIBLE} Tr"]
     for line in page.lines:
         if line.text.strip():
@@ -110,7 +110,7 @@ def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]
 
 
 def placed_words(line: TextLine, page: Page, axis: Axis) -> Iterator[tuple[str, Extent]]:
-    """The words of a line with their extents; if any is unknown, the line is divided by number of letters."""
+    """The words of a line with their extents; if any is unknown, the line is divided by letter count."""
     polygons = [word.polygon for word in line.words if word.polygon]
     if line.words and len(polygons) == len(line.words):
         yield from ((word.text, axis.extent(polygon)) for word, polygon in zip(line.words, polygons, strict=True))
@@ -123,13 +123,13 @@ def placed_words(line: TextLine, page: Page, axis: Axis) -> Iterator[tuple[str, 
 
 
 def outline(line: TextLine, page: Page) -> Points:
-    """The polygon of a line; a line without position goes to the top of the page, so that it can still be searched."""
+    """The polygon of a line; a line without position goes to the top of the page, where search still finds it."""
     box = line.box or Box(0, 0, page.width, 0)
     return line.polygon or box.polygon()
 
 
 def direction(baseline: Points | None) -> Axis:
-    """The quarter turn that is nearest to the direction of the baseline; to the right if there is none."""
+    """The quarter turn nearest to the direction of the baseline; to the right if there is none."""
     if not baseline:
         return Axis(1, 0)
     (x, y), (u, v) = baseline[0], baseline[-1]
@@ -137,7 +137,7 @@ def direction(baseline: Points | None) -> Axis:
 
 
 def turn_of(page: Page) -> int:
-    """The degrees, clockwise, by which a page must be turned so that most of its text stands upright."""
+    """The clockwise rotation in degrees that makes most of the text upright."""
     lengths: Counter[Axis] = Counter()
     for line in page.lines:
         lengths[direction(line.baseline)] += len(line.text)

@@ -1,7 +1,7 @@
-"""Write a page for a browser: scan and text side by side in one file without external resources.
+"""Write a page for browsers: scan and text side by side, in one self-contained file.
 
-Words are shaded by their grade, doubtful ones underlined, and flags follow their lines. The line under the mouse is
-highlighted in both, and a slider says how sure words must be to stay without shade.
+Words are shaded by grade, doubtful ones underlined, and flags follow their lines. The line under the mouse is
+highlighted in both, and a slider sets the confidence below which words are shaded.
 """
 
 import base64
@@ -24,7 +24,7 @@ JPEG_QUALITY = 75
 
 
 def write_view(document: Document) -> bytes:
-    """Write a document of one page."""
+    """Write a single-page document."""
     [sheet] = document.sheets
     page = sheet.page
     numbers = {line.id: number for number, line in enumerate(page.lines)}
@@ -46,7 +46,7 @@ def write_view(document: Document) -> bytes:
 
 
 def small_jpeg(scan: Scan) -> bytes:
-    """The scan as a JPEG, large enough to read on a screen."""
+    """The scan as a JPEG, large enough for reading on a screen."""
     image = scan.load().convert("RGB")
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
     file = io.BytesIO()
@@ -62,13 +62,13 @@ def summary(page: Page) -> str:
 
 
 def legend(grade: Grade) -> str:
-    """The name of a grade in its shade, with its least probability."""
+    """The name of a grade in its shade, with its lowest probability."""
     least = f" from {100 * LEAST[grade]:.0f} %" if LEAST[grade] else ""
     return f'<span class="{grade}">{grade}</span>{least}'
 
 
 def place(line: TextLine, number: int) -> str:
-    """A line on the scan, if its position is known."""
+    """The outline of a line on the scan; "" if its position is unknown."""
     box = line.box
     polygon = line.polygon or (box and box.polygon())
     return f'<polygon data-line="{number}" points="{written(polygon)}"/>' if polygon else ""
@@ -86,7 +86,7 @@ def texts(page: Page, numbers: dict[str, int]) -> Iterator[str]:
 
 
 def marked(word: PageWord) -> str:
-    """A word with its confidence as a tooltip, shaded by its grade and underlined if it is doubtful."""
+    """A word with its confidence as a tooltip, shaded by grade and underlined if doubtful."""
     grade = Grade.of(word.confidence)
     classes = [grade] * (grade is not Grade.CERTAIN) + ["doubtful"] * word.doubtful
     looks = f' class="{" ".join(classes)}"' if classes else ""
