@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -240,6 +241,26 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     assert drethtr("finetune", *wishes, "--output", tmp_path / "whole.safetensors", "--resume").code == 0
     whole = weights(tmp_path / "whole.safetensors")
     assert all(np.array_equal(whole[name], weight) for name, weight in weights(killed).items())
+
+
+def test_a_run_stopped_while_it_removes_its_weights_is_resumed(drethtr, data, tiny_path, tmp_path, monkeypatch):
+    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 120)
+    mine, unlink, removed = tmp_path / "mine.safetensors", Path.unlink, []
+
+    def stop_at_the_third(path, *arguments, **options):
+        if path.suffix == ".safetensors" and tmp_path / "mine.run" in path.parents:
+            if len(removed) == 2:
+                raise KeyboardInterrupt
+            removed.append(path)
+        unlink(path, *arguments, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", stop_at_the_third)
+        assert drethtr("finetune", *wishes, "--output", mine).code == 130
+    learned = weights(mine)
+    assert drethtr("finetune", *wishes, "--output", mine, "--resume").code == 0
+    assert all(np.array_equal(learned[name], weight) for name, weight in weights(mine).items())
+    assert not list((tmp_path / "mine.run").rglob("*.safetensors"))
 
 
 @pytest.mark.parametrize(

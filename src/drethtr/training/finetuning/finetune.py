@@ -237,8 +237,11 @@ def curve_of(material: Material, after: list[Counts], place: Workplace) -> Learn
 
 
 def clear(folder: Path) -> None:
-    """Remove weights that are no longer needed; the lines and metrics of the runs stay."""
-    for pattern in ("*_lines.safetensors", "*_lines/*.safetensors"):
+    """Remove weights that are no longer needed; the lines and metrics of the runs stay.
+
+    The results of trainings go last: if this is interrupted, a resumed run finds them, or trains from the beginning.
+    """
+    for pattern in ("*_lines/*.safetensors", "*_lines.safetensors"):
         for path in folder.glob(pattern):
             path.unlink()
 
