@@ -8,7 +8,7 @@ A line that is blank is read as "", so that each of these is a text that is lost
 import argparse
 
 from drethtr.lines.sources import open_all
-from drethtr.recognition.confidence.ink import is_blank
+from drethtr.recognition.confidence.ink import Ink
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="+")
     lines = [sample for sample in open_all(parser.parse_args().data) if sample.text.strip()]
-    blank = [sample for sample in lines if is_blank(sample.line())]
+    blank = [sample for sample in lines if Ink.of(sample.line()).blank]
     for sample in blank:
         print(f"{sample.key}: {sample.text}")  # noqa: T201
     print(f"{len(lines):,} lines with text, {len(blank)} taken for blank paper")  # noqa: T201

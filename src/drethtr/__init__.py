@@ -30,7 +30,7 @@ def __getattr__(name: str) -> Any:
         return [*public(), "__version__"]
     if name.startswith("__") or name not in public():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return public()[name]
+    return globals().setdefault(name, public()[name])
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ class Careless(Greedy):
     pass
 
 
-NAMES["careless"] = Careless
+NAMES["careless"] = Careless()
 """
 
 BY_KIND = """

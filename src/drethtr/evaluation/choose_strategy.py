@@ -5,7 +5,7 @@ model takes part if there is one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from math import ceil, log
@@ -17,12 +17,13 @@ from drethtr.images.line import Line
 from drethtr.lines.sample import Sample
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
+from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.joint import ScoredText
 from drethtr.recognition.search.names import USUAL_JOINT
 from drethtr.recognition.search.scorer import LanguageScorer
 from drethtr.recognition.search.strategies import CTC, USUAL, Joint
-from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import EOS
 
@@ -131,13 +132,14 @@ def propose(
     """The candidate texts of each line that is read in one piece."""
     network, model = recognizer.network, recognizer.model
     pieces = recognizer.pieces.prepare_whole([line for _, line in samples])
-    proposed = []
-    for group, view in recognizer.pieces.views(pieces):
+
+    def work(group: Sequence[PreparedPiece], view: View) -> Iterator[Proposals]:
         by_image = zip(*(ctc.find(network, [view], languages=model.languages) for ctc in alone), strict=True)
-        for i, texts, own in zip(group, joint.propose(network, [view], model.languages), by_image, strict=True):
+        for piece, texts, own in zip(group, joint.propose(network, [view], model.languages), by_image, strict=True):
             tokens = [*(line.tokens for line in own), *(text.decoder.tokens for text in texts)]
             readings = [model.tokenizer.decode(some).strip() for some in tokens]
-            sample, _ = samples[pieces[i].line]
+            sample, _ = samples[piece.line]
             counts = score([sample.text] * len(readings), readings)
-            proposed.append(Proposals(list(map(Proposed, texts, counts[len(own) :])), tuple(counts[: len(own)])))
-    return proposed
+            yield Proposals(list(map(Proposed, texts, counts[len(own) :])), tuple(counts[: len(own)]))
+
+    return recognizer.pieces.map_views(pieces, work)

@@ -221,7 +221,7 @@ def open_sample(recognizer: Recognizer, sample: Sample) -> Line:
     """
     line = sample.line()
     try:
-        recognizer.check_line(line)
+        recognizer.refuse_unreadable(line)
     except DataError as error:
         raise error.of(sample.key or "sample") from error
     return line

@@ -1,6 +1,6 @@
 """Find the gaps between words, by aligning the text to the image with CTC."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -14,6 +14,7 @@ from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.ctc_search import align
 from drethtr.recognition.search.decoded import CTCScores
+from drethtr.recognition.search.strategy import View
 from drethtr.synthesis.recombination import WordGap
 from drethtr.text.tokenizer import PAD
 
@@ -42,14 +43,21 @@ def word_gaps(
         raise ConfigError(f"model {recognizer.model.identity} has no CTC head to locate words; use another model")
     found: dict[bytes, tuple[WordGap, ...]] = {}
     for some in portions(recognizer, samples, advance):
-        pieces = recognizer.pieces.prepare_whole([line for _, line in some])
-        for group, view in recognizer.pieces.views(pieces):
-            for row, number in enumerate(group):
-                sample, line = some[pieces[number].line]
-                gaps = gaps_of(recognizer, sample.text, line, pieces[number], view.scores, row)
-                if gaps is not None:
-                    found[fingerprint(sample)] = gaps
+        found |= gaps_of_opened(recognizer, some)
     return found
+
+
+def gaps_of_opened(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]]) -> dict[bytes, tuple[WordGap, ...]]:
+    """The gaps as in `word_gaps`, of at most as many lines as may be prepared at a time."""
+
+    def work(group: Sequence[PreparedPiece], view: View) -> Iterator[tuple[WordGap, ...] | None]:
+        for row, piece in enumerate(group):
+            sample, line = samples[piece.line]
+            yield gaps_of(recognizer, sample.text, line, piece, view.scores, row)
+
+    pieces = recognizer.pieces.prepare_whole([line for _, line in samples])
+    found = zip(pieces, recognizer.pieces.map_views(pieces, work), strict=True)
+    return {fingerprint(samples[piece.line][0]): gaps for piece, gaps in found if gaps is not None}
 
 
 def gaps_of(

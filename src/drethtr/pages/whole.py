@@ -28,7 +28,7 @@ def read_whole(original: Original, recognizer: Recognizer, witness: Witness = no
     given = original.given_for(line)
     height, width = line.shape
     try:
-        recognizer.check_line(line)
+        recognizer.refuse_unreadable(line)
     except DataError as error:
         raise error.of(original.name) from error
     [reading] = recognizer.read_lines([line])

@@ -73,7 +73,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
         raise DataError(f"a line read in {len(pieces)} pieces cannot be explained in one picture; cut it")
     network, tokenizer = recognizer.network, recognizer.model.tokenizer
     [piece] = recognizer.pieces.read(pieces)
-    [(_, view)] = recognizer.pieces.views(pieces)
+    view = recognizer.pieces.view([pieces[0].prepared])
     before = [BOS, *piece.tokens[:-1]]
     attention = network.attend(view.memory, before[: max(len(piece.tokens), 1)])
     count = view.memory.tokens[0]

@@ -209,9 +209,11 @@ def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules)
 def opened(sample: Sample, recognizer: Recognizer) -> Line | DataError:
     """The image of a sample, or the error if it cannot be read."""
     try:
-        return recognizer.open_line(sample.line())
+        line = sample.line()
+        recognizer.refuse_unreadable(line)
+        return line
     except DataError as error:
-        return error if str(error).startswith(sample.key) else error.of(sample.key or "sample")
+        return error.of(sample.key or "sample")
 
 
 def of_row(number: int, sample: Sample, line: Line, check: TextCheck) -> ProofLine:

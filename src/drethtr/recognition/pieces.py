@@ -3,7 +3,7 @@
 `Recognizer` opens the lines before, and judges the readings after.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 from typing import NamedTuple, TypeVar
@@ -82,12 +82,12 @@ class PieceReader:
 
     def read(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
         """Read any number of pieces, in the groups that suit the network and on as many threads as it has workers."""
-        return self.in_groups(pieces, self.read_group)
+        return self.map(pieces, self.read_group)
 
-    def in_groups(
+    def map(
         self, pieces: Sequence[PreparedPiece], work: Callable[[Sequence[PreparedPiece]], list[Result]]
     ) -> list[Result]:
-        """The result of `work` for each piece, in the same groups and on the same threads as `read`."""
+        """The result of `work` for each piece, in the groups and on the threads of `read`."""
         groups = list(self.network.groups([sum(view.shape[1] for view in piece.views) for piece in pieces]))
         found: dict[int, Result] = {}
         for group, done in zip(
@@ -109,17 +109,15 @@ class PieceReader:
         with ThreadPoolExecutor(workers) as threads:
             yield from threads.map(lambda group: in_memory(work, group), groups)
 
-    def views(self, pieces: Sequence[PreparedPiece]) -> Iterator[tuple[list[int], View]]:
-        """Groups of pieces at their first width: the numbers of the pieces, and their view."""
-        for group in self.network.groups([piece.prepared.shape[1] for piece in pieces]):
-            yield group, self.view([pieces[i].prepared for i in group])
+    def map_views(
+        self, pieces: Sequence[PreparedPiece], work: Callable[[Sequence[PreparedPiece], View], Iterable[Result]]
+    ) -> list[Result]:
+        """The result of `work` for each piece; it gets groups of pieces, and their view at the first width."""
+        return self.map(pieces, lambda group: list(work(group, self.view([piece.prepared for piece in group]))))
 
     def line_features(self, pieces: Sequence[PreparedPiece]) -> list[Features]:
         """Features of pieces for out-of-distribution detection, (features,) each."""
-        found: dict[int, Features] = {}
-        for group, view in self.views(pieces):
-            found |= zip(group, line_features(view), strict=True)
-        return [found[number] for number in range(len(pieces))]
+        return self.map_views(pieces, lambda _, view: line_features(view))
 
     def prepare_all(self, lines: Sequence[Line]) -> list[PreparedPiece]:
         """The pieces of some lines, numbered from 0."""

@@ -25,7 +25,7 @@ from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
 from drethtr.recognition.confidence.evidence import Features, features_of
-from drethtr.recognition.confidence.ink import inked_columns, is_blank
+from drethtr.recognition.confidence.ink import Ink
 from drethtr.recognition.model_file import SHIPPED, Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PieceReader, ReadPiece
@@ -86,6 +86,10 @@ class Recognizer:
         posteriors: bool = False,
     ) -> None:
         chosen = strategy_named(decoder) if isinstance(decoder, str) else decoder
+        if not 0 <= alternatives <= MOST_ALTERNATIVES:
+            raise ConfigError(f"alternatives must be 0 to {MOST_ALTERNATIVES}, not {alternatives}")
+        if not 0 <= doubtful <= 1:
+            raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
         self.precision = precision_named(precision)
         self.model = model
         self.network = network or open_network(model, device, self.precision, threads or free_processors())
@@ -93,15 +97,11 @@ class Recognizer:
         self.strategy = model.trust.completed(best)
         check_strategy(self.strategy, self.network)
         check_trust(model, self.network)
-        if not 0 <= alternatives <= MOST_ALTERNATIVES:
-            raise ConfigError(f"alternatives must be 0 to {MOST_ALTERNATIVES}, not {alternatives}")
         if alternatives > self.strategy.most_alternatives:
             raise ConfigError(
                 f"{self.strategy!r} gives at most {self.strategy.most_alternatives} alternatives, not {alternatives}; "
                 f"use another decoder, such as joint or beam:{alternatives + 1}"
             )
-        if not 0 <= doubtful <= 1:
-            raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
         self.doubtful = doubtful
         if posteriors and self.network.dimensions.steps_per_token is None:
             raise ConfigError("this model has no CTC head, so it has no posteriors; use another model")
@@ -174,7 +174,7 @@ class Recognizer:
         return Readings(replace(reading, image=image) for reading, image in zip(readings, images, strict=True))
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
-        """Read lines that `open_line` or `check_line` returned, in the order given.
+        """Read lines from `open_line`, or others that `refuse_unreadable` accepts, in the order given.
 
         Raises:
             CheckpointError: if the model's activations are not finite.
@@ -202,7 +202,7 @@ class Recognizer:
     def read_opened(
         self, lines: Iterable[tuple[Item, Line | DataError]], *, together: int = READ_TOGETHER
     ) -> Iterator[tuple[Item, Reading | DataError]]:
-        """Like `read_each`, for lines that `open_line` or `check_line` returned.
+        """Like `read_each`, for lines from `open_line`, or others that `refuse_unreadable` accepts.
 
         Raises:
             CheckpointError: as `read_each`.
@@ -227,13 +227,13 @@ class Recognizer:
         """
         line = open_line(image)
         try:
-            self.check_line(line)
+            self.refuse_unreadable(line)
         except DataError as error:
-            raise DataError(f"{name_of(image)}: {error}") from error
+            raise error.of(name_of(image)) from error
         return line
 
-    def check_line(self, line: Line) -> None:
-        """Check that a line can be read.
+    def refuse_unreadable(self, line: Line) -> None:
+        """Refuse a line that cannot be read.
 
         Raises:
             DataError: if it is empty, too high, or too long for its height.
@@ -311,9 +311,9 @@ class Recognizer:
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
         """The reading of a line, with calibrated confidences and flags; empty for blank paper."""
-        blank = is_blank(line)  # the language model finds words even there
-        reading = reading_of(()) if blank else stitch([(piece.piece, piece.characters) for piece in pieces])
-        if len(pieces) == 1 and not blank:
+        ink = Ink.of(line)  # on blank paper the language model would find words
+        reading = reading_of(()) if ink.blank else stitch([(piece.piece, piece.characters) for piece in pieces])
+        if len(pieces) == 1 and not ink.blank:
             reading = replace(reading, alternatives=pieces[0].alternatives)
         kept = [(piece.piece, piece.posteriors) for piece in pieces if piece.posteriors is not None]
         if kept:
@@ -321,7 +321,7 @@ class Recognizer:
         drafts = [(piece.piece, piece.draft) for piece in pieces if piece.draft is not None]
         seen = Observation(
             height=line.shape[0],
-            inked=inked_columns(line),
+            inked=ink.columns,
             characters=reading.characters,
             unwritten=tuple(place for piece in pieces for place in piece.unwritten),
             draft=stitch(drafts).text if drafts else None,

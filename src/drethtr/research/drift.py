@@ -15,9 +15,10 @@ from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.network.retention import CHUNK
 from drethtr.recognition.model_file import Model
+from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import BOS, PAD
 
 TOLERANCE = 1e-3
@@ -33,14 +34,13 @@ def measure(
     """
     network = TorchNetwork(network_of(model, device), precision)
     recognizer = Recognizer(model, strategy, network=network, precision=precision)
-    pieces = recognizer.pieces.prepare_all(lines)
-    texts = [piece.tokens for piece in recognizer.pieces.read(pieces)]
-    found: dict[int, float] = {}
-    with torch.inference_mode():
-        for group, view in recognizer.pieces.views(pieces):
-            drifts = text_drift(network.text, [texts[number] for number in group], view.memory.kept)
-            found |= zip(group, drifts, strict=True)
-    return [found[number] for number in range(len(pieces))]
+
+    def work(group: Sequence[PreparedPiece], view: View) -> list[float]:
+        texts = [piece.tokens for piece in recognizer.pieces.read(group)]
+        with torch.inference_mode():
+            return text_drift(network.text, texts, view.memory.kept)
+
+    return recognizer.pieces.map_views(recognizer.pieces.prepare_all(lines), work)
 
 
 def text_drift(network: DRetHTR, texts: Sequence[Sequence[int]], memory: BatchMemory) -> list[float]:

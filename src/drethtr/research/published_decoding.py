@@ -175,5 +175,5 @@ def check_limit(limit: int) -> None:
         raise ConfigError(f"a text has 1 token, its end, to {LONGEST_LIMIT:,}, so the limit cannot be {limit}")
 
 
-NAMES["published"] = PublishedGreedy
+NAMES["published"] = PublishedGreedy()
 NUMBERED["published"] = PublishedBeam

@@ -31,9 +31,6 @@ from drethtr.search.store import Store
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FAINT = 0.01
-"""Minimum probability of a word to mark, in a query of several words."""
-
 
 @dataclass(frozen=True)
 class Hit:

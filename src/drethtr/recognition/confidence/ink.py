@@ -1,7 +1,7 @@
 """Find the ink of a line: pixels darker than the paper around them by more than the grain of the paper."""
 
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,23 +39,30 @@ LEAST = 2
 """Minimum rows of ink in an inked column; less is a speck."""
 
 
-def inked_columns(line: Line) -> Mask:
-    """Which columns of a line have ink, apart from ruled lines, (width,)."""
-    width = line.shape[1]
-    inked: Mask = find_ink(reduced(line)).sum(0) >= LEAST
-    spread: Mask = inked[np.arange(width) * len(inked) // width]
-    return spread
+class Ink(NamedTuple):
+    """The ink of a line.
 
-
-def is_blank(line: Line) -> bool:
-    """Whether a line is certainly blank paper, ruled or not: without ink, and with equal dark and light tails.
-
-    Faint writing is not blank: it makes the dark tail longer than the light one.
+    columns  which columns have some, apart from ruled lines, (width,)
+    blank    whether the line is certainly blank paper, ruled or not
     """
-    seen = reduced(line)
-    if (find_ink(seen).sum(0) >= LEAST).any():
-        return False
-    darkness = local_paper(seen)[None, :] - seen.astype(np.float32)
+
+    columns: Mask
+    blank: bool
+
+    @classmethod
+    def of(cls, line: Line) -> "Ink":
+        """Find the ink of a line."""
+        seen, width = reduced(line), line.shape[1]
+        darkness = local_paper(seen)[None, :] - seen.astype(np.float32)
+        inked: Mask = find_ink(darkness).sum(0) >= LEAST
+        return cls(inked[np.arange(width) * len(inked) // width], not inked.any() and is_bare(darkness))
+
+
+def is_bare(darkness: NDArray[np.float32]) -> bool:
+    """Whether paper without ink (`ROWS`, width) is bare: its dark and light tails are alike.
+
+    Faint writing makes the dark tail longer than the light one.
+    """
     writing = darkness[~long_runs(darkness > FAINTEST, round(RULE * ROWS))]
     light, dark = np.percentile(writing, TAILS) if writing.size else (0.0, 0.0)
     return bool(dark <= max(SMOOTH, UNEVEN * -light))
@@ -68,12 +75,11 @@ def reduced(line: Line) -> Line:
     return np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BOX))
 
 
-def find_ink(line: Line) -> Mask:
-    """The ink of a line (height, width), apart from ruled lines."""
-    darkness = local_paper(line)[None, :] - line.astype(np.float32)
+def find_ink(darkness: NDArray[np.float32]) -> Mask:
+    """The ink, apart from ruled lines, of a line this much darker than its paper, (`ROWS`, width)."""
     darkest = float(np.percentile(darkness, 99.5))
     mask: Mask = darkness > max(FAINTEST, GRAINS * grain_of(darkness), SHARE_OF_DARKEST * darkest)
-    return mask & ~long_runs(mask, round(RULE * line.shape[0]))
+    return mask & ~long_runs(mask, round(RULE * ROWS))
 
 
 def grain_of(darkness: NDArray[np.float32]) -> float:

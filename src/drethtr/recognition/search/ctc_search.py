@@ -102,8 +102,9 @@ def search_languages(
     """The likeliest texts of a line in any of the languages that its best path, `draft`, may be in, best first."""
     found = dict[tuple[int, ...], CTCText]()
     for voice in voices.near(draft):
-        limits = {"beams": beams, "tokens_per_step": tokens_per_step}
-        for text in prefix_search(log_probs, blank, margin=margin, voice=voice, **limits):
+        for text in prefix_search(
+            log_probs, blank, beams=beams, tokens_per_step=tokens_per_step, margin=margin, voice=voice
+        ):
             known = found.setdefault(text.tokens, text)
             if text.score > known.score:
                 found[text.tokens] = text

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
@@ -13,13 +12,13 @@ USUAL_JOINT = Joint(candidates=12, corrections=2)
 """The strategy named `joint`: more candidates or corrections avoid hardly any errors. The defaults of `Joint` itself
 never change, because the hash of a model omits settings that have their default."""
 
-NAMES: dict[str, Callable[[], Strategy]] = {
-    "ctc": CTC,
-    "joint": partial(replace, USUAL_JOINT),
-    "careful": partial(replace, USUAL_JOINT, candidates=4, stretches=(1.0, 0.8, 1.2)),  # 4 at each width
-    "greedy": Greedy,
-    "verified": VerifiedDrafts,
-    "beam": Beam,
+NAMES: dict[str, Strategy] = {
+    "ctc": CTC(),
+    "joint": USUAL_JOINT,
+    "careful": replace(USUAL_JOINT, candidates=4, stretches=(1.0, 0.8, 1.2)),  # 4 at each width
+    "greedy": Greedy(),
+    "verified": VerifiedDrafts(),
+    "beam": Beam(),
 }
 
 NUMBERED: dict[str, Callable[[int], Strategy]] = {"beam": Beam}
@@ -38,7 +37,7 @@ def strategy_named(text: str) -> Strategy:
     if name not in NAMES:
         raise ConfigError(f"unknown decoder {text!r}{hint(name, NAMES)}; known: {', '.join(NAMES)}, beam:5")
     if not colon:
-        return NAMES[name]()
+        return NAMES[name]
     if name not in NUMBERED or not number.isdecimal():
         raise ConfigError(f"decoder {text!r} is not understood; only {' and '.join(NUMBERED)} take a number: beam:5")
     return NUMBERED[name](int(number))

@@ -7,6 +7,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
 from drethtr.recognition.pieces import PieceReader, PreparedPiece, overflow
 from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.strategy import View
 from drethtr.recognition.support.evidence import ReadText, SeenLine, TextEvidence, gather
 from drethtr.recognition.support.given import GivenText
 
@@ -68,8 +69,7 @@ def gather_all(
 ) -> list[list[TextEvidence | None]]:
     """Evidence for the texts of each line; None for a text that is too long for it."""
 
-    def work(group: Sequence[PreparedPiece]) -> list[list[TextEvidence | None]]:
-        view = reader.view([piece.prepared for piece in group])
+    def work(group: Sequence[PreparedPiece], view: View) -> list[list[TextEvidence | None]]:
         steps, texts = view.scores.steps_per_token, [given[piece.line] for piece in group]
         lines = [SeenLine(rows, steps, read[piece.line]) for rows, piece in zip(view.scores.lines, group, strict=True)]
         fitting = [list(filter(line.holds, some)) for line, some in zip(lines, texts, strict=True)]
@@ -82,4 +82,4 @@ def gather_all(
             for line, some, known in zip(lines, texts, (iter(one) for one in found), strict=True)
         ]
 
-    return reader.in_groups(pieces, work)
+    return reader.map_views(pieces, work)

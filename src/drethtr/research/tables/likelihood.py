@@ -11,8 +11,10 @@ from drethtr.evaluation.evaluate import portions
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample
 from drethtr.recognition.network import ImageMemory
+from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.scorer import NetworkScorer
+from drethtr.recognition.search.strategy import View
 from drethtr.recognition.search.tree import TextTree
 from drethtr.text.tokenizer import EOS
 
@@ -29,11 +31,12 @@ def nats_of_opened(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]
     """Nats as in `nats_of_lines`, of at most so many lines as may be prepared at a time."""
     found: list[float | None] = [None] * len(samples)
     whole = recognizer.pieces.prepare_whole([line for _, line in samples])
-    for group, view in recognizer.pieces.views(whole):
-        numbers = [whole[place].line for place in group]
-        nats = nats_of(recognizer, view.memory, [samples[number][0].text for number in numbers])
-        for number, of_line in zip(numbers, nats, strict=True):
-            found[number] = of_line
+
+    def work(group: Sequence[PreparedPiece], view: View) -> list[float]:
+        return nats_of(recognizer, view.memory, [samples[piece.line][0].text for piece in group])
+
+    for piece, nats in zip(whole, recognizer.pieces.map_views(whole, work), strict=True):
+        found[piece.line] = nats
     return found
 
 

@@ -66,7 +66,7 @@ def attention_maps(name: str, result: Result, device: torch.device) -> str:
     sample = samples_of(result, [line])[line.key]
     model = load_model(Path(result.outcome.model))
     recognizer = Recognizer(model, network=TorchNetwork(network_of(model, device)))
-    [(_, view)] = recognizer.pieces.views(recognizer.pieces.prepare(0, sample.line())[:1])
+    view = recognizer.pieces.view([recognizer.pieces.prepare(0, sample.line())[0].prepared])
     attention = recognizer.network.attend(view.memory, [BOS, *model.tokenizer.encode(line.text)])
     return "\n".join(
         [
