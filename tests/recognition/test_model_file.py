@@ -21,6 +21,7 @@ from drethtr.recognition.model_file import (
     SHIPPED,
     Model,
     Rescorer,
+    as_small,
     load_model,
     save_card,
     save_model,
@@ -337,10 +338,12 @@ def test_what_decides_a_reading_changes_the_hash(change, tiny_model) -> None:
 def test_a_rescorer_is_stored_with_its_model(small, tiny_model, tmp_path) -> None:
     path = tmp_path / "ranked.safetensors"
     rescorer = fresh_rescorer(tiny_model)
-    save_model(replace(tiny_model, rescorer=rescorer), path, small=small)
+    model = replace(tiny_model, rescorer=rescorer)
+    save_model(model, path, small=small)
     loaded = load_model(path)
     assert loaded.rescorer is not None and loaded.rescorer.config == rescorer.config
     assert loaded.weights.keys() == tiny_model.weights.keys() and loaded.hash != tiny_model.hash
+    assert loaded.hash == (as_small(model) if small else model).hash
     kept = loaded.rescorer.weights
     assert kept.keys() == rescorer.weights.keys()
     assert all(np.allclose(kept[name], weight, atol=1e-3) for name, weight in rescorer.weights.items())

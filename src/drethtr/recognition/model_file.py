@@ -5,7 +5,7 @@ Nothing in it is executed: no pickle, no class paths, only names of known config
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -141,6 +141,14 @@ def save_languages(source: Path, languages: Languages, path: Path, *, of: Model 
     """Copy a model file with other n-grams; the copy must be recalibrated. See `save_changed`."""
     header = {"trust": {}, "languages": languages.facts(), "ngrams": None}
     save_changed(source, path, of, header, NGRAMS, tensors_of(languages))
+
+
+def as_small(model: Model) -> Model:
+    """The model with the weights that `save_model` leaves in its file if it is `small`."""
+    rescorer = model.rescorer
+    if rescorer is not None:
+        rescorer = rescorer._replace(weights=dequantize(quantize(rescorer.weights)))
+    return replace(model, weights=dequantize(quantize(model.weights)), rescorer=rescorer)
 
 
 def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model | None = None) -> None:

@@ -5,13 +5,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
-from drethtr.recognition.model_file import Model, save_model
+from drethtr.recognition.model_file import Model, as_small, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.weights import dequantize, quantize
 from drethtr.sharing.readme import readme
 
 MODEL, README = "model.safetensors", "README.md"
@@ -42,9 +39,8 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
 
 
 def is_quantized(model: Model) -> bool:
-    """Whether rounding changes no weight, as it does not in a model that was stored so."""
-    again = dequantize(quantize(model.weights))
-    return all(np.array_equal(weight, model.weights[name]) for name, weight in again.items())
+    """Whether quantizing changes nothing, as in a model from a small file."""
+    return as_small(model).hash == model.hash
 
 
 def from_pretrained(source: str | Path, *, revision: str | None = None, **choices: Any) -> Recognizer:

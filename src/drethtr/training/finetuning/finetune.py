@@ -26,8 +26,7 @@ from drethtr.network.adapter import changes_between
 from drethtr.network.backend import network_of
 from drethtr.recognition.adapter_file import Adapter, load_adapted, save_adapter
 from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.model_file import Model, load_model, save_model, weights_hash
-from drethtr.recognition.weights import dequantize, quantize
+from drethtr.recognition.model_file import Model, as_small, load_model, save_model, weights_hash
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
 from drethtr.training.finetuning.interpolation import interpolate, weights_at_start
@@ -218,7 +217,7 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     """
     trust = Trust(strategy=material.start.trust.strategy)
     if not material.plan.adapter:
-        stored = replace(best, weights=dequantize(quantize(best.weights)), trust=trust)
+        stored = replace(as_small(best), trust=trust)
         return with_language(stored, [sample.text for sample in material.some(share)]), None
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
