@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
-from drethtr.documents.page import Points, TextLine
+from drethtr.documents.page import TextLine
 from drethtr.images.line import Line
 from drethtr.layout.finder import Floats, FoundLine
 from drethtr.layout.outline import ink_of, outline
@@ -34,8 +34,13 @@ class GivenLine(NamedTuple):
         """The baseline and polygon of a line from a file."""
         return cls(floats(line.baseline), floats(line.polygon))
 
+    @classmethod
+    def at(cls, baseline: Sequence[Sequence[float]] | None, polygon: Sequence[Sequence[float]] | None) -> "GivenLine":
+        """The line at these points, of which either may be empty or None."""
+        return cls(floats(baseline or None), floats(polygon or None))
 
-def floats(points: Points | None) -> Floats | None:
+
+def floats(points: Sequence[Sequence[float]] | None) -> Floats | None:
     """Points as an array."""
     return None if points is None else np.array(points, dtype=np.float64)
 

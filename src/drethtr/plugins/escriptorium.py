@@ -24,10 +24,11 @@ from engines.base import (
 )
 from PIL import Image
 
-from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.errors import DrethtrError
 from drethtr.images.straighten import Floats
+from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
-from drethtr.plugins.given_line import read_given_line
+from drethtr.pages.transcribe import read_lines
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.recognizer import Recognizer
 
@@ -82,12 +83,10 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
         except DrethtrError as error:
             raise EngineError(str(error)) from error
         page = np.asarray(image.convert("L"))
-        for line in lines:
-            try:
-                _, reading = read_given_line(page, line.baseline, line.boundary, recognizer)
-            except DataError:
-                continue  # a line without extent has no text
-            yield RecognitionResult(line_id=line.id, text=reading.text, graphemes=None)
+        placed = [line for line in lines if line.baseline or line.boundary]
+        given = complete(page, [GivenLine.at(line.baseline, line.boundary) for line in placed])
+        for number, read in read_lines(page, given, recognizer):
+            yield RecognitionResult(line_id=placed[number].id, text=read.reading.text, graphemes=None)
 
 
 @lru_cache(MODELS)

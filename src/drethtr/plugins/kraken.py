@@ -18,7 +18,8 @@ from PIL import Image
 
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.images.straighten import Floats, Strip
-from drethtr.plugins.given_line import read_given_line
+from drethtr.layout.given import GivenLine, complete
+from drethtr.pages.transcribe import ReadLine, read_lines
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.recognizer import Recognizer
 
@@ -48,30 +49,29 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
         if segmentation.type != "baselines":
             raise DataError("drethtr reads lines with baselines; segment the page with: segment -bl")
         page = np.asarray(im.convert("L"))
-        for line in segmentation.lines:
-            yield self.record(page, line)
-
-    def record(self, page: Any, line: BaselineLine) -> BaselineOCRRecord:
-        """What is written on one line."""
-        try:
-            if not line.baseline:
-                raise DataError("the line has no baseline", line.id)
-            strip, reading = read_given_line(page, line.baseline, line.boundary, self.recognizer)
-        except DataError:
-            return BaselineOCRRecord("", [], [], line, display_order=False)
-        letters = [(letter, character) for character in reading.characters for letter in character.text]
-        along = distances(strip, line.baseline)
-        cuts = [
-            tuple(np.interp((found.left, found.right), *along).round().astype(int).tolist()) for _, found in letters
-        ]
-        sure = [found.confidence for _, found in letters]
-        return BaselineOCRRecord("".join(text for text, _ in letters), cuts, sure, line, "L", display_order=False)
+        lines = segmentation.lines
+        placed = [number for number, line in enumerate(lines) if line.baseline]
+        given = complete(page, [GivenLine.at(lines[number].baseline, lines[number].boundary) for number in placed])
+        read = {placed[number]: found for number, found in read_lines(page, given, self.recognizer)}
+        for number, line in enumerate(lines):
+            yield record(line, read.get(number))
 
     def state_dict(self) -> dict[str, Any]:
         """Not available: models are trained and saved by drethtr."""
         raise NotImplementedError("train this model with: drethtr finetune")
 
     load_state_dict = state_dict
+
+
+def record(line: BaselineLine, read: ReadLine | None) -> BaselineOCRRecord:
+    """What is written on a line; nothing if it could not be read."""
+    if read is None:
+        return BaselineOCRRecord("", [], [], line, display_order=False)
+    letters = [(letter, character) for character in read.reading.characters for letter in character.text]
+    along = distances(read.strip, line.baseline)
+    cuts = [tuple(np.interp((found.left, found.right), *along).round().astype(int).tolist()) for _, found in letters]
+    sure = [found.confidence for _, found in letters]
+    return BaselineOCRRecord("".join(text for text, _ in letters), cuts, sure, line, "L", display_order=False)
 
 
 def distances(strip: Strip, baseline: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
