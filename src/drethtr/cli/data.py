@@ -177,7 +177,7 @@ def check(
 
     Files with train, val or test in their names are those splits; all other files form one more split.
     """
-    from drethtr.cli.check_report import draw_suspects, findings_of, read_suspects, report_json, report_text
+    from drethtr.cli.data_report import draw_suspects, findings_of, read_suspects, report_json, report_text
     from drethtr.lines import checks
     from drethtr.lines.checks.open import open_splits
 
