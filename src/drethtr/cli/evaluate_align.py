@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.tables import EvaluationResult, figure, interval
+from drethtr.cli.tables import EvaluationResult, figure, interval, read_by
 
 if TYPE_CHECKING:
     from drethtr.evaluation.alignment import KnownPage
@@ -44,7 +44,8 @@ def evaluate_align(recognizer: "Recognizer", pages: "Sequence[KnownPage]", seed:
     with tqdm(total=sum(len(page.samples) for page in pages), unit="line", disable=None) as bar:
         aligned = align_pages(recognizer, pages, seed, bar.update)
     found = measure_alignment(aligned, known_sets(recognizer.model))
-    return EvaluationResult(alignment_table(found), {"sets": [pool.to_json() for pool in found]})
+    text = f"{alignment_table(found)}\n{read_by(recognizer)}"
+    return EvaluationResult(text, {"sets": [pool.to_json() for pool in found]})
 
 
 def alignment_table(pools: "Sequence[AlignmentFigures]") -> str:

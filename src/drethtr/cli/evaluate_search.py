@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.tables import EvaluationResult, figure
+from drethtr.cli.tables import EvaluationResult, figure, read_by
 
 if TYPE_CHECKING:
     from drethtr.evaluation.search.crowd import Crowd
@@ -64,9 +64,8 @@ def evaluate_search(
     else:
         weights, judged = fit_search(lines, crowd, language)
         save_weights(weights, fit)
-    return EvaluationResult(
-        table(judged, held_out=fit is not None), {"sets": {name: f.to_json() for name, f in judged.items()}}
-    )
+    text = f"{table(judged, held_out=fit is not None)}\n{read_by(recognizer)}"
+    return EvaluationResult(text, {"sets": {name: figures.to_json() for name, figures in judged.items()}})
 
 
 def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":

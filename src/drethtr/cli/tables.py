@@ -1,7 +1,10 @@
 """Format error rates as tables."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from drethtr.recognition.recognizer import Recognizer
 
 COUNTS = {"lines": 6, "drawn": 6, "characters": 10}
 """Counts that rates are based on, with column widths; older scores lack `drawn`, the number of resampled pages."""
@@ -18,6 +21,15 @@ class EvaluationResult(NamedTuple):
 
     text: str
     figures: Mapping[str, Any]
+
+
+def read_by(recognizer: "Recognizer") -> str:
+    """Which model, decoder and precision read the lines, as text."""
+    from drethtr.pages.provenance import provenance_of
+    from drethtr.recognition.search.names import name_of
+
+    decoder, precision = name_of(recognizer.strategy), recognizer.precision.value
+    return f"Read with {provenance_of(recognizer)}, decoder {decoder}, {precision}."
 
 
 def table_of(scores: Mapping[str, Any]) -> str:
