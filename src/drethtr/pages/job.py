@@ -76,22 +76,16 @@ class PageJob:
         done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
         with Claims(force=self.force) as claims:
             claims.tidy(plan.done)
-            for task in plan.done:
-                if task.shelf is not None:
-                    task.shelf.remove()  # left by a process that was killed after writing everything
+            remove_shelves(plan.done)
             for task in plan.waiting:
                 try:
                     if not claims.win(task):
                         continue
                     record = planner.recorder(task)
-                    if self.force and task.shelf is not None:
-                        task.shelf.clear_pages()
                     sheets = self.read(task, recognizer, provenance, report, witness)
                     lost = sheets.count(None)
                     failed += lost
-                    for original, sheet in zip(task.originals, sheets, strict=True):
-                        if sheet is not None:
-                            doubts.add_page(sheet.page, kept_lines(original) if self.keep else frozenset())
+                    self.count(task, sheets, doubts)
                     if lost < len(sheets):
                         report(FileRead(task, self.finish(task, sheets, provenance, record)))
                         done += 1
@@ -130,6 +124,8 @@ class PageJob:
         reader = f"{provenance}, {settings}"
         read = partial(self.read_page, recognizer=recognizer, report=report, witness=witness)
         sheets: list[Sheet | None] = []
+        if self.force and task.shelf is not None:
+            task.shelf.clear_pages()
         for original in task.originals:
             try:
                 page = read(original) if task.shelf is None else task.shelf.page(original, read, reader, provenance)
@@ -139,6 +135,12 @@ class PageJob:
             else:
                 sheets.append(original.sheet(page))
         return sheets
+
+    def count(self, task: FileTask, sheets: Sheets, doubts: DoubtCounts) -> None:
+        """Count the doubts in the pages of a file."""
+        for original, sheet in zip(task.originals, sheets, strict=True):
+            if sheet is not None:
+                doubts.add_page(sheet.page, kept_lines(original) if self.keep else frozenset())
 
     def read_page(
         self,
@@ -206,6 +208,13 @@ class PageJob:
                         task.shelf.write(path, content, lacking)
                     record(name, path)
         if task.shelf is not None and not missing:
+            task.shelf.remove()
+
+
+def remove_shelves(tasks: Sequence[FileTask]) -> None:
+    """Remove the shelves of finished files: those of processes that were killed after writing everything."""
+    for task in tasks:
+        if task.shelf is not None:
             task.shelf.remove()
 
 

@@ -19,12 +19,12 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.recognition.confidence.logistic import log_odds
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.search.ctc_paths import TextScores
-from drethtr.recognition.search.ctc_search import align
+from drethtr.recognition.search.ctc_search import CTCPath, align
 from drethtr.recognition.search.decoded import LogProbs, edges
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.tree import TextTree
 from drethtr.recognition.support.given import GivenText, Pairing, encode, pair
-from drethtr.recognition.support.stretches import Stretches
+from drethtr.recognition.support.stretches import Stretch, Stretches
 from drethtr.text.normalize import for_scoring
 from drethtr.text.tokenizer import EOS, PAD, Tokenizer
 
@@ -158,6 +158,40 @@ def spaced(text: str, gap: int, words: int) -> str:
     return f"{' ' if gap else ''}{text}{' ' if gap < words else ''}"
 
 
+class Clues(NamedTuple):
+    """The scores of a text and its variants, from which features are computed.
+
+    stretches  CTC scores of parts of the text
+    certainty  CTC log-probability of each token
+    leads      lead of the decoder for each token, and for the end
+    rivals     for each variant, its gain over the text by CTC head and by decoder
+    sure       log-odds of the reading for each word, and in each gap
+    legible    log-odds of the mean confidence of the reading
+    """
+
+    stretches: Stretches
+    certainty: Floats
+    leads: Floats
+    rivals: Sequence[tuple[float, ...]]
+    sure: tuple[list[float], list[float]]
+    legible: float
+
+    @classmethod
+    def of(cls, line: SeenLine, case: TextVariants, aligned: CTCPath, opinions: Sequence[Floats]) -> "Clues":
+        """The scores of one text, from its CTC alignment and the decoder's opinions on its variants."""
+        tokens, ctc = case.given.tokens, TextScores(line.rows, PAD)
+        ctc.lean_on(tokens)
+        likely = [(ctc(text), likelihood(text, said)) for text, said in zip(case.texts, opinions, strict=True)]
+        return cls(
+            Stretches(line.rows, tokens),
+            np.maximum(aligned.token_log_probabilities, WORST),
+            leads_of(tokens, opinions[0]),
+            [tuple(map(signed_log, np.subtract(other, likely[0]))) for other in likely],
+            line.read.surest(case.pairing),
+            float(log_odds(np.mean(line.read.confidences or (0.5,), keepdims=True))[0]),
+        )
+
+
 def weigh(line: SeenLine, case: TextVariants, opinions: Sequence[Floats]) -> TextEvidence:
     """The evidence for one text.
 
@@ -165,55 +199,58 @@ def weigh(line: SeenLine, case: TextVariants, opinions: Sequence[Floats]) -> Tex
         opinions: The decoder's log-probabilities (N + 1, V) along each of its variants.
     """
     given, pairing = case.given, case.pairing
-    stretches, ctc = Stretches(line.rows, given.tokens), TextScores(line.rows, PAD)
-    ctc.lean_on(given.tokens)
-    likely = [(ctc(text), likelihood(text, said)) for text, said in zip(case.texts, opinions, strict=True)]
-    rivals = [tuple(map(signed_log, np.subtract(other, likely[0]))) for other in likely]
-    aligned, leads = align(line.rows, given.tokens, PAD), leads_of(given.tokens, opinions[0])
-    certainty = np.maximum(aligned.token_log_probabilities, WORST)
-    sure_words, sure_gaps = line.read.surest(pairing)
-    legible = float(log_odds(np.mean(line.read.confidences or (0.5,), keepdims=True))[0])
-    words, gaps, gap_edges = [], [], []
-    for number, (word, read) in enumerate(zip(given.written, pairing.words, strict=True)):
-        first, last = given.spans[number]
-        gain = stretches.free(first, last).gain
-        elsewhere = (stretches.freedom - gain) / max(len(given.tokens) - (last - first), 1)
-        same, sure = float(word == read), sure_words[number]
-        words.append(
-            (
-                certainty[first:last].min(),
-                positive_log(gain),
-                positive_log(gain / (last - first)),
-                signed_log(stretches.without(*given.without(number))),
-                leads[first:last].min(),
-                leads[last],
-                same,
-                same * sure,
-                (1 - same) * sure,
-                *rivals[case.replaced[number]],
-                Levenshtein.normalized_distance(word, read),
-                legible,
-                positive_log(elsewhere),
-            )
-        )
-    for number, read in enumerate(pairing.gaps):
-        free = stretches.free(*given.gap(number))
-        gaps.append(
-            (
-                positive_log(free.gain),
-                np.log1p(len(free.tokens)),
-                np.log1p(len(read)),
-                *rivals[case.inserted[number]],
-                sure_gaps[number],
-                legible,
-                positive_log(stretches.freedom / max(len(given.tokens), 1)),
-            )
-        )
-        gap_edges.append((free.steps[0] / line.steps_per_token, free.steps[1] / line.steps_per_token))
-    places = edges(aligned.spans, len(line.rows), line.steps_per_token)
-    word_edges = tuple((places[first][0], places[last - 1][1]) for first, last in given.spans)
-    of_words = np.array(words, dtype=np.float64).reshape(len(words), WORD_FEATURES)
-    return TextEvidence(given, line.read, pairing, of_words, np.array(gaps), word_edges, tuple(gap_edges))
+    aligned = align(line.rows, given.tokens, PAD)
+    clues = Clues.of(line, case, aligned, opinions)
+    words = [word_features(case, clues, number) for number in range(len(given.written))]
+    free = [clues.stretches.free(*given.gap(number)) for number in range(len(pairing.gaps))]
+    gaps = [gap_features(case, clues, number, stretch) for number, stretch in enumerate(free)]
+    places, steps = edges(aligned.spans, len(line.rows), line.steps_per_token), line.steps_per_token
+    return TextEvidence(
+        given,
+        line.read,
+        pairing,
+        np.array(words, dtype=np.float64).reshape(len(words), WORD_FEATURES),
+        np.array(gaps),
+        tuple((places[first][0], places[last - 1][1]) for first, last in given.spans),
+        tuple((stretch.steps[0] / steps, stretch.steps[1] / steps) for stretch in free),
+    )
+
+
+def word_features(case: TextVariants, clues: Clues, number: int) -> tuple[float, ...]:
+    """The features of a word, see `TextEvidence.words`."""
+    given, word, read = case.given, case.given.written[number], case.pairing.words[number]
+    first, last = given.spans[number]
+    gain = clues.stretches.free(first, last).gain
+    elsewhere = (clues.stretches.freedom - gain) / max(len(given.tokens) - (last - first), 1)
+    same, sure = float(word == read), clues.sure[0][number]
+    return (
+        clues.certainty[first:last].min(),
+        positive_log(gain),
+        positive_log(gain / (last - first)),
+        signed_log(clues.stretches.without(*given.without(number))),
+        clues.leads[first:last].min(),
+        clues.leads[last],
+        same,
+        same * sure,
+        (1 - same) * sure,
+        *clues.rivals[case.replaced[number]],
+        Levenshtein.normalized_distance(word, read),
+        clues.legible,
+        positive_log(elsewhere),
+    )
+
+
+def gap_features(case: TextVariants, clues: Clues, number: int, free: Stretch) -> tuple[float, ...]:
+    """The features of a gap with its best reading, see `TextEvidence.gaps`."""
+    return (
+        positive_log(free.gain),
+        np.log1p(len(free.tokens)),
+        np.log1p(len(case.pairing.gaps[number])),
+        *clues.rivals[case.inserted[number]],
+        clues.sure[1][number],
+        clues.legible,
+        positive_log(clues.stretches.freedom / max(len(case.given.tokens), 1)),
+    )
 
 
 def likelihood(tokens: Sequence[int], said: Floats) -> float:
