@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from drethtr.recognition.confidence.calibration import Calibration
-from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.search.strategies import CTC
 

@@ -21,8 +21,8 @@ from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.lines.sources import open_all
 from drethtr.recognition.confidence.calibration import Calibration
-from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import load_model, save_model, save_trust
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC, Greedy, Joint

@@ -6,8 +6,8 @@ import pytest
 from sharing_examples import CARD, complete
 
 from drethtr.recognition.confidence.checks import UnlikeTraining
-from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import save_model
 
 TRAINED = {"samples": 16009, "hours": 0.519, "validation_cer": {"all": 0.1407, "letters": 0.0933}}

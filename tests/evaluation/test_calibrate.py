@@ -11,8 +11,8 @@ from drethtr.evaluation.predict import learn
 from drethtr.lines.sample import Sample
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.error_rate import ErrorRate
-from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts

@@ -13,8 +13,8 @@ from drethtr.network import precision
 from drethtr.network.backend import TorchNetwork, network_of, open_network
 from drethtr.recognition import pieces as module
 from drethtr.recognition.confidence.checks import UnlikeTraining
-from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer

@@ -30,8 +30,8 @@ from drethtr.recognition.confidence.calibration import Calibration, character_fe
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.evidence import features_of
-from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.onnx.support import supports
 from drethtr.recognition.precision import Precision

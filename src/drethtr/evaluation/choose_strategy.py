@@ -24,7 +24,7 @@ from drethtr.recognition.search.names import USUAL_JOINT
 from drethtr.recognition.search.scorer import LanguageScorer
 from drethtr.recognition.search.strategies import CTC, USUAL, Joint
 from drethtr.recognition.search.strategy import Strategy, View
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import EOS
 
 CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - USUAL.ctc))

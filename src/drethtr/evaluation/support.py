@@ -15,7 +15,7 @@ from drethtr.evaluation.corruptions import Corrupted, corrupt
 from drethtr.evaluation.evaluate import Advance, open_sample
 from drethtr.lines.sample import Sample
 from drethtr.recognition.batching import in_groups
-from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
+from drethtr.recognition.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
 from drethtr.recognition.support.evidence import ReadText, TextEvidence
 from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features, with_squares

@@ -23,7 +23,7 @@ from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.recognition.model_file import SENSELESS, Model, Rescorer
 from drethtr.recognition.precision import Precision
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 from drethtr.recognition.weights import Array
 from drethtr.text.tokenizer import PAD, Tokenizer
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.images.prepare import Prepared
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 
 Logits = NDArray[np.float32]
 Tokens = NDArray[np.int64]

@@ -10,8 +10,8 @@ from drethtr.base import config
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.calibration import Calibration, character_features, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
-from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy

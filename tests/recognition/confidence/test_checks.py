@@ -11,8 +11,8 @@ from drethtr.recognition.confidence.checks import (
     UnlikeTraining,
     Unwritten,
 )
-from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.trust import ALWAYS, Trust
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.reading import Character
 
 WIDTH, HEIGHT = 600, 60

@@ -31,7 +31,7 @@ from drethtr.recognition.decay import Gated, Scheduled
 from drethtr.recognition.model_file import SHIPPED, Rescorer, load_model
 from drethtr.recognition.onnx.network import OnnxNetwork
 from drethtr.recognition.onnx.support import supports
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 
 VOCABULARY = 13
 TEXTS = [(5, 6, 7, 8), (5, 6, 9), (5, 6, 7, 8, 8, 4), (), (11,), (5, 6, 7)]

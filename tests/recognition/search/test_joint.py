@@ -40,7 +40,7 @@ from drethtr.recognition.search.scorer import LanguageScorer, NetworkScorer, log
 from drethtr.recognition.search.stepwise import Hypothesis
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.recognition.search.strategy import View
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD, SPECIALS, Characters
 
 STRATEGIES = [CTC(), Greedy(), VerifiedDrafts(), Beam(4), Joint()]

@@ -18,7 +18,7 @@ from drethtr.evaluation.search.lines import Floats, LabeledLines, Situation, Tru
 from drethtr.evaluation.search.queries import LanguageModel, queries_of
 from drethtr.evaluation.search.retrieval import Retrieval, judge
 from drethtr.evaluation.search.text_search import exact_scores, fuzzy_scores
-from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.logistic import Logistic
 from drethtr.search.probability import CandidateLines, SearchCalibration
 
 

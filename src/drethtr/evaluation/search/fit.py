@@ -16,7 +16,7 @@ from drethtr.evaluation.search.figures import Among, SearchWeights, SetFigures, 
 from drethtr.evaluation.search.lines import Floats, LabeledLines
 from drethtr.evaluation.search.queries import LanguageModel, queries_of
 from drethtr.evaluation.search.text_search import fuzzy_features
-from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
+from drethtr.recognition.logistic import Logistic, fit_logistic
 from drethtr.search.probability import SHIPPED, CandidateLines, SearchCalibration, features
 
 FUZZY = "fuzzy"

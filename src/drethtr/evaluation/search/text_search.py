@@ -6,7 +6,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.evaluation.search.lines import Floats, LabeledLines
-from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.logistic import Logistic
 
 EDITS = 2
 """Maximum edits between a query and a match of fuzzy search."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
+from drethtr.recognition.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places
 from drethtr.recognition.search.strategies import Strategy
 

@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.ink import Mask
-from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.reading import Character, Flag
 
 LONGEST_UNIT = 20

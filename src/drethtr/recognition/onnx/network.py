@@ -24,7 +24,7 @@ from drethtr.recognition.onnx.session import Session
 from drethtr.recognition.onnx.support import supports
 from drethtr.recognition.onnx.text import LayerDecay, rescorer_graph, step_graph, tree_graph
 from drethtr.recognition.onnx.tree import Feeds, chain_feeds, tree_feeds
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 
 COLUMNS_PER_TOKEN = 8
 """Of all backbones with a graph; a narrower line is padded with paper on the right."""

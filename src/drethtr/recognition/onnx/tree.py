@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 
 Feeds = dict[str, NDArray[np.generic]]
 

@@ -28,7 +28,7 @@ from drethtr.recognition.search.decoded import CTCScores, LogProbs
 from drethtr.recognition.search.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.search.stepwise import Floats, Hypothesis
 from drethtr.recognition.search.strategy import View
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import EOS, PAD
 
 Tokens = tuple[int, ...]

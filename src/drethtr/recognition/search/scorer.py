@@ -7,7 +7,7 @@ import numpy as np
 
 from drethtr.recognition.network import ImageMemory, Logits, Network, State
 from drethtr.recognition.search.stepwise import Floats, Ints
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import BOS, PAD
 
 LONGEST = 400

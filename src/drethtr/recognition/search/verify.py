@@ -14,7 +14,7 @@ import numpy as np
 
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import Floats, Hypothesis
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 
 ROUNDING = 256
 """Maximum difference of two forms of one sum, in units of the network's precision: ten times what was observed."""

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.recognition.confidence.logistic import Floats
+from drethtr.recognition.logistic import Floats
 
 
 def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:

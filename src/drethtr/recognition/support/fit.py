@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
+from drethtr.recognition.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.support.evidence import GAP_FEATURES, WORD_FEATURES, TextEvidence
 
 WRONG_WORDS, WRONG_LINES = 0.05, 0.1

@@ -4,7 +4,7 @@ Fitted on 878 validation lines of 22 collections (`lines` on 315 of 21) by `dret
 40`. Seven collections were held out from the training of the network; fits with the shipped one are no better.
 """
 
-from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.support.fit import SupportFit
 
 USUAL = SupportFit(

@@ -15,7 +15,7 @@ from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.strategy import View
-from drethtr.recognition.search.tree import TextTree
+from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import EOS
 
 

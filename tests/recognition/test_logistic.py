@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.recognition.confidence.logistic import Logistic, fit_logistic, log_odds
+from drethtr.recognition.logistic import Logistic, fit_logistic, log_odds
 
 
 def drawn(weights, bias=0.5, cases=20_000):
