@@ -38,7 +38,7 @@ def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_p
     assert f"{100 * of_set['cer']:.2f} [" in outcome.out
 
 
-def test_of_too_few_pages_no_interval_is_told(drethtr, lines, tiny_path, tmp_path):
+def test_too_few_pages_give_no_interval(drethtr, lines, tiny_path, tmp_path):
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json")
     overall = json.loads((tmp_path / "a.json").read_text())["overall"]
     assert overall["drawn"] == 2 and isinstance(overall["cer"], float)

@@ -57,27 +57,27 @@ def test_confidences_become_the_share_that_is_right(tiny_model, samples):
     assert not Recognizer(calibrated, Beam(2)).read(lines[:1])[0].calibrated
 
 
-def test_trust_is_saved_with_the_model_and_learned_anew(tiny_model, samples, tmp_path):
+def test_trust_is_saved_with_the_model_and_relearned(tiny_model, samples, tmp_path):
     calibrated = calibrate(tiny_model, samples, [(CTC(),)])
     save_model(calibrated, tmp_path / "model.safetensors")
     assert load_model(tmp_path / "model.safetensors").trust == calibrated.trust
     assert calibrate(calibrated, samples, [(CTC(),)]).trust == calibrated.trust
 
 
-def test_what_was_learned_before_does_not_matter(tiny_model, samples):
+def test_an_earlier_calibration_does_not_affect_the_result(tiny_model, samples):
     """Not even if it was learned by a version that looked at images otherwise."""
     older = replace(tiny_model, trust=Trust((), UnlikeTraining(Logistic(0.0, (1.0,)), 0.0)))
     assert calibrate(older, samples, [(CTC(),)]).trust == calibrate(tiny_model, samples, [(CTC(),)]).trust
 
 
-def test_what_does_not_fit_the_network_is_dropped(tiny_model, samples, monkeypatch):
+def test_trust_that_does_not_fit_the_network_is_dropped(tiny_model, samples, monkeypatch):
     """Also with too few lines to learn it anew: else the model could not be read with."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 16)
     older = replace(tiny_model, trust=Trust((), UnlikeTraining(Logistic(0.0, (1.0,)), 0.0)))
     assert calibrate(older, samples, [(CTC(),)]).trust.unlike_training is None
 
 
-def test_what_is_known_of_other_strategies_stays_when_one_is_named(tiny_model, samples):
+def test_calibrations_of_other_strategies_stay_when_one_is_named(tiny_model, samples):
     known = replace(calibrate(tiny_model, samples, [(CTC(),)]).trust, strategy=CTC())
     trust = calibrate(replace(tiny_model, trust=known), samples, [(JOINT,)]).trust
     assert trust.strategy == CTC() and parts(trust) == [
@@ -89,7 +89,7 @@ def test_what_is_known_of_other_strategies_stays_when_one_is_named(tiny_model, s
     assert trust.calibrations[:2] == known.calibrations
 
 
-def test_what_is_known_of_writing_stays_when_a_strategy_is_named(tiny_model, samples, monkeypatch):
+def test_the_out_of_distribution_check_stays_when_a_strategy_is_named(tiny_model, samples, monkeypatch):
     """And of the same strategy where it looks at lines at other widths."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 15)
     usual = JOINT
@@ -101,7 +101,7 @@ def test_what_is_known_of_writing_stays_when_a_strategy_is_named(tiny_model, sam
     assert [strategies for strategies, _ in parts(trust)] == [(usual,), (usual,), (careful,), (careful,)]
 
 
-def test_a_strategy_keeps_what_it_shared_with_the_one_that_is_named(tiny_model, samples):
+def test_a_strategy_keeps_a_calibration_shared_with_the_named_one(tiny_model, samples):
     joint = JOINT
     alone = calibrate(tiny_model, samples, [(CTC(),)]).trust.calibrations[0]
     shared = replace(alone, strategies=(VerifiedDrafts(), joint))
@@ -129,7 +129,7 @@ def test_lines_of_a_page_are_kept_together():
 
 
 @pytest.mark.parametrize(("enough", "expected"), [(15, 5), (16, 2)])
-def test_every_pass_is_told(tiny_model, samples, monkeypatch, enough, expected):
+def test_progress_covers_every_pass(tiny_model, samples, monkeypatch, enough, expected):
     """Lines that are too few to know their writing by are not looked at for it."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", enough)
     told = []
@@ -138,7 +138,7 @@ def test_every_pass_is_told(tiny_model, samples, monkeypatch, enough, expected):
     assert (trust.unlike_training is not None) == (expected == 5)
 
 
-def test_how_well_it_fits_is_told(tiny_model, samples):
+def test_each_fit_is_reported(tiny_model, samples):
     told = []
     trust = calibrate(tiny_model, samples, [(CTC(),)], on_fit=told.append).trust
     [fit, in_int8] = told
@@ -164,7 +164,7 @@ def test_each_collection_is_judged_by_the_others(tiny_model, samples):
     assert [reading.word_confidences for reading in readings] == [reading.word_confidences for _, reading in own]
 
 
-def test_of_too_few_collections_none_is_held_out(tiny_model, samples):
+def test_with_too_few_collections_none_is_held_out(tiny_model, samples):
     """Nor where all the others are alike wrong."""
     told = []
     few = [replace(sample, set=f"set {number % 3}") for number, sample in enumerate(samples)]

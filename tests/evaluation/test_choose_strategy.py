@@ -37,7 +37,7 @@ def samples(tiny_model):
     return [Sample(line, readings[n // 3][n].text, key=f"line {n}") for n, line in enumerate(lines)]
 
 
-def test_a_strategy_reads_as_well_as_it_did_when_it_was_tried(tiny_model, samples):
+def test_a_chosen_strategy_makes_as_many_errors_as_in_the_trial(tiny_model, samples):
     tried = {one.strategy: one.counts for one in try_strategies(Recognizer, tiny_model, samples)}
     texts, images = [sample.text for sample in samples], [sample.image for sample in samples]
     # Texts are corrected with the usual weight, so others may find better ones.
@@ -73,7 +73,7 @@ def test_lines_read_in_pieces_tell_nothing_of_strategies(tiny_model, samples, mo
     assert best_strategies(Recognizer, tiny_model, samples).strategy is not None
 
 
-def test_a_calibrated_model_is_read_with_what_was_chosen(tiny_model, samples, tmp_path):
+def test_a_calibrated_model_uses_the_chosen_strategy(tiny_model, samples, tmp_path):
     save_model(calibrate(tiny_model, samples), tmp_path / "model.safetensors")
     model = load_model(tmp_path / "model.safetensors")
     best = best_strategies(Recognizer, tiny_model, samples)
@@ -82,7 +82,7 @@ def test_a_calibrated_model_is_read_with_what_was_chosen(tiny_model, samples, tm
     assert all(reading.calibrated for reading in Recognizer(model).read([sample.image for sample in samples]))
 
 
-def test_what_was_chosen_stays_when_other_strategies_are_calibrated(tiny_model, samples):
+def test_the_chosen_strategy_stays_when_others_are_calibrated(tiny_model, samples):
     chosen = replace(tiny_model, trust=Trust(strategy=Joint(ctc_weight=0.2)))
     assert calibrate(chosen, samples, [(CTC(),)]).trust.strategy == Joint(ctc_weight=0.2)
 
@@ -112,13 +112,13 @@ def knows(model, texts):
     return knows_language(model, Recognizer(model).network, texts)
 
 
-def test_who_has_learned_no_prose_is_not_asked_for_language(tiny_model, samples):
+def test_a_decoder_without_prose_is_no_language_model(tiny_model, samples):
     assert not knows(tiny_model, PROSE)
     tried = try_strategies(Recognizer, tiny_model, samples)
     assert {one.strategy.language_weight for one in tried if one.strategy != CTC()} == {0}
 
 
-def test_who_has_learned_prose_is_asked_for_language(linguist, samples):
+def test_a_decoder_trained_on_prose_is_a_language_model(linguist, samples):
     assert knows(linguist, PROSE) and not knows(linguist, ["acbacb", "aacc"])
     of_language = [replace(sample, text="abcabc") for sample in samples]
     tried = try_strategies(Recognizer, linguist, of_language)

@@ -43,7 +43,7 @@ def test_the_other_way_round_is_the_opposite():
     assert back.verdict == "A is better"
 
 
-def test_what_is_equal_has_no_interval():
+def test_equal_systems_have_no_interval():
     a, _, pages = lines(5)
     found = paired(a, a, pages)
     assert (found.difference, found.low, found.high, found.better) == (0, 0, 0, 0.5)
@@ -116,7 +116,7 @@ def test_nothing_read_is_not_sure_of_itself():
     ]  # fmt: skip
 
 
-def test_lines_without_text_are_told_apart():
+def test_lines_without_text_are_counted_separately():
     samples = [Sample(written("a"), text, set=name) for text, name in (("abc", "s"), ("", "blank"))]
     read = [reading("abd", 0.4), reading("x" * 20, 0.99)]
     found = compare_readings(samples, read, read)

@@ -43,14 +43,14 @@ def test_the_surest_are_more_often_right():
     assert found.coverage["1"] == pytest.approx(0.3, abs=0.01) and found.coverage["0.5"] == 0
 
 
-def test_what_is_right_is_what_edits_leave():
+def test_characters_that_the_edit_script_keeps_are_correct():
     assert right_characters("a word", reading("a ward")).tolist() == [True, True, True, False, True, True]
     assert right_characters("", reading("ab")).tolist() == [False, False]
     assert right_words("the old  ox", reading("an old ox")).tolist() == [False, True, True]
     assert right_words("the old ox", reading("")).tolist() == []
 
 
-def test_what_scoring_takes_for_the_same_is_right():
+def test_characters_that_scoring_merges_are_correct():
     assert right_characters("für den", reading("fu\u0308r  den")).all() and right_characters("a", reading(" a ")).all()
     assert right_characters("für", reading("fo\u0308r")).tolist() == [True, False, False, True]
     assert right_words("für den", reading("fu\u0308r  dem")).tolist() == [True, False]

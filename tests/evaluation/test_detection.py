@@ -34,7 +34,7 @@ def test_every_line_is_counted_once():
     assert result.mean_overlap == pytest.approx((38 / 42 + 30 / 50) / 2, abs=0.03)
 
 
-def test_what_shares_too_little_is_not_found():
+def test_outlines_with_little_overlap_do_not_match():
     assert compare_outlines(LINES[:1], [box(0, 0, 150, 40)]).both == 0
     assert compare_outlines(LINES[:1], [box(0, 0, 150, 40)], least=0.3).both == 1
 

@@ -10,7 +10,7 @@ def rates(read):
     return counts.ordered.cer, counts.matched.cer, counts.found_only.cer
 
 
-def test_what_is_read_as_it_stands_costs_nothing():
+def test_a_correct_page_has_no_errors():
     assert rates(REFERENCE) == (0, 0, 0)
 
 

@@ -76,7 +76,7 @@ def test_unknown_characters_are_counted(recognizer, samples):
     assert dict(scores.unknown) == {"Ł": 2, "x": 1}
 
 
-def test_progress_is_told_for_every_line(recognizer, samples, monkeypatch):
+def test_progress_covers_every_line(recognizer, samples, monkeypatch):
     monkeypatch.setattr("drethtr.evaluation.evaluate.READ_TOGETHER", 4)
     steps = []
     assert evaluate(recognizer, samples, advance=steps.append) == evaluate(recognizer, samples)

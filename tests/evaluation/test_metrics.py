@@ -84,7 +84,7 @@ def test_interval_is_that_of_the_normal_law():
     assert rates.cer_high == pytest.approx(mean + 1.96 * error, abs=0.05 * error)
 
 
-def test_the_interval_of_few_pages_holds_what_is_true():
+def test_the_interval_of_few_pages_contains_the_true_rate():
     """What 95 % of the draws of ten pages lie between held it in 89 % of cases only."""
     rng = np.random.default_rng(0)
     trials = [[Counts(round(edits), 10_000) for edits in rng.normal(1000, 200, 10)] for _ in range(400)]

@@ -61,14 +61,14 @@ def test_sets_that_are_much_alike_do_not_tell_of_a_power():
     assert learn(CTC(), pairs).power == pytest.approx(1, abs=0.1)
 
 
-def test_sets_are_told_by_the_others(pairs):
+def test_a_set_is_predicted_from_the_others(pairs):
     told = leave_one_set_out(CTC(), pairs)
     assert [one.name for one in told] == [f"set {number}" for number in range(8)]
     assert mean_absolute_error(told) < 0.03 and sum(one.inside for one in told) >= 7
     assert max(one.cer for one in told) > 0.2
 
 
-def test_a_set_is_not_told_by_itself(pairs):
+def test_a_set_is_not_predicted_from_itself(pairs):
     alone = [pair for pair in pairs if pair[0].set == "set 3"]
     others = [pair for pair in pairs if pair[0].set != "set 3"]
     [told] = tell(learn(CTC(), others), alone)

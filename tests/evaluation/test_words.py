@@ -10,7 +10,7 @@ def test_three_conventions():
     assert by_unicode(text) == ["Gaitskell's", "3.5", "no"]
 
 
-def test_only_some_signs_stand_apart():
+def test_only_some_signs_are_separate_words():
     """Those that the published systems split at."""
     assert with_punctuation_apart("5°—«a’b» – $3 d'or") == ["5", "°", "—", "«a’b»", "–", "$3", "d", "'", "or"]
 

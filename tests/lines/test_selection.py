@@ -15,7 +15,7 @@ def test_takes_so_many_of_each_set_in_their_order(make_samples):
     assert places[:3] == [0, 1, 2] and places[3:] == sorted(set(places[3:]))
 
 
-def test_a_set_is_drawn_alike_whatever_stands_beside_it(make_samples):
+def test_a_draw_does_not_depend_on_other_sets(make_samples):
     alone = choose(make_samples("b", 20), 5)
     assert names(choose([*make_samples("a", 9), *make_samples("b", 20)], 5))[5:] == names(alone)
 

@@ -73,7 +73,7 @@ def test_numbers_name_sets_pages_and_hands(draw, write_parquet, tmp_path):
         assert [(s.set, s.language, s.page, s.hand) for s in found] == [("1900",) * 4, ("0",) * 4]
 
 
-def test_whole_numbers_are_written_as_such_where_others_are_missing(draw, write_parquet):
+def test_integers_stay_integers_beside_missing_values(draw, write_parquet):
     pages = {"page": [12.0, float("nan"), 12.5]}
     samples = open_samples(write_parquet({"image": [draw(n) for n in "abc"], "text": list("abc"), **pages}))
     assert [sample.page for sample in samples] == ["12", None, "12.5"]

@@ -42,7 +42,7 @@ def test_what_another_program_has_finished_meanwhile_is_not_read_again(lines, tm
         assert claims.win(one)
 
 
-def test_what_a_killed_program_left_does_not_stay(lines, tiny_path, tmp_path):
+def test_files_of_a_killed_process_are_removed(lines, tiny_path, tmp_path):
     """Not even if it was killed when all results were there."""
     job = open_job([lines], tmp_path / "out")
     note, unfinished = (tmp_path / "out" / name for name in (".one.txt.lock", unfinished_name()))

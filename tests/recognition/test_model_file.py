@@ -198,7 +198,7 @@ def test_weights_of_another_shape_are_refused(opened, tiny_path) -> None:
 
 
 @on_both_backends
-def test_whole_numbers_are_no_weights(opened, tiny_path) -> None:
+def test_integers_are_no_weights(opened, tiny_path) -> None:
     tensors, metadata = read_tensors(tiny_path)
     save_file(tensors | {"to_width.weight": tensors["to_width.weight"].long()}, tiny_path, metadata)
     with pytest.raises(CheckpointError, match=r"do not fit: to_width\.weight is of \S*int64, in this network"):

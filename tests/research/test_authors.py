@@ -81,7 +81,7 @@ def test_every_weight_of_base_has_its_place(published, base, prefix):
     ],
     ids=["swish gate", "foreign", "many", "alphabet", "layers"],
 )
-def test_what_does_not_fit_is_named(published, base, change, message):
+def test_weights_that_do_not_fit_are_named(published, base, change, message):
     more = {name: torch.empty(shape, device="meta") for name, shape in change.items()}
     with pytest.raises(CheckpointError, match=message):
         fill(base, published_weights(published | more))

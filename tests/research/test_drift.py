@@ -44,7 +44,7 @@ def test_coarser_numbers_drift_more():
     assert 10 * exact < half < coarse
 
 
-def test_drift_of_texts_is_told_per_line():
+def test_drift_is_reported_per_line():
     """What stands behind the end of the shorter text does not count."""
     made = network(torch.bfloat16)
     memory, texts = memory_of(made), [[5, 6], list(range(4, noise.VOCABULARY)) * 8]

@@ -59,7 +59,7 @@ def test_a_query_is_data(index, query):
     assert index.size == before and index.search("thank")
 
 
-def test_what_people_say_of_hits_is_kept(index):
+def test_verdicts_on_hits_are_kept(index):
     first, second, *_ = index.search("the")
     index.judge(first, stands=False)
     index.judge(second, stands=True)
@@ -68,7 +68,7 @@ def test_what_people_say_of_hits_is_kept(index):
     assert places([first])[0] in places(index.search("the letter OR thank OR the")), "another query is another matter"
 
 
-def test_letters_that_the_model_cannot_read_are_told(index):
+def test_letters_outside_the_alphabet_are_reported(index):
     assert index.unknown("Bade") == "" and index.unknown("badé", strict=True) == "é"
     assert index.unknown("дом") == "дом" and not index.search("дом")
     assert index.search("thank OR дом")[0].to_json()["unknown"].endswith("дом")

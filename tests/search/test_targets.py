@@ -137,7 +137,7 @@ def test_in_a_large_index_only_similar_texts_are_looked_at(build, tmp_path, url,
     assert found(url, "recieved OR received") and not found(url, "zzzzzz")
 
 
-def test_what_people_say_of_hits_is_kept_in_the_database(build, tmp_path, url):
+def test_verdicts_on_hits_are_kept_in_the_database(build, tmp_path, url):
     build()
     fill(url, tmp_path / "a.sqlite")
     with open_index(url) as index:

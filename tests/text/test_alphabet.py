@@ -21,7 +21,7 @@ def test_the_same_case_is_nearer_than_the_other():
 
 
 @pytest.mark.parametrize("new", ["⁊", "字", "\u0303", "ß", "th"])
-def test_what_looks_like_nothing_known_is_said_to(new):
+def test_a_character_may_have_no_look_alike(new):
     assert relative(new, LETTERS.characters) is None
 
 
@@ -48,12 +48,12 @@ def test_nothing_new_changes_nothing():
     assert change.tokenizer is LETTERS and not change.added and not change.rare
 
 
-def test_what_no_text_has_is_dropped_on_demand():
+def test_unused_characters_are_dropped_on_request():
     change = AlphabetChange.between(Characters("abc"), ["a", "ac"], drop_unused=True)
     assert change.dropped == "b" and change.tokenizer == Characters("ac")
 
 
-def test_what_is_to_be_read_is_not_dropped_but_adds_nothing():
+def test_validation_texts_keep_characters_but_add_none():
     change = AlphabetChange.between(Characters("abc"), ["a"], ["bő"], drop_unused=True)
     assert change.dropped == "c" and change.tokenizer == Characters("ab")
 

@@ -62,7 +62,7 @@ def test_two_processes_train_like_one(alone: Path) -> None:
     )
 
 
-def test_batch_norms_know_what_all_processes_saw_and_parts_are_shared_evenly(tmp_path: Path) -> None:
+def test_batch_norm_statistics_are_averaged_and_parts_are_divided_evenly(tmp_path: Path) -> None:
     finish(launch(tmp_path, [rank_devices.__file__, str(tmp_path)], processes=2))
     found = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     assert [one["mean"] for one in found] == [[0.5], [0.5]]
@@ -70,11 +70,11 @@ def test_batch_norms_know_what_all_processes_saw_and_parts_are_shared_evenly(tmp
     assert all("2 processes cannot divide the 3 batches of a step evenly" in one["refusal"] for one in found)
 
 
-def test_while_one_reads_the_others_wait_for_as_long_as_it_takes(tmp_path: Path) -> None:
+def test_processes_wait_while_one_reads(tmp_path: Path) -> None:
     finish(launch(tmp_path, [rank_waits.__file__], processes=2))
 
 
-def test_processes_need_no_gradient_of_what_no_loss_teaches(data: Path) -> None:
+def test_weights_without_a_loss_need_no_gradient(data: Path) -> None:
     """Where the CTC head is not trained, they waited for its gradients."""
     train_here(data, *UNTAUGHT)
     finish(start_two(data, "two", *UNTAUGHT))
@@ -118,6 +118,6 @@ def test_no_line_is_lost_or_seen_twice_in_an_epoch(data: Path) -> None:
         assert sorted(text for chunk in epoch for text in chunks[chunk]) == everything
 
 
-def test_one_process_shares_with_nobody() -> None:
+def test_a_single_process_computes_all_parts() -> None:
     devices = Devices.open("cpu")
     assert (devices.processes, devices.leads, list(devices.share(3))) == (1, True, [0, 1, 2])

@@ -83,7 +83,7 @@ def test_models_of_another_run_are_not_replaced(there, data, monkeypatch):
     assert (data / "out" / there).read_text() == "of another run"
 
 
-def test_what_a_killed_run_wrote_after_its_snapshot_is_written_anew(data):
+def test_metrics_after_the_last_snapshot_are_rewritten(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text("".join(f'{{"kind": "validation", "samples": {seen}}}\n' for seen in (16, 32, 48)))
     with closing(Diary(data, total=64, seen=16)) as diary:
@@ -113,7 +113,7 @@ def test_rates_are_said_in_percent_and_written_as_they_are(data, capsys):
     assert (record["kind"], record["samples"], record["all"], record["mine"]) == ("validation", 113, 0.0173, 0.0173)
 
 
-def test_a_log_tells_how_far_a_run_is_and_what_is_left(data, capsys, monkeypatch):
+def test_a_log_shows_progress_and_remaining_time(data, capsys, monkeypatch):
     monkeypatch.setattr(journal, "EVERY", 0.0)
     with closing(Diary(data, total=400, seen=100)) as diary:
         diary.validated(100, {"all": 0.25, "mine": 0.25})
@@ -160,7 +160,7 @@ def test_a_run_of_other_lines_is_not_resumed(changed, data, monkeypatch):
         train(wanted, data / "out", resume=True, workers=0)
 
 
-def test_a_run_saved_before_a_setting_was_there_goes_on(data, monkeypatch):
+def test_a_run_saved_before_a_setting_existed_resumes(data, monkeypatch):
     wanted = run(data, monkeypatch)
     train(wanted, data / "out", workers=0, minutes=0)
     snapshot = data / "out" / SNAPSHOT
@@ -196,7 +196,7 @@ def test_a_snapshot_that_is_not_understood_is_named_with_what_to_do(data, monkey
             train(wanted, data / "out", resume=True, workers=0)
 
 
-def test_what_a_killed_run_left_is_removed(data, monkeypatch):
+def test_files_of_a_killed_run_are_removed(data, monkeypatch):
     wanted, left = run(data, monkeypatch, STILL), data / "out" / f".{'0f' * 16}.unfinished"
     left.parent.mkdir()
     for resume in (False, True):

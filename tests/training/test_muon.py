@@ -52,7 +52,7 @@ def test_only_inner_matrices_move_as_a_whole() -> None:
     )
 
 
-def test_a_closure_is_asked_before_anything_moves() -> None:
+def test_a_closure_is_called_before_the_update() -> None:
     torch.manual_seed(0)
     networks = [nn.Linear(4, 3), nn.Linear(4, 3)]
     networks[1].load_state_dict(networks[0].state_dict())

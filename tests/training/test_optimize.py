@@ -33,7 +33,7 @@ def test_a_constant_rate_stays() -> None:
     assert {learning_rate(config, seen, 100) for seen in range(101)} == {0.5}
 
 
-def test_a_cosine_starts_anew_after_each_cycle() -> None:
+def test_a_cosine_restarts_after_each_cycle() -> None:
     twice = Cosine(final_share=0.2, cycles=2)
     assert [twice.share(n / 8) for n in (0, 2, 4)] == pytest.approx([1.0, 0.6, 0.2])
     assert [twice.share(n / 8) for n in (6, 8)] == pytest.approx([0.6, 0.2])
@@ -81,7 +81,7 @@ def test_average_follows() -> None:
     assert average.network.weight.item() == pytest.approx(start + 0.95, abs=1e-6)
 
 
-def test_what_norms_have_seen_is_averaged_with_the_weights() -> None:
+def test_batch_norm_statistics_are_averaged_with_the_weights() -> None:
     norm = nn.BatchNorm1d(1)
     average = MovingAverage(norm, 0.5)
     norm.running_mean = torch.tensor([1.0])

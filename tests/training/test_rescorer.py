@@ -44,7 +44,7 @@ def test_it_learns_what_is_likely(material, tmp_path):
     assert surprise(trained, "cab") < 0.5 * len("cab") * np.log(TOKENIZER.size)
 
 
-def test_it_goes_on_where_it_was_stopped(material, tmp_path, monkeypatch):
+def test_a_stopped_run_resumes(material, tmp_path, monkeypatch):
     monkeypatch.setattr("drethtr.training.rescorer.SAVED", 5)
     whole = train_rescorer(material, tmp_path / "whole")
 

@@ -50,14 +50,14 @@ def start_and_result(tiny_path, characters, config=TINY):
     return before, tokenizer, network
 
 
-def test_a_model_goes_on_as_it_is(tiny_path):
+def test_a_model_starts_with_its_own_weights(tiny_path):
     before, tokenizer, network = start_and_result(tiny_path, None)
     assert tokenizer == before.tokenizer
     for name, weight in network_of(before).state_dict().items():
         assert network.state_dict()[name].equal(weight), name
 
 
-def test_what_a_model_knows_of_language_goes_on_in_any_alphabet(tiny_model, tmp_path):
+def test_n_grams_are_converted_to_any_alphabet(tiny_model, tmp_path):
     ngrams = learn([["abc", "bad"]], [1.0], tiny_model.tokenizer, order=2, most=99)
     path = tmp_path / "model.safetensors"
     save_model(replace(tiny_model, languages=Languages({"all": ngrams})), path)
@@ -75,7 +75,7 @@ def test_what_a_model_knows_of_language_goes_on_in_any_alphabet(tiny_model, tmp_
 
 
 @torch.inference_mode()
-def test_a_rescorer_goes_on_in_any_alphabet(tiny_model, tmp_path):
+def test_a_rescorer_is_converted_to_any_alphabet(tiny_model, tmp_path):
     """A character that is new is about as likely as the one that it looks like."""
     tokenizer, path = tiny_model.tokenizer, tmp_path / "ranked.safetensors"
     network = RescorerNetwork(RescorerConfig(layers=1, width=16, heads=2, hidden=8), tokenizer.size)
@@ -105,7 +105,7 @@ def test_a_model_of_a_larger_alphabet_reads_as_before(tiny_path):
     assert known and Recognizer(larger).read([line])[0].text == known
 
 
-def test_what_is_new_begins_as_what_it_looks_like_and_what_is_dropped_is_gone(tiny_path):
+def test_new_characters_start_like_their_look_alikes_and_dropped_ones_are_gone(tiny_path):
     before, tokenizer, network = start_and_result(tiny_path, "abcdoő")
     old, new = network_of(before).to_logits.weight, network.to_logits.weight
     a, o, ő = (tokenizer.encode(character)[0] for character in "aoő")

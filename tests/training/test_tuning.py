@@ -24,7 +24,7 @@ def test_frozen_parts_are_not_optimized():
 
 
 @pytest.mark.parametrize("tuning", [Whole(("backbone.",)), LowRank(2)], ids=["frozen", "adapter"])
-def test_what_stays_keeps_the_statistics_of_its_norms(tuning):
+def test_frozen_batch_norms_keep_their_statistics(tuning):
     torch.manual_seed(0)
     network = DRetHTR(replace(TINY, backbone=EfficientNetV2S()), 12)
     tuning.begin(network)
@@ -41,7 +41,7 @@ def test_norms_that_learn_are_in_training():
     assert all(module.training for module in network.modules())
 
 
-def test_all_of_it_learns_unless_told_otherwise():
+def test_all_weights_are_trained_by_default():
     network = DRetHTR(TINY, 12)
     Whole().begin(network)
     assert learning(network) == {name for name, _ in network.named_parameters()}

@@ -22,7 +22,7 @@ def texts(folder, **options):
 
 
 @pytest.mark.parametrize("format", ["page", "alto"])
-def test_confirmed_lines_only_unless_told_otherwise(tmp_path, format):
+def test_only_confirmed_lines_by_default(tmp_path, format):
     path = put_page(tmp_path, "a", format)
     put_page(tmp_path, "b", format)
     assert len(texts(tmp_path)) == 8

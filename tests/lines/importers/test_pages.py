@@ -114,7 +114,7 @@ def test_lines_are_cut_from_the_page_of_a_book_that_the_name_counts(tmp_path):
     assert left_out == [] and ink[0] > 3 * ink[1] > 0
 
 
-def test_what_cannot_be_cut_is_left_out(tmp_path):
+def test_lines_that_cannot_be_cut_are_left_out(tmp_path):
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["a"])
     put_page(tmp_path / "b.png", tmp_path / "b.xml", ["b"])
     (tmp_path / "b.png").unlink()

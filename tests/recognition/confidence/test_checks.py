@@ -53,7 +53,7 @@ LITTLE_OR_LETTERLESS = ["aaaa", "abababab", "." * 30, "no no no", "1234 1234 123
 
 
 @pytest.mark.parametrize("text", WRITTEN + LITTLE_OR_LETTERLESS)
-def test_what_people_write_is_no_repetition(text):
+def test_ordinary_text_is_no_repetition(text):
     assert Repetition()(observed(text)) is None
 
 

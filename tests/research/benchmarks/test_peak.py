@@ -13,7 +13,7 @@ measurable = pytest.mark.skipif(not can_measure(CPU), reason="this system does n
 
 
 @measurable
-def test_counts_what_work_takes_at_once_and_nothing_before():
+def test_peak_memory_excludes_what_was_allocated_before():
     contenders = [
         Contender("once", partial(filling, 60)),
         Contender("thrice", partial(filling, 60, times=3)),

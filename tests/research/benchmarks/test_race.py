@@ -21,7 +21,7 @@ def test_ratio_is_taken_round_by_round():
 
 
 @pytest.mark.parametrize(("rounds", "number"), [(Rounds(2, 5, 0.0), 2), (Rounds(2, 5, 1e9), 5), (Rounds(3, 3), 3)])
-def test_goes_on_while_there_is_time(rounds, number):
+def test_rounds_continue_while_there_is_time(rounds, number):
     assert list(rounds) == list(range(number))
 
 

@@ -58,7 +58,7 @@ def test_a_place_without_a_folder_is_refused_at_once(drethtr, weights, tmp_path)
     ],
     ids=str,
 )
-def test_what_does_not_fit_is_named_in_one_line(drethtr, weights, tmp_path, more, message):
+def test_weights_that_do_not_fit_are_named_in_one_line(drethtr, weights, tmp_path, more, message):
     outcome = drethtr("convert", weights, tmp_path / "model.safetensors", *more)
     assert outcome.code == 2 and outcome.err.count("\n") == 1 and message in outcome.err
     assert not list(tmp_path.glob("model*"))

@@ -114,7 +114,7 @@ def test_the_papers_rate_is_the_mean_of_the_batches():
     assert mean_of_batches([*[Counts(edits=1, lines=1)] * BATCH, *counts]) == pytest.approx(0.3)  # without text
 
 
-def test_a_result_comes_back_as_it_was(tmp_path):
+def test_a_result_survives_a_round_trip(tmp_path):
     kept = RESULTS["a"][0]
     kept.save(tmp_path / "deep" / "a.json")
     assert Result.load(tmp_path / "deep" / "a.json") == kept

@@ -6,7 +6,7 @@ from drethtr.research.tables.figures import TOKENS, cost_chart, decay_of, mean_d
 from drethtr.research.tables.result import SECONDS, Measurement, Result
 
 
-def test_what_decays_slower_lies_farther_back():
+def test_slower_decay_reaches_farther_back():
     near, far = mean_distance(decay_of(np.array([0.1, 0.5, 0.9])))
     assert 0 < near < 0.5 < far < TOKENS
 
@@ -22,7 +22,7 @@ def test_a_decay_matrix_falls_by_gamma_with_every_token():
     assert float(last[TOKENS - 1, 0]) == pytest.approx(0.9 ** (TOKENS - 1))
 
 
-def test_a_row_stands_at_the_median_of_its_seeds():
+def test_a_row_is_placed_at_the_median_of_its_seeds():
     of_row = [
         Result(table="t", row="a", seed=seed, fingerprint="", outcome=Measurement(figures={SECONDS: seconds}))
         for seed, seconds in enumerate((4.0, 1.0, 0.0))  # 0 was not measured

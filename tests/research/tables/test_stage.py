@@ -28,7 +28,7 @@ def test_rows_that_need_the_same_training_share_it(conditions):
     assert len(prints) == len(others) and stage_of(GAMMA, 0, conditions).fingerprint not in prints
 
 
-def test_a_training_that_was_broken_off_goes_on(conditions):
+def test_an_interrupted_training_resumes(conditions):
     stage = stage_of(GAMMA, 0, conditions, seed=7)
     folder = conditions.folder / "trainings" / stage.fingerprint
     train(stage.run, folder, workers=0, minutes=0)
@@ -49,7 +49,7 @@ def test_a_finished_training_is_not_repeated(conditions):
 
 
 @pytest.mark.parametrize("wanted", [slice(1), slice(1, 2)], ids=["itself", "another row"])
-def test_results_of_other_data_do_not_stand_in_one_table(wanted, conditions):
+def test_results_of_different_data_are_not_combined_in_a_table(wanted, conditions):
     reproduce(GAMMA, GAMMA.rows[:1], 1, conditions)
     lines = conditions.material.lines("iam")
     other = PaperData({"iam": replace(lines, test=lines.validation)}, conditions.material.synthetic)
@@ -57,7 +57,7 @@ def test_results_of_other_data_do_not_stand_in_one_table(wanted, conditions):
         reproduce(GAMMA, GAMMA.rows[wanted], 1, replace(conditions, material=other))
 
 
-def test_of_a_result_that_needs_what_is_not_given_nobody_can_tell(conditions):
+def test_a_result_that_needs_missing_data_cannot_be_checked(conditions):
     reproduce(PRETRAINING, PRETRAINING.rows[:2], 1, conditions)
     said = []
     without = replace(conditions, material=replace(conditions.material, synthetic=None), say=said.append)
@@ -93,7 +93,7 @@ def test_the_same_lines_elsewhere_are_the_same(scale, conditions, tmp_path, monk
         assert (row.stage(there, 0).fingerprint, row.fingerprint(there, 0)) == (of_stage, of_row)
 
 
-def test_a_training_that_was_broken_off_goes_on_in_another_working_folder(conditions, tmp_path, monkeypatch):
+def test_an_interrupted_training_resumes_in_another_working_folder(conditions, tmp_path, monkeypatch):
     shutil.copytree(conditions.folder / "made", tmp_path / "lines")
     (tmp_path / "else").mkdir()
     stages = []

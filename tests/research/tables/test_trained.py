@@ -28,7 +28,7 @@ def test_a_page_in_two_splits_is_refused_before_anything_is_trained(shared, cond
         Trained().prepare(replace(conditions, material=own), seed=0)
 
 
-def test_characters_that_the_model_cannot_write_are_told(conditions, tmp_path):
+def test_characters_outside_the_alphabet_are_reported(conditions, tmp_path):
     store(tmp_path / "hand.test.parquet", "a € e", "page 7")
     lines, said = replace(conditions.material.lines("iam"), test=(str(tmp_path / "hand.test.parquet"),)), []
     own = replace(conditions, material=replace(conditions.material, sets={"iam": lines}), say=said.append)

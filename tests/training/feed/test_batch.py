@@ -96,7 +96,7 @@ def test_a_chunk_depends_on_its_number_and_the_seed_only(mixture):
     assert [batch.texts for batch in other] != [batch.texts for batch in first]
 
 
-def test_every_sample_is_augmented_anew(make_samples):
+def test_every_sample_is_augmented_differently(make_samples):
     """One line, seen again and again, never looks the same."""
     mixture = Mixture((RealLines("a", make_samples("a", 1)),), (1.0,), seed=0)
     greys = {

@@ -55,7 +55,7 @@ def test_workers_change_nothing(batches):
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_stream_goes_on_where_another_stopped(batches, workers):
+def test_a_stream_continues_where_another_stopped(batches, workers):
     whole = list(islice(stream(batches), 12))
     for stopped in (2, 5):
         rest = list(islice(stream(batches, start=whole[stopped][0], workers=workers), 12 - stopped - 1))

@@ -66,7 +66,7 @@ def test_whole_pages_are_no_lines():
         narrow(part(wide), Preparation(height=40), 800)
 
 
-def test_what_cannot_be_used_is_counted():
+def test_unusable_lines_are_counted():
     odd = [
         Sample(written("twice"), "twice"),
         Sample(written("twice"), "twice"),

@@ -35,7 +35,7 @@ def test_the_image_embedding_moves_too_but_more_slowly(tiny_model):
     assert wanted.tuning == Whole() and 0 < wanted.optimizer.backbone_scale < 1
 
 
-def test_the_model_decides_what_is_built_and_a_run_is_only_a_config(tiny_model):
+def test_the_model_determines_the_network_and_a_run_is_a_config(tiny_model):
     wanted = run(tiny_model)
     assert wanted.network == tiny_model.network and wanted.preparation == tiny_model.preparation
     assert config.from_dict(RunConfig, config.to_dict(wanted)) == wanted
