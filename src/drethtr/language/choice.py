@@ -1,4 +1,4 @@
-"""The languages to read in, as a user names them: `auto`, `fr`, `en,de`, `fr,names.txt`."""
+"""Choose the languages to read in, by the names that a user gives: `auto`, `fr`, `en,de`, `fr,names.txt`."""
 
 import lzma
 from pathlib import Path
@@ -11,17 +11,17 @@ AUTO = "auto"
 """All languages of a model; each line is read in its own."""
 
 TEXTS = (".txt", ".txt.xz")
-"""How the names of files of text end."""
+"""Extensions of text files."""
 
 SHARE = 0.3
 """Weight of a user's own texts among the n-grams of a language."""
 
 MOST_BYTES = 16 << 20
-"""Of one file of text."""
+"""Maximum size of a text file."""
 
 
 def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
-    """The languages that are named, separated by commas; to each of them files of text add their words.
+    """The named languages, separated by commas; the words of text files are added to each of them.
 
     Raises:
         ConfigError: if the model has no such language, or no n-grams at all.
@@ -51,7 +51,7 @@ def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines of a file of text that are not empty.
+    """The non-empty lines of a text file.
 
     Raises:
         DataError: if it cannot be read, is too long or not UTF-8.

@@ -1,4 +1,4 @@
-"""N-gram models of several languages, of which each text chooses its own."""
+"""N-gram models of several languages; each text is scored by the one that fits it best."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,17 +23,17 @@ MOST = 64
 """Languages of one model."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
-"""What a language may be called: `en`, `fr`, `grc`, `latin-notes`."""
+"""Valid names of languages: `en`, `fr`, `grc`, `latin-notes`."""
 
 NEAR = 10.0
-"""A text may be in every language that finds its draft at most e^10 times less likely than the likeliest does."""
+"""A text may be in every language in which its draft is at most e^10 times less likely than in the best one."""
 
 
 def check_name(name: str) -> None:
-    """Refuse what no language can be called.
+    """Refuse an invalid name of a language.
 
     Raises:
-        ConfigError: saying what can.
+        ConfigError: describing valid names.
     """
     if not NAME.fullmatch(name):
         raise ConfigError(f"a language is called like en, grc or latin-notes, not {name!r}")
@@ -41,9 +41,9 @@ def check_name(name: str) -> None:
 
 @dataclass(frozen=True)
 class Languages:
-    """N-gram models by language, such as `en`. A text is in the language that finds it likeliest.
+    """N-gram models by language, such as `en`. A text is in the language in which it is likeliest.
 
-    Every line is judged alone, so that its reading does not depend on the lines beside it.
+    The language is chosen per line, so that the reading of a line does not depend on other lines.
     """
 
     models: Mapping[str, NGrams] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Languages:
         return max(self.models, key=lambda name: sum(map(self.models[name].log_probability, lines)))
 
     def near(self, tokens: Tokens) -> list[NGrams]:
-        """The models of the languages in which a line may be, by a draft of its text."""
+        """The models of the languages that a line may be in, by a draft of its text."""
         if len(self.models) <= 1:
             return list(self.models.values())
         likely = {name: ngrams.log_probability(tokens) for name, ngrams in self.models.items()}
@@ -90,7 +90,7 @@ class Languages:
         return type(self)({name: named("language", name, self.models) for name in names})
 
     def with_model(self, name: str, ngrams: NGrams) -> Self:
-        """The languages, one of them added or replaced; n-grams of no language give way to it."""
+        """The languages, with one added or replaced; n-grams without a language are dropped."""
         return type(self)({**{known: one for known, one in self.models.items() if known != ONLY}, name: ngrams})
 
     @cached_property
@@ -101,11 +101,11 @@ class Languages:
         return [sha256(f"{name} {self.models[name].hash}".encode()).hexdigest() for name in sorted(self.models)]
 
     def facts(self) -> dict[str, dict[str, int]]:
-        """What `of_packed` has to know of each model."""
+        """The facts about each model that `of_packed` needs."""
         return {name: ngrams.facts for name, ngrams in self.models.items()}
 
     def packed(self) -> Iterator[tuple[str, NDArray[np.uint8]]]:
-        """Each model in few bytes."""
+        """The compressed models."""
         for name, ngrams in self.models.items():
             yield name, ngrams.packed()
 
@@ -114,7 +114,7 @@ class Languages:
         """The models of an untrusted file.
 
         Raises:
-            CheckpointError: if they are none.
+            CheckpointError: if they are invalid.
         """
         if not isinstance(facts, Mapping) or len(facts) > MOST or not all(map(NAME.fullmatch, facts)):
             raise CheckpointError("its languages have no proper names")
@@ -122,4 +122,4 @@ class Languages:
 
 
 NO_LANGUAGE = Languages()
-"""Of a model without n-grams."""
+"""The languages of a model without n-grams."""

@@ -35,7 +35,7 @@ REMEMBERED = 1 << 14
 """Size of the cache of `step`, some hundred bytes an entry."""
 
 MOST_BYTES = 1 << 28
-"""Of one model in memory."""
+"""Maximum size of a model in memory."""
 
 State = tuple[int, ...]
 """The nodes of the last 0, 1, 2, … tokens, up to order - 1; -1 where no n-gram begins with these tokens."""
@@ -83,7 +83,7 @@ class NGrams:
 
     @cached_property
     def table(self) -> Table:
-        """The model as the compiled loops take it."""
+        """The model for the compiled loops."""
         tokens, losses, backoffs = map(np.ascontiguousarray, (self.tokens, self.losses, self.backoffs))
         return self.order, tokens, losses, self.firsts, backoffs
 
@@ -97,7 +97,7 @@ class NGrams:
         return (0, *(self.child(node, token) for node in state[:-1]))
 
     def child(self, node: int, token: int) -> int:
-        """The n-gram one token longer; -1 if there is none."""
+        """The n-gram extended by a token; -1 if there is none."""
         if node < 0:
             return -1
         tokens, end = self.views[0], self.firsts[node + 1]
@@ -116,7 +116,7 @@ class NGrams:
         return STEP * lost + FAINTEST
 
     def anywhere(self, token: int) -> float:
-        """The log-probability of a token, whatever stands before it."""
+        """The unigram log-probability of a token."""
         return self.next((0,), token)
 
     @cached_property
@@ -131,7 +131,7 @@ class NGrams:
         return self.log_probability_in_python(tokens)
 
     def log_probability_in_python(self, tokens: Sequence[int]) -> float:
-        """`log_probability` as it is defined."""
+        """The definition of `log_probability`."""
         state, total = self.start, 0.0
         for token in (*tokens, EOS):
             gained, state = self.step(state, token)
@@ -155,12 +155,12 @@ class NGrams:
         return digest.hexdigest()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name, as `of_arrays` takes them."""
+        """The arrays by name, for `of_arrays`."""
         return {name: getattr(self, name) for name in dtypes(self.size)}
 
     @property
     def facts(self) -> dict[str, int]:
-        """What `of_packed` has to know: the order, and the lengths of the arrays."""
+        """The facts that `of_packed` needs: the order, and the lengths of the arrays."""
         return {"order": self.order, "nodes": len(self.tokens), "contexts": len(self.children)}
 
     def packed(self) -> NDArray[np.uint8]:
@@ -170,7 +170,7 @@ class NGrams:
 
     @classmethod
     def of_packed(cls, size: int, facts: Mapping[str, int], packed: NDArray[Any] | None) -> Self:
-        """A model as `packed` by anybody; no more memory is taken than for so many n-grams.
+        """A model from untrusted data in the form of `packed`; memory use is bounded by the number of n-grams.
 
         Raises:
             CheckpointError: if it is not a tree of n-grams.

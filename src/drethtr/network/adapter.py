@@ -1,7 +1,7 @@
-"""LoRA: low-rank changes of the projections of a trained network (arXiv 2106.09685).
+"""LoRA: low-rank updates of the projections of a trained network (arXiv 2106.09685).
 
-In training, a projection computes with W + up · down, and W is frozen. To read, the product is added to the weights
-once, so that reading costs nothing more.
+In training, a projection computes with W + up · down, and W is frozen. For reading, the product is added to the weights
+once, so it costs nothing.
 """
 
 from collections.abc import Mapping
@@ -42,14 +42,14 @@ def size_of_rank(network: nn.Module) -> int:
 
 
 def begin_changes(network: nn.Module, rank: int) -> None:
-    """Freeze a network in place and let every projection learn a change of this rank."""
+    """Freeze a network in place, and add a trainable update of this rank to every projection."""
     network.requires_grad_(False)
     for layer in projections(network).values():
         parametrize.register_parametrization(layer, "weight", LowRankChange(layer.weight, rank))
 
 
 def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of the plain network with the learned changes added."""
+    """The weights of the plain network, with the learned updates added."""
     plain = {}
     for name, weight in weights.items():
         layer, learning, rest = name.partition(".parametrizations.weight.")
@@ -62,7 +62,7 @@ def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def changes_between(before: nn.Module, after: nn.Module, rank: int) -> dict[str, Tensor]:
-    """The best low-rank changes from one network to another; exact if the true ones have no higher rank."""
+    """The best low-rank updates from one network to another; exact if the true ones have at most this rank."""
     changed = projections(after)
     changes = {}
     for name, layer in projections(before).items():

@@ -50,7 +50,7 @@ def attend_image(q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float
 
 
 class ImagePrior(nn.Module, ABC):
-    """How image tokens weigh each other by distance; attends from every image token to every other."""
+    """Self-attention of image tokens, weighted by distance."""
 
     @abstractmethod
     def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor: ...

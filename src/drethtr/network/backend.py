@@ -32,7 +32,7 @@ CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
 """Columns of a batch, all views of its lines together: few enough for the caches of a CPU, enough to fill a GPU."""
 
 OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
-"""In torch's messages of failed allocations on devices without an exception of their own."""
+"""Parts of torch's messages for failed allocations, on devices without their own exception."""
 
 
 class TorchNetwork:
@@ -76,7 +76,7 @@ class TorchNetwork:
         return self.kept(memory if self.image is self.text else in_float32(memory))
 
     def kept(self, memory: BatchMemory) -> wall.ImageMemory:
-        """The memory of a batch as search and recognizer see it."""
+        """The memory of a batch, for search and recognizer."""
         keys = memory.layers[-1].keys
         counts = keys.new_full((len(keys),), keys.shape[2]) if memory.mask is None else memory.mask.sum(1)
         tokens = tuple(map(int, counts.tolist()))
@@ -152,10 +152,10 @@ class TorchNetwork:
 
 
 def open_network(model: Model, device: str, precision: Precision, threads: int) -> TorchNetwork:
-    """A network that computes with a model's weights in torch.
+    """Open the network of a model in torch.
 
     Raises:
-        CheckpointError: if the weights are not those of such a network.
+        CheckpointError: if the weights do not fit the network.
         ConfigError: if there is no such device.
     """
     torch.set_num_threads(threads)
@@ -165,12 +165,12 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
 
 
 def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
-    """The torch network of a model, ready to read.
+    """The torch network of a model, in evaluation mode.
 
-    Memory is taken for the weights that are there: the network is first built without any.
+    It is first built without memory for weights, so memory use depends only on the weights in the model.
 
     Raises:
-        CheckpointError: if the weights are not those of such a network.
+        CheckpointError: if the weights do not fit the network.
         ConfigError: if there is no such device.
     """
     where = device_called(device)
@@ -192,10 +192,10 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
 
 
 def rescorer_of(rescorer: Rescorer, tokenizer: Tokenizer, device: str | torch.device = "cpu") -> RescorerNetwork:
-    """The torch network of a rescorer, ready to score.
+    """The torch network of a rescorer, in evaluation mode.
 
     Raises:
-        CheckpointError: if the weights are not those of such a network.
+        CheckpointError: if the weights do not fit the network.
     """
     with torch.device("meta"):
         network = RescorerNetwork(rescorer.config, tokenizer.size)
@@ -210,7 +210,7 @@ def fresh_network(config: NetworkConfig, tokenizer: Tokenizer) -> DRetHTR:
 
 
 def weights_of(network: DRetHTR) -> dict[str, Array]:
-    """The weights of a torch network, as a model has them."""
+    """The weights of a torch network, in the form of `Model.weights`."""
     return {name: weight.detach().cpu().contiguous().numpy() for name, weight in network.state_dict().items()}
 
 
@@ -247,13 +247,13 @@ def mean_of_image(memory: BatchMemory) -> wall.Logits:
 
 
 def without_padding(rows: Tensor, lengths: Sequence[int]) -> list[wall.Logits]:
-    """The rows (B, N, V) of each line that count, in float32."""
+    """The rows (B, N, V) of each line without padding, in float32."""
     return [line[:length] for line, length in zip(rows.float().cpu().numpy(), lengths, strict=True)]
 
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Turn torch's errors of failed allocations into `MemoryError`."""
+    """Convert torch's errors of failed allocations to `MemoryError`."""
     try:
         yield
     except torch.cuda.OutOfMemoryError as error:

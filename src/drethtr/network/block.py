@@ -21,7 +21,7 @@ from drethtr.recognition.decay import LayerPosition
 
 
 def feed_forward(width: int, hidden: int, dropout: float) -> nn.Sequential:
-    """Each token by itself: norm, widen, narrow."""
+    """A feed-forward layer, per token: norm, expansion, projection."""
     return nn.Sequential(
         nn.LayerNorm(width),
         nn.Linear(width, hidden),
@@ -37,21 +37,21 @@ class Block(nn.Module, ABC):
 
     @abstractmethod
     def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
-        """Image tokens (B, I, width) after this layer, and what it keeps of them for the text."""
+        """Image tokens (B, I, width) after this layer, and their keys and values for the text."""
 
     @abstractmethod
     def kept_of_image(self, x: Tensor) -> KeyValue:
-        """What `image` keeps, without computing the image tokens after the layer."""
+        """The keys and values of `image`, without computing the image tokens after the layer."""
 
     @abstractmethod
     def initial_state(self, like: KeyValue) -> Any:
-        """What the layer remembers before the first text token, for as many rows as `like` has."""
+        """The state of the layer before the first text token, for as many rows as `like` has."""
 
     @abstractmethod
     def text(
         self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any, tree: Tree | None = None
     ) -> tuple[Tensor, Any]:
-        """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and what it remembers then."""
+        """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and its new state."""
 
 
 class FusedBlock(Block):

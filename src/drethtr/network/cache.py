@@ -15,14 +15,14 @@ from torch import Tensor
 from drethtr.network.attention import KeyValue
 
 ROOM = 128
-"""Tokens that a new cache has room for."""
+"""Capacity of a new cache in tokens."""
 
 TURNED_AT_ONCE = 4 << 20
-"""Bytes of the heads that are reordered together: as many as fit into a processor's cache."""
+"""Bytes of heads to reorder together: as many as fit into a processor's cache."""
 
 
 class StaleCacheError(RuntimeError):
-    """A cache was used whose text is gone: a bug in the search."""
+    """A cache was used after its rows were reordered: a bug in the search."""
 
 
 class Store:
@@ -59,7 +59,7 @@ class Store:
                 heads.copy_(heads.index_select(0, rows))
 
     def write(self, text: KeyValue, at: int) -> None:
-        """Write further tokens after place `at`."""
+        """Write tokens from place `at` on."""
         self.written = at + text.keys.shape[2]
         for part, new in zip(self.parts, text, strict=True):
             part[:, :, at : self.written] = new
@@ -84,12 +84,12 @@ class TextCache(NamedTuple):
 
     @classmethod
     def empty(cls, like: KeyValue) -> Self:
-        """Before the first token, for as many rows as `like` has."""
+        """The cache before the first token, for as many rows as `like` has."""
         nothing = (part.new_empty(*part.shape[:2], 0, part.shape[-1]) for part in like)  # a view would keep all of it
         return cls.all_of(Store(KeyValue(*nothing), 0))
 
     def followed_by(self, text: KeyValue, room: int = ROOM) -> "TextCache":
-        """The text with N further tokens, keys and values (R, H, N, K); a new store has `room` for so many."""
+        """The text with N further tokens, keys and values (R, H, N, K); a new store has a capacity of `room`."""
         length = self.length + text.keys.shape[2]
         if not self.length:
             return TextCache.all_of(Store(text, length))
@@ -100,7 +100,7 @@ class TextCache(NamedTuple):
     def with_room(self, length: int, room: int) -> Store:
         """A store with this text, its rows in order, and room for a longer one."""
         self.refuse_stale()
-        # A token behind this text would overwrite that of a newer cache of the store.
+        # A token after this text would overwrite that of a newer cache of the store.
         is_newest = self.store.written == self.length
         if length > self.store.parts.keys.shape[2] or not is_newest or len(self.rows) != len(self.store.order):
             return self.store.moved(self.rows, self.length, room_for(length, room))
@@ -127,7 +127,7 @@ class TextCache(NamedTuple):
 
 
 def room_for(tokens: int, room: int) -> int:
-    """The least of `room`, twice that, four times that and so on, that holds so many tokens."""
+    """The smallest of `room`, twice that, four times that and so on, with room for so many tokens."""
     while room < tokens:
         room *= 2
     return room

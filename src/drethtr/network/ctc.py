@@ -1,9 +1,9 @@
 """The CTC head on the image tokens.
 
-It reads twice. The *draft* comes straight from the backbone, before any layer of the decoder. Every image token gets
-from it how many characters begin up to there (its reading position, on the scale of the text positions) and what seems
-to stand there. The *refined* reading adds what the image tokens learned in the decoder's layers. The blank shares the
-id of the padding token, which no text contains.
+It reads twice. The *draft* comes directly from the backbone, before any layer of the decoder. It adds to every image
+token the number of characters begun up to there (its reading position, on the scale of the text positions) and the
+probable character. The *refined* reading corrects the draft with the image tokens after the decoder's layers. The blank
+shares the id of the padding token, which no text contains.
 """
 
 from typing import NamedTuple
@@ -89,7 +89,7 @@ class CTCHead(nn.Module):
 def ctc_loss(logits: Tensor, steps: Tensor, tokens: Tensor, lengths: Tensor, blank: int) -> Tensor:
     """Negative log-likelihood of each line's tokens under logits (B, S, V), (B,); 0 where they do not fit.
 
-    A line with more characters (and doubled ones) than steps has no CTC path and teaches nothing.
+    A line with more characters (plus doubled ones) than steps has no CTC path and does not affect training.
     """
     log_probabilities = logits.float().log_softmax(-1).transpose(0, 1)
     return F.ctc_loss(log_probabilities, tokens, steps, lengths, blank=blank, reduction="none", zero_infinity=True)

@@ -1,7 +1,7 @@
-"""How fast a layer forgets: a decay factor γ in (0, 1) for every head.
+"""The decay of a layer: a factor γ in (0, 1) for every head.
 
-γ is either scheduled, a pure function of the layer's position in the network, or gated, computed from the text. The
-larger γ, the longer the memory.
+γ is either scheduled, a function of the layer's position in the network, or gated, computed from the text. The larger
+γ, the longer the memory.
 """
 
 from abc import ABC, abstractmethod
@@ -36,7 +36,7 @@ class ScheduledDecay(Decay):
 
 
 class GatedDecay(Decay):
-    """γ = sigmoid(x W)^(1/τ): each token says how much of the past to keep (paper, eq. 5)."""
+    """γ = sigmoid(x W)^(1/τ): each token determines how much of the past to keep (paper, eq. 5)."""
 
     def __init__(self, width: int, heads: int, temperature: float) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ def build_decay(config: DecayConfig, position: LayerPosition, width: int) -> Dec
 
 @build_decay.register
 def scheduled(config: Scheduled, position: LayerPosition, width: int) -> Decay:
-    """γ as the schedule has it at this layer."""
+    """γ from the schedule."""
     return ScheduledDecay(log_gamma(config, position))
 
 

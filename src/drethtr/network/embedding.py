@@ -1,4 +1,4 @@
-"""Where tokens stand: positions of text and image tokens."""
+"""Embeddings of text tokens, and positions of text and image tokens."""
 
 import math
 from abc import ABC, abstractmethod
@@ -46,7 +46,7 @@ class ImagePositions(nn.Module, ABC):
 
 
 class LearnedImagePositions(ImagePositions):
-    """One vector per position; a line of more tokens stretches the table over its length."""
+    """One vector per position; for a longer line, the table is stretched over its length."""
 
     def __init__(self, places: int, width: int) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class LearnedImagePositions(ImagePositions):
         tokens, last = x.shape[1], self.table.shape[1] - 1
         if tokens <= last + 1:
             return x + self.table[:, :tokens]
-        # Each line by its own length: how long its neighbors in the batch are must not move it.
+        # By its own length: other lines of the batch must not affect it.
         stretch = last / (counts - 1).clamp(min=max(last, 1))
         at = (torch.arange(tokens, device=x.device) * stretch[:, None]).clamp(max=last)
         before, table = at.long(), self.table[0]

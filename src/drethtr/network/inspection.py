@@ -1,7 +1,7 @@
-"""What a network attended to while it wrote a text, for pictures and inspection; reading never needs it.
+"""The attention of a network while it wrote a text, for pictures and inspection; reading does not need it.
 
-The text is decoded once more in one pass, and hooks record of every layer where on the image each token attended, how
-much the text before it counted, and how fast that decayed.
+The text is decoded again in one pass, and hooks record for every layer the attention of each token to the image, the
+weights of earlier text, and their decay.
 
 Shapes, everywhere in this file: H heads, N tokens of one text, I image tokens.
 """
@@ -32,9 +32,9 @@ from drethtr.network.network import BatchMemory, DRetHTR
 class LayerWeights(NamedTuple):
     """Weights in each layer, for N tokens of one line.
 
-    attention  (layers, H, N, I) share of its attention that each token gives to each image token, summing to 1
+    attention  (layers, H, N, I) attention of each token to each image token, normalized to a sum of 1
     text       (layers, H, N, N) weight of each earlier token: softmax weights, or |Q Kᵀ| ⊙ D
-    reach      (layers, H) how many tokens a memory lasts on average, 1 / (1 - γ); None where nothing decays
+    reach      (layers, H) mean number of tokens that a memory lasts, 1 / (1 - γ); None without decay
     """
 
     attention: Tensor
@@ -44,7 +44,7 @@ class LayerWeights(NamedTuple):
 
 @torch.inference_mode()
 def watch(network: DRetHTR, memory: BatchMemory, tokens: Tensor) -> LayerWeights:
-    """Decode a text once more: `tokens` (1, N) are the input of the N steps; the batch is this one line."""
+    """Decode a text again: `tokens` (1, N) are the inputs of the N steps; the batch is this one line."""
     attention: list[Tensor] = []
     text: list[Tensor] = []
     reach: list[Tensor] = []
@@ -92,7 +92,7 @@ def shares(q: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
 
 @singledispatch
 def text_weights(mixer: nn.Module, *given: Any) -> Tensor:
-    """(1, H, N, N), from what a mixer is given for a whole text: token vectors, queries, keys and values, ..."""
+    """(1, H, N, N), from the inputs of a mixer for a whole text: token vectors, queries, keys and values, ..."""
     raise TypeError(f"no weights are known of a {type(mixer).__name__}")
 
 

@@ -1,8 +1,7 @@
-"""How the text tokens of one layer weigh the image and the text before them.
+"""Mixers: how the text tokens of a layer attend to the image and to earlier text.
 
-A `PastMixer` attends to the text alone, a `TextMixer` to image and text. Both take their state and return the next;
-whether it is a matrix of fixed size or a growing cache is their own business. `drethtr.network.fusion` has the
-projections to and from heads around them.
+A `PastMixer` attends only to text, a `TextMixer` to image and text. Both take a state and return the next one, which
+may be a matrix of fixed size or a growing cache. `drethtr.network.fusion` has the projections to and from heads.
 """
 
 from abc import ABC, abstractmethod
@@ -27,7 +26,7 @@ State = TypeVar("State")
 
 
 class PastMixer(nn.Module, ABC, Generic[State]):
-    """What a text query takes from the text before it. `dropout` falls on single weights."""
+    """Attention of text tokens to earlier text; `dropout` drops single weights."""
 
     @abstractmethod
     def initial_state(self, like: KeyValue) -> State:
@@ -45,9 +44,9 @@ class PastMixer(nn.Module, ABC, Generic[State]):
 
 
 class TextMixer(nn.Module, ABC, Generic[State]):
-    """What a text query takes from the image and from the text before it.
+    """Attention of text tokens to the image and to earlier text.
 
-    Rows are lines x beams: the text is (R, ...), the image (B, ...) with B lines. `dropout` falls on single weights.
+    Rows are lines x beams: the text is (R, ...), the image (B, ...) with B lines. `dropout` drops single weights.
     """
 
     @abstractmethod
@@ -160,7 +159,7 @@ def unseen_hidden(scores: Tensor, seen: Tensor | None) -> Tensor:
 
 
 class SummedMixer(TextMixer[State]):
-    """Image and text weighed separately and summed: ARMF with retention (paper, eqs. 7-9), split softmax without."""
+    """Attention to the image plus attention to text: ARMF with retention (paper, eqs. 7-9), else split softmax."""
 
     def __init__(self, past: PastMixer[State]) -> None:
         super().__init__()

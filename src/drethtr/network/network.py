@@ -3,8 +3,8 @@
     encode_image  images → keys and values for every layer's text     once per line
     decode_text   tokens, image memory, state → logits, state         a whole text, or one token
 
-Training decodes the whole text in one call, reading one token per call, with the same code. The config alone decides
-which system of the paper a network is: decoder-only or encoder-decoder, retentive or softmax.
+Training decodes the whole text in one call, reading one token per call, with the same code. The config determines the
+system of the paper: decoder-only or encoder-decoder, retentive or softmax.
 """
 
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ State = TypeVar("State")
 
 
 class BatchMemory(NamedTuple):
-    """What the decoder needs of the images of B lines.
+    """A batch of B encoded lines, for the decoder.
 
     layers  keys and values (B, H, I, K) of the image tokens in every layer
-    mask    (B, I), true where an image token is; None where all are
+    mask    (B, I), false for padding; None without padding
     ctc     the reading of the CTC head, if the network has one
     """
 
@@ -93,7 +93,7 @@ class DRetHTR(nn.Module):
 
         Args:
             images: (B, 1, height, columns), ink +1, paper -1.
-            widths: (B,) columns of each line; what lies beyond changes nothing.
+            widths: (B,) columns of each line; the rest is padding and has no effect.
         """
         features, counts = self.backbone(images, widths)
         return self.encode_features(features, counts)
@@ -122,9 +122,9 @@ class DRetHTR(nn.Module):
         return BatchMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
 
     def without_image(self, lines: int) -> BatchMemory:
-        """The memory of lines that have no image: one token each, without content or position.
+        """The memory of lines without images: one token each, without content or position.
 
-        The decoder is then a language model, if it was trained to be one.
+        With it the decoder is a language model, if it was trained for that.
         """
         nothing = self.to_width.weight.new_zeros(lines, 1, self.config.width)
         return self.encode_tokens(nothing, torch.ones(lines, dtype=torch.long, device=nothing.device))
@@ -152,7 +152,7 @@ class DRetHTR(nn.Module):
     def decode_tree(self, tokens: Tensor, tree: Tree, memory: BatchMemory) -> Tensor:
         """Logits (B, N, vocabulary) after each node of a tree of texts for each line, tokens (B, N), in one pass.
 
-        They equal what `decode_text` gives for each text alone; shared beginnings are computed once.
+        They equal those of `decode_text` for each text alone; shared prefixes are computed once.
         """
         x, start = self.embed(tokens, tree.place), self.initial_state(memory, tree.nodes.shape[1])
         for block, kept, empty in zip(self.blocks, memory.layers, start.layers, strict=True):

@@ -1,6 +1,6 @@
 """The step between the output of the heads and its projection back to the network's width.
 
-DRetHTR changes nothing here. RetNet's own block norms every head and gates it; the paper leaves both out (Sec. 4.1.2).
+DRetHTR has none. RetNet's own block normalizes and gates every head; the paper omits both (Sec. 4.1.2).
 
 Shapes, everywhere in this file: found, x (B, N, width), the heads of a token next to each other.
 Source: RetNet, arXiv 2307.08621, Sec. 2.3.
@@ -16,16 +16,16 @@ from drethtr.recognition.architecture import HeadNorm, OutputConfig, Plain, Sigm
 
 
 class Output(nn.Module, ABC):
-    """Changes the output of a layer's heads; `on_image` says whether that of image tokens changes as well."""
+    """Transforms the output of a layer's heads; `on_image` also for image tokens."""
 
     on_image: bool = True
 
     @abstractmethod
     def forward(self, found: Tensor, x: Tensor) -> Tensor:
-        """`x` are the tokens that the layer was given, after its norm."""
+        """Transform the output; `x` are the normalized inputs of the layer."""
 
     def of_image(self, found: Tensor, x: Tensor) -> Tensor:
-        """Change the output for image tokens, if `on_image` says so."""
+        """Transform the output for image tokens, if `on_image`."""
         changed: Tensor = self(found, x) if self.on_image else found
         return changed
 
@@ -45,7 +45,7 @@ class SigmoidOutput(Output):
 
 
 class NormedHeads(Output):
-    """Every head of every token normed by itself."""
+    """A norm for every head of every token."""
 
     def __init__(self, width: int, heads: int, *, on_image: bool) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class NormedHeads(Output):
 
 
 class SwishGated(NormedHeads):
-    """Normed heads, each channel let through as far as the token says."""
+    """Normalized heads, with a gate for each channel, computed from the token."""
 
     def __init__(self, width: int, heads: int, *, on_image: bool) -> None:
         super().__init__(width, heads, on_image=on_image)
@@ -70,7 +70,7 @@ class SwishGated(NormedHeads):
 
 @singledispatch
 def build_output(config: OutputConfig, width: int, heads: int) -> Output:
-    """What a layer does to the output of its heads."""
+    """The module for the output of the heads of a layer."""
     raise TypeError(f"no output is registered for {config!r}")
 
 

@@ -1,8 +1,8 @@
 """Convolutions over lines of different widths in one batch, each as if it were alone.
 
-A batch is as wide as its widest line. A layer that sees neighboring columns would see what lies right of a shorter
-line, so it clears those columns first: each line then meets the zeros that a convolution pads with at its own right
-edge. Layers that treat every column by itself need no care; what they leave right of a line has no meaning.
+A batch is as wide as its widest line. A layer that sees neighboring columns would see the padding of a shorter line, so
+it clears those columns first: each line then sees at its right edge the zeros with which a convolution pads. Layers
+that treat every column separately need no clearing; their output in the padding has no meaning.
 
 Shapes, everywhere in this file: B lines, C channels, H rows, W columns.
 """
@@ -25,8 +25,8 @@ def valid(lengths: Tensor, size: int) -> Tensor:
 class Padded(NamedTuple):
     """Feature maps (B, C, H, W) and the columns of each line that count, int64 (B,).
 
-    `full` says that all columns of all lines count, so that nothing needs to be cleared. It is decided once, in `of`:
-    asking the tensor again in every layer would make the accelerator wait.
+    `full`: no line has padding, so nothing needs to be cleared. This is determined once, in `of`: checking the tensor in
+    every layer would stall the accelerator.
     """
 
     pixels: Tensor
@@ -46,18 +46,18 @@ class Padded(NamedTuple):
         return cls(images if full else images.clone(), widths, full)  # a copy, because `fenced` writes into it
 
     def map(self, layer: Callable[[Tensor], Tensor]) -> "Padded":
-        """The value after a layer that treats every column by itself."""
+        """Apply a layer that treats every column separately."""
         return self._replace(pixels=layer(self.pixels))
 
     def cleared(self) -> "Padded":
-        """Set the columns that do not count to zero."""
+        """Set the padding to zero."""
         if self.full:
             return self
         kept = valid(self.widths, self.pixels.shape[-1])[:, None, None].to(self.pixels.dtype)
         return self._replace(pixels=self.pixels * kept)
 
     def fenced(self, columns: int) -> "Padded":
-        """Set so many columns right of each line to zero, which is all that a narrow kernel sees.
+        """Set this many columns right of each line to zero: all that a narrow kernel sees.
 
         On a CPU without gradients this happens in place: copying all pixels would take a tenth of a network's time.
         """
@@ -122,7 +122,7 @@ def activated(activation: Activation, pixels: Tensor) -> Tensor:
 
 
 class SqueezeExcitation(nn.Module):
-    """Scales each channel by what the whole line says about it (arXiv 1709.01507)."""
+    """Scales each channel by a gate computed from the whole line (arXiv 1709.01507)."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A copy of a network that computes in bfloat16, for reading on processors and GPUs that pay for it.
+"""Copies of networks that compute in bfloat16, for reading on processors and GPUs that gain from it.
 
 The backbone and the projections of every layer compute in bfloat16. Sums stay in float32: tokens from layer to layer,
 norms, logits, and retention's memory.
@@ -17,7 +17,7 @@ from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.recognition.architecture import NetworkConfig
 
 WORTHWHILE = 2**20
-"""Weights of a layer from which on decoding is faster in bfloat16; a smaller one decodes text in float32."""
+"""Layers with at least this many weights decode faster in bfloat16; smaller ones decode text in float32."""
 
 
 def pays_for_steps(config: NetworkConfig) -> bool:
@@ -26,7 +26,7 @@ def pays_for_steps(config: NetworkConfig) -> bool:
 
 
 def in_float32(memory: BatchMemory) -> BatchMemory:
-    """A memory whose keys and values are in float32, for a decoder that computes so."""
+    """A memory with keys and values in float32, for a decoder in float32."""
     return memory._replace(layers=tuple(KeyValue(kept.keys.float(), kept.values.float()) for kept in memory.layers))
 
 
@@ -54,7 +54,7 @@ def as_weights(module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def cast_backbone(backbone: Backbone, dtype: torch.dtype) -> None:
-    """Cast all weights but those of batch norms, which take any numbers and lose much by rounding."""
+    """Cast all weights except those of batch norms, which accept any type and lose accuracy by rounding."""
     for module in backbone.modules():
         if not isinstance(module, nn.BatchNorm2d) and not any(True for _ in module.children()):
             module.to(dtype)

@@ -1,7 +1,7 @@
-"""Texts that share beginnings as trees, in which a shared token is one node.
+"""Batches of prefix trees: texts that share prefixes, with one node for each shared token.
 
-Most of a layer treats each token alone and is computed once per node. Only where tokens attend to their text does each
-text get a row of its own.
+Most of a layer treats each token separately and is computed once per node. Only for attention to the text does each
+text get its own row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ def of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:
 
 
 def stack_trees(trees: Sequence[TextTree]) -> tuple[Tensor, Tree]:
-    """Tokens (lines, N) and trees as `DRetHTR.decode_tree` takes them; no text goes through padding."""
+    """Tokens (lines, N) and trees for `DRetHTR.decode_tree`; no text contains padding."""
     nodes = max(len(tree.tokens) for tree in trees)
     texts = max(max(len(tree.paths) for tree in trees), 1)
     length = max(len(path) for tree in trees for path in (*tree.paths, [0]))

@@ -16,7 +16,7 @@ from torch import Tensor
 from drethtr.base.errors import CheckpointError
 
 ZIP, LEGACY = b"PK\x03\x04", b"\x80\x02"
-"""How torch files begin, since torch 1.6 and before."""
+"""First bytes of torch files, since torch 1.6 and before."""
 
 DAMAGES = (
     BadZipFile,
@@ -32,11 +32,11 @@ DAMAGES = (
     MemoryError,
     OverflowError,
 )
-"""What reading a damaged archive or tensor ends in."""
+"""Errors that reading a damaged archive or tensor may cause."""
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file by name; its first bytes tell what kind of file it is.
+    """The tensors of a file by name; its first bytes determine the format.
 
     Raises:
         CheckpointError: if it is missing, damaged, or holds anything but named tensors.
@@ -81,7 +81,7 @@ def read_torch(path: Path) -> dict[str, Tensor]:
 
 
 def refuse_bomb(archive: ZipFile, size: int) -> None:
-    """Refuse an archive that holds more than the file's size: torch compresses no entry, and none overlap."""
+    """Refuse an archive with more content than the file's size: torch does not compress entries, and none overlap."""
     for entry in archive.infolist():
         if entry.compress_type != ZIP_STORED:
             raise CheckpointError(f"{entry.filename} is compressed, which torch never does")
@@ -90,7 +90,7 @@ def refuse_bomb(archive: ZipFile, size: int) -> None:
 
 
 def refused(error: pickle.UnpicklingError) -> str:
-    """What torch refused to load; its own message suggests to load the file all the same."""
+    """The error for a file that torch refuses; torch's own message suggests loading it anyway."""
     if name := re.search(r"GLOBAL (\S+) ", str(error)):
         return f"it references {name[1]}, which a plain state dict never does"
     return "not a whole torch file, or it holds more than named tensors; save the bare state dict"
@@ -102,7 +102,7 @@ def named_entries(held: object) -> Collection[tuple[object, object]]:
 
 
 def named_tensor(entry: tuple[object, object]) -> tuple[str, Tensor]:
-    """An entry of a state dict: a plain tensor under its name, none of whose numbers stands for several."""
+    """An entry of a state dict: a plain tensor with its name, not expanded."""
     name, weight = entry
     plain = isinstance(weight, Tensor) and weight.layout is torch.strided and weight.device.type == "cpu"
     if not (isinstance(name, str) and isinstance(weight, Tensor) and plain):
@@ -149,7 +149,7 @@ def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: C
 
 
 def check_finite(weights: Mapping[str, Tensor], named: Callable[[str], str] = str) -> None:
-    """Refuse weights that are no numbers in float32: they would read as silence. Those on the meta device have none.
+    """Refuse weights that are not finite in float32: lines would read as empty. Weights on the meta device pass.
 
     Raises:
         CheckpointError: naming them.
@@ -164,6 +164,6 @@ def is_finite(weight: Tensor) -> bool:
 
 
 def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
-    """The first few names, and how many there are besides."""
+    """The first few names, and the number of others."""
     more = len(names) - shown
     return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""What every backbone is: images of lines in, tokens from left to right out."""
+"""The interface of backbones: images of lines in, tokens from left to right out."""
 
 from abc import ABC, abstractmethod
 from functools import singledispatch
@@ -12,14 +12,14 @@ from drethtr.recognition.backbones import BackboneConfig
 
 
 class ImageFeatures(NamedTuple):
-    """Tokens of some lines, (B, N, width), and how many of them count for each line, int64 (B,)."""
+    """Tokens of some lines, (B, N, width), and the number of tokens of each line, int64 (B,); the rest is padding."""
 
     tokens: Tensor
     counts: Tensor
 
 
 class Backbone(nn.Module, ABC):
-    """Turns images of lines into tokens; a line's tokens do not depend on the lines beside it in the batch."""
+    """Turns images of lines into tokens; the tokens of a line do not depend on the other lines of the batch."""
 
     width: int
     """Channels of a token."""
@@ -54,7 +54,7 @@ class Backbone(nn.Module, ABC):
         """
 
     def padded(self, images: Tensor, widths: Tensor) -> Padded:
-        """The images as the layers take them, wide enough for one token."""
+        """The images for the layers, wide enough for one token."""
         if images.shape[1:3] != (1, self.height):
             channels, height = images.shape[1:3]
             raise DataError(

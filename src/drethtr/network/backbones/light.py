@@ -1,6 +1,6 @@
-"""A small backbone to train from nothing, in the manner of ConvNeXt (arXiv 2201.03545).
+"""A small backbone to train from scratch, similar to ConvNeXt (arXiv 2201.03545).
 
-Every position is normalized by itself, over its channels: no statistics of a batch, and none of padding.
+Every position is normalized separately, over its channels: statistics depend neither on the batch nor on padding.
 
 Shapes, everywhere in this file: B lines, C channels, N tokens.
 """

@@ -1,7 +1,7 @@
-"""Patch embedding, as vision transformers have it: a line cut into rectangles, each of them a token.
+"""Patch embedding, as in vision transformers: a line is cut into rectangles, each of which is a token.
 
-The tokens of one column of patches stand next to each other, top to bottom, so that a longer line only adds
-tokens at the end. The released code also has them row by row, and puts a class token first; neither is of use here.
+The tokens of one column of patches are consecutive, top to bottom, so that a longer line only adds tokens at the end.
+The released code also supports row order, and puts a class token first; neither is useful here.
 
 Shapes, everywhere in this file: B lines, N tokens, P pixels of a patch.
 Source: ViT, arXiv 2010.11929.
