@@ -25,8 +25,8 @@ def valid(lengths: Tensor, size: int) -> Tensor:
 class Padded(NamedTuple):
     """Feature maps (B, C, H, W) and the columns of each line that count, int64 (B,).
 
-    `full`: no line has padding, so nothing needs to be cleared. This is determined once, in `of`: checking the tensor in
-    every layer would stall the accelerator.
+    `full`: no line has padding, so nothing needs to be cleared. This is determined once, in `of`, as checking the
+    tensor in every layer would stall the accelerator.
     """
 
     pixels: Tensor

@@ -33,8 +33,8 @@ from drethtr.recognition.search.joint import (
     changed,
     changes_at,
     ctc_scores,
-    judged,
-    read_back,
+    judgment,
+    rescore,
 )
 from drethtr.recognition.search.scorer import LanguageScorer, NetworkScorer, log_softmax
 from drethtr.recognition.search.stepwise import Hypothesis
@@ -75,7 +75,7 @@ def test_texts_read_back_are_scored_as_if_written_step_by_step(changes):
     made = network(**changes)
     memory = noise_lines(made, 4)
     texts = [[(4, 5), (), (4, 5, 6, 7), (4, 8, 6, 7), (6,) * 9], [(7, 8, 9)], [], [(4,), (5,), (6, 7, 6)]]
-    for line, (found, expected) in enumerate(zip(read_back([NetworkScorer(made, memory)], texts), texts, strict=True)):
+    for line, (found, expected) in enumerate(zip(rescore([NetworkScorer(made, memory)], texts), texts, strict=True)):
         assert [text.tokens for text, *_ in found] == expected
         scorer = NetworkScorer(made, memory).keep(np.array([line]))
         for text, *_ in found:
@@ -92,13 +92,13 @@ def test_without_the_image_texts_are_scored_as_if_written_without(changes):
     made = network(**changes)
     scorer, language = NetworkScorer(made, noise_lines(made, 2)), LanguageScorer(made)
     texts = [[(4, 5), (4, 5, 6, 7)], [(7, 8, 9), ()]]
-    [one, two], [three, four] = read_back([scorer], texts, language)
+    [one, two], [three, four] = rescore([scorer], texts, language)
     for judgment in (one, two, three, four):
         [logits] = language.score_trees([TextTree.of([judgment.text.tokens])])
         expected = sum(float(logits[place, token]) for place, token in enumerate((*judgment.text.tokens, EOS)))
         assert judgment.language == pytest.approx(expected, rel=1e-4, abs=1e-3)
         assert judgment.language != pytest.approx(judgment.text.log_probability, abs=1e-2)
-    assert [judgment.language for line in read_back([scorer], texts) for judgment in line] == [None] * 4
+    assert [judgment.language for line in rescore([scorer], texts) for judgment in line] == [None] * 4
 
 
 def test_weights_left_open_are_those_of_the_model():
@@ -172,7 +172,7 @@ def test_a_rescorer_votes_alone_or_beside_the_ngrams(with_ngrams):
 def test_what_texts_share_is_read_once(made):
     memory, read = noise_lines(made, 1), []
     made.text.embed.register_forward_hook(lambda _module, given, _out: read.append(given[0].shape))
-    read_back([NetworkScorer(made, memory)], [[(4, 5, 6, 7), (4, 5, 6, 8), (4, 9, 6, 7)]])
+    rescore([NetworkScorer(made, memory)], [[(4, 5, 6, 7), (4, 5, 6, 8), (4, 9, 6, 7)]])
     assert read == [(1, 1 + 4 + 1 + 3)]
 
 
@@ -217,7 +217,7 @@ def test_scores_are_means_over_views_and_each_of_them_proposes_texts(made):
     for line, texts in enumerate(replace(joint, stretches=(1.0, 1.2)).propose(made, list(map(View.of, views)))):
         tokens = [text.decoder.tokens for text in texts]
         assert set(tokens) == {text.decoder.tokens for of_view in alone for text in of_view[line]}
-        backs = [read_back([NetworkScorer(made, made.keep(memory, [line]))], [tokens])[0] for memory in views]
+        backs = [rescore([NetworkScorer(made, made.keep(memory, [line]))], [tokens])[0] for memory in views]
         for number, text in enumerate(texts):
             both = [of_view[number].text.log_probability for of_view in backs]
             assert text.decoder.log_probability == pytest.approx(sum(both) / 2, abs=1e-3)
@@ -269,7 +269,7 @@ def test_doubts_are_the_tokens_that_are_nearly_as_likely():
     logits = np.full((3, 8), -10.0)
     for place, (token, others) in enumerate([(4, {6: 0.5}), (5, {7: -NEARLY / 2, 4: -NEARLY - 0.1}), (EOS, {4: -0.2})]):
         logits[place, [token, *others]] = [-1.0, *(lead - 1.0 for lead in others.values())]
-    text, doubts, language = judged((4, 5), logits, 2 * logits)
+    text, doubts, language = judgment((4, 5), logits, 2 * logits)
     assert language == pytest.approx(2 * text.log_probability)
     assert text.token_log_probabilities == (-1.0, -1.0, -1.0)
     assert doubts == (Doubt(0, 6), Doubt(2, 4), Doubt(1, 7))
@@ -310,7 +310,7 @@ def tried(gains: dict[Change, float]) -> LineSearch:
 def test_what_makes_a_text_better_in_several_places_is_put_together():
     """Two changes that touch are not both made; the one that brings more is."""
     made = tried({Change(0, 1, (9,)): 2.0, Change(1, 1, (9,)): 1.0, Change(4, 5, ()): 1.0, Change(3, 4, ()): -1.0})
-    made.go_on()
+    made.advance()
     assert list(made.waiting) == [(9, 5, 6, 7)]
 
 
@@ -321,22 +321,22 @@ def test_doubts_that_were_followed_move_with_what_stands_there(together, base, s
     """Those about what was changed are open again; what became of the text counts, not what was tried of it."""
     made = tried({Change(0, 2, ()): 3.0, Change(4, 5, (9,)): 2.0})
     made.settled = frozenset({Doubt(0, 10), Doubt(3, 11), Doubt(5, 10)})
-    made.go_on()
+    made.advance()
     [text] = made.waiting
-    made.enter([Judgment(Hypothesis(text, together, ()), (Doubt(1, 11),))])
-    made.go_on()
+    made.add_scores([Judgment(Hypothesis(text, together, ()), (Doubt(1, 11),))])
+    made.advance()
     assert made.base == base and made.settled == settled and not made.waiting
 
 
 def test_the_empty_text_is_corrected_too():
     made = search_of({(): 0.0}, Doubt(0, 5), ctc=-100.0)
-    made.go_on()
+    made.advance()
     assert list(made.waiting) == [(5,)]
 
 
 def test_the_most_doubtful_places_come_first_and_others_later():
     made = search_of({TEXT: 0.0}, *(Doubt(place % 5, 9 + place // 5) for place in range(10)), ctc=-100.0)
-    made.go_on()
+    made.advance()
     assert {text for text in made.waiting if 10 in text and 9 not in text} == {
         changed(TEXT, [change]) for place in range(3) for change in changes_at(Doubt(place, 10), TEXT)
     }
@@ -346,12 +346,12 @@ def test_the_most_doubtful_places_come_first_and_others_later():
 def test_later_doubts_are_followed_when_the_first_bring_nothing():
     doubts = tuple(Doubt(place % 5, 9 + place // 5) for place in range(10))
     made = search_of({TEXT: 0.0}, *doubts, ctc=-100.0)
-    made.go_on()
-    made.enter([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
-    made.go_on()
+    made.advance()
+    made.add_scores([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
+    made.advance()
     assert made.base == TEXT and made.waiting and made.settled == frozenset(doubts)
-    made.enter([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
-    made.go_on()
+    made.add_scores([Judgment(Hypothesis(text, -50.0, ()), ()) for text in made.waiting])
+    made.advance()
     assert not made.waiting
 
 
@@ -360,7 +360,7 @@ def test_what_the_ctc_head_refuses_is_not_tried():
     score = made.heads[0](changed(TEXT, [Change(0, 1, (9,))]))
     for worse, waits in ((WORSE - 0.1, True), (WORSE + 0.1, False)):
         made = search_of({TEXT: 0.0}, Doubt(0, 9), ctc=score + worse)
-        made.go_on()
+        made.advance()
         assert (changed(TEXT, [Change(0, 1, (9,))]) in made.waiting) == waits
 
 

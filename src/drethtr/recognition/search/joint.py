@@ -141,19 +141,19 @@ class LineSearch:
         unknown = [text for text in dict.fromkeys(texts) if text not in self.known]
         self.waiting = {}
         if unknown:
-            said = ctc_scores(self.heads, unknown, unknown[0] if self.base is None else self.base)
-            self.waiting = dict(zip(unknown, map(FirstPassScores, said, map(self.voices.say, unknown)), strict=True))
+            scores = ctc_scores(self.heads, unknown, unknown[0] if self.base is None else self.base)
+            self.waiting = dict(zip(unknown, map(FirstPassScores, scores, map(self.voices.say, unknown)), strict=True))
 
-    def enter(self, judgments: Iterable[Judgment]) -> None:
+    def add_scores(self, judgments: Iterable[Judgment]) -> None:
         """Add the decoder's scores of the waiting texts."""
         for (text, doubts, rescored), (ctc, counted) in zip(judgments, self.waiting.values(), strict=True):
-            said = [counted] if self.voices.speak else []
+            language = [counted] if self.voices.speak else []
             if rescored is not None:
-                said.append(rescored + PER_TOKEN * len(text.tokens))
-            self.known[text.tokens] = ScoredText(text, ctc, doubts, sum(said) / max(len(said), 1))
+                language.append(rescored + PER_TOKEN * len(text.tokens))
+            self.known[text.tokens] = ScoredText(text, ctc, doubts, sum(language) / max(len(language), 1))
         self.waiting = {}
 
-    def go_on(self) -> None:
+    def advance(self) -> None:
         """Combine the changes that improved the base; once that text is scored, try changes of the best text."""
         if self.base is not None and self.tried:
             self.chosen = self.improvements(self.base)
@@ -167,7 +167,7 @@ class LineSearch:
             taken = self.chosen if best == together else self.chosen[:1]
             self.settled = frozenset(moved(self.settled, taken))
             self.base, self.chosen = best, ()
-        self.change(best)
+        self.try_doubts(best)
 
     def improvements(self, base: Tokens) -> tuple[Change, ...]:
         """The changes that improved the base, best first; of those that touch, the best."""
@@ -179,20 +179,20 @@ class LineSearch:
                 chosen.append(change)
         return tuple(chosen)
 
-    def change(self, base: Tokens) -> None:
+    def try_doubts(self, base: Tokens) -> None:
         """Try the next doubts about the base: queue the changes that CTC head and n-grams do not rule out."""
         _, ctc, doubts, _ = self.known[base]
         before = ctc + self.voices.vote(base)
         open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
         while open_doubts and not self.waiting:
-            followed, open_doubts = open_doubts[:AT_ONCE], open_doubts[AT_ONCE:]
-            self.settled |= frozenset(followed)
-            changes = [change for doubt in followed for change in changes_at(doubt, base)]
+            tried, open_doubts = open_doubts[:AT_ONCE], open_doubts[AT_ONCE:]
+            self.settled |= frozenset(tried)
+            changes = [change for doubt in tried for change in changes_at(doubt, base)]
             self.propose(changed(base, [change]) for change in changes)
             self.waiting = {
-                text: heard
-                for text, heard in self.waiting.items()
-                if heard.ctc + self.voices.weight * heard.language > before - WORSE
+                text: scores
+                for text, scores in self.waiting.items()
+                if scores.ctc + self.voices.weight * scores.language > before - WORSE
             }
             self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
 
@@ -226,7 +226,7 @@ def changes_at(doubt: Doubt, text: Tokens) -> list[Change]:
     return changes
 
 
-def compete(
+def joint_search(
     network: Network,
     views: Sequence[View],
     quality: Callable[[ScoredText], float],
@@ -241,8 +241,8 @@ def compete(
     scores whole texts as a language model, unless it has no rescorer and there are n-grams.
     """
     scorers = [NetworkScorer(network, view.memory) for view in views]
-    asked = voices.weight and (network.dimensions.rescores or not voices.languages)
-    language = LanguageScorer(network) if asked else None
+    as_language_model = voices.weight and (network.dimensions.rescores or not voices.languages)
+    language = LanguageScorer(network) if as_language_model else None
     lines = range(views[0].memory.lines)
     searches = [LineSearch([view.scores.lines[line] for view in views], quality, voices) for line in lines]
     for line, search in enumerate(searches):
@@ -253,10 +253,10 @@ def compete(
             break
         waiting = [list(searches[line].waiting) for line in running]
         kept = [some if len(running) == len(searches) else some.keep(np.array(running)) for some in scorers]
-        for line, judgments in zip(running, read_back(kept, waiting, language), strict=True):
-            searches[line].enter(judgments)
+        for line, judgments in zip(running, rescore(kept, waiting, language), strict=True):
+            searches[line].add_scores(judgments)
             if turn < corrections:
-                searches[line].go_on()
+                searches[line].advance()
     return [list(search.known.values()) for search in searches]
 
 
@@ -267,21 +267,23 @@ def proposed(scores: CTCScores, line: int, number: int, voices: Voices) -> list[
     return search_languages(rows, PAD, voices, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
 
 
-def read_back(
+def rescore(
     views: Sequence[NetworkScorer], texts: Sequence[Sequence[Tokens]], language: LanguageScorer | None = None
 ) -> list[list[Judgment]]:
     """The decoder's scores of some texts per line."""
     trees = [TextTree.of(some) for some in texts]
-    seen = [np.mean(of_line, axis=0) for of_line in zip(*(view.score_trees(trees) for view in views), strict=True)]
-    unseen = [None] * len(trees) if language is None else language.score_trees(trees)
+    with_image = [
+        np.mean(of_line, axis=0) for of_line in zip(*(view.score_trees(trees) for view in views), strict=True)
+    ]
+    without_image = [None] * len(trees) if language is None else language.score_trees(trees)
     judgments = []
-    for some, tree, values, alone in zip(texts, trees, seen, unseen, strict=True):
+    for some, tree, values, alone in zip(texts, trees, with_image, without_image, strict=True):
         paths = zip(some, tree.paths, strict=True)
-        judgments.append([judged(text, values[path], None if alone is None else alone[path]) for text, path in paths])
+        judgments.append([judgment(text, values[path], None if alone is None else alone[path]) for text, path in paths])
     return judgments
 
 
-def judged(text: Tokens, log_probabilities: Floats, language: Floats | None) -> Judgment:
+def judgment(text: Tokens, log_probabilities: Floats, language: Floats | None) -> Judgment:
     """The score of a text of N tokens, from log-probabilities (N + 1, V) of the token after each prefix.
 
     `language` has those without the image, if requested.

@@ -22,7 +22,7 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.search.continuation import Continuation
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, search_languages
 from drethtr.recognition.search.decoded import Candidate, Decoded, located
-from drethtr.recognition.search.joint import BEAMS, ScoredText, compete
+from drethtr.recognition.search.joint import BEAMS, ScoredText, joint_search
 from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.search.stepwise import Hypothesis, beam_search, greedy
 from drethtr.recognition.search.strategy import Strategy, View
@@ -282,7 +282,7 @@ class Joint(Strategy):
         """
         if len(views) != len(self.stretches):
             raise ValueError(f"{self!r} sees lines at {len(self.stretches)} widths, not {len(views)}")
-        return compete(
+        return joint_search(
             network,
             views,
             self.quality,
