@@ -279,11 +279,11 @@ def rescore(
     judgments = []
     for some, tree, values, alone in zip(texts, trees, with_image, without_image, strict=True):
         paths = zip(some, tree.paths, strict=True)
-        judgments.append([judgment(text, values[path], None if alone is None else alone[path]) for text, path in paths])
+        judgments.append([judge(text, values[path], None if alone is None else alone[path]) for text, path in paths])
     return judgments
 
 
-def judgment(text: Tokens, log_probabilities: Floats, language: Floats | None) -> Judgment:
+def judge(text: Tokens, log_probabilities: Floats, language: Floats | None) -> Judgment:
     """The score of a text of N tokens, from log-probabilities (N + 1, V) of the token after each prefix.
 
     `language` has those without the image, if requested.
