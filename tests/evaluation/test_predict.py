@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, tell
+from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, predict
 from drethtr.lines.sample import Sample
 from drethtr.recognition.confidence.error_rate import TotalDoubt
 from drethtr.recognition.reading import Character, Reading
@@ -50,8 +50,8 @@ def test_where_more_is_doubtful_more_is_missing():
     pairs = [pair for doubt in doubts for pair in lines_of(f"{doubt}", doubt, 4 * doubt**0.5, rng)]
     rate = learn(CTC(), pairs)
     assert 1.3 < rate.power < 1.7
-    assert mean_absolute_error(tell(rate, pairs)) < 0.5 * mean_absolute_error(
-        tell(replace(rate, power=1.0, factor=1.3), pairs)
+    assert mean_absolute_error(predict(rate, pairs)) < 0.5 * mean_absolute_error(
+        predict(replace(rate, power=1.0, factor=1.3), pairs)
     )
 
 
@@ -62,17 +62,17 @@ def test_sets_that_are_much_alike_do_not_tell_of_a_power():
 
 
 def test_a_set_is_predicted_from_the_others(pairs):
-    told = leave_one_set_out(CTC(), pairs)
-    assert [one.name for one in told] == [f"set {number}" for number in range(8)]
-    assert mean_absolute_error(told) < 0.03 and sum(one.inside for one in told) >= 7
-    assert max(one.cer for one in told) > 0.2
+    prediction = leave_one_set_out(CTC(), pairs)
+    assert [one.name for one in prediction] == [f"set {number}" for number in range(8)]
+    assert mean_absolute_error(prediction) < 0.03 and sum(one.inside for one in prediction) >= 7
+    assert max(one.cer for one in prediction) > 0.2
 
 
 def test_a_set_is_not_predicted_from_itself(pairs):
     alone = [pair for pair in pairs if pair[0].set == "set 3"]
     others = [pair for pair in pairs if pair[0].set != "set 3"]
-    [told] = tell(learn(CTC(), others), alone)
-    assert told == next(one for one in leave_one_set_out(CTC(), pairs) if one.name == "set 3")
+    [prediction] = predict(learn(CTC(), others), alone)
+    assert prediction == next(one for one in leave_one_set_out(CTC(), pairs) if one.name == "set 3")
 
 
 def test_large_sets_count_as_small_ones(pairs):
@@ -84,9 +84,9 @@ def test_lines_without_text_teach_nothing_and_have_no_truth(pairs):
     blank = [(replace(sample, text="", set="blank"), reading) for sample, reading in pairs[:60]]
     rate = learn(CTC(), pairs)
     assert learn(CTC(), [*pairs, *blank]) == rate
-    told = tell(rate, [*pairs, *blank])
-    assert (told[0].name, told[0].cer, told[0].inside) == ("blank", None, None)
-    assert mean_absolute_error(told) == mean_absolute_error(told[1:])
+    prediction = predict(rate, [*pairs, *blank])
+    assert (prediction[0].name, prediction[0].cer, prediction[0].inside) == ("blank", None, None)
+    assert mean_absolute_error(prediction) == mean_absolute_error(prediction[1:])
 
 
 def test_three_sets_are_too_few_to_leave_one_out(pairs):

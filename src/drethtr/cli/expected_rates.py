@@ -8,7 +8,7 @@ from drethtr.cli.trust_table import NOT_CALIBRATED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from drethtr.evaluation.predict import Pair, Told
+    from drethtr.evaluation.predict import Pair, Prediction
     from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
 
 Report: TypeAlias = tuple[str, dict[str, Any]]
@@ -64,20 +64,20 @@ def plain(found: "TotalDoubt", rate: "ErrorRate") -> dict[str, Any]:
 
 def compared(rate: "ErrorRate", pairs: "Sequence[Pair]") -> Report:
     """Expected CER of each set beside the true one."""
-    from drethtr.evaluation.predict import page_or_line, tell
+    from drethtr.evaluation.predict import page_or_line, predict
 
-    return table(tell(rate, pairs), tell(rate, pairs, page_or_line), "by the model's own fit")
+    return table(predict(rate, pairs), predict(rate, pairs, page_or_line), "by the model's own fit")
 
 
-def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
+def table(predictions: "Sequence[Prediction]", pages: "Sequence[Prediction]", how: str) -> Report:
     """Expected and true CER of sets, and the mean errors of the prediction for sets and pages."""
-    width = max(len("set"), *(len(one.name) for one in told))
+    width = max(len("set"), *(len(one.name) for one in predictions))
     lines = [f"{'set':{width}}  {'lines':>6}  {'expected CER %':>22}  {'CER %':>6}"]
-    for one in told:
+    for one in predictions:
         mark = "  outside" if one.inside is False else ""
         expected = f"{interval(one.expected):>22}"
         lines.append(f"{one.name:{width}}  {one.lines:>6,}  {expected}  {figure(one.cer, 1):>6}{mark}")
-    known = [one for one in told if one.cer is not None]
+    known = [one for one in predictions if one.cer is not None]
     long = [page for page in pages if page.characters >= PAGE and page.cer is not None]
     lines.append(f"Predicted {how}:")
     for group, what, which in ((known, "set", ""), (long, "page", f" of {PAGE} characters or more")):
@@ -85,26 +85,26 @@ def table(told: "Sequence[Told]", pages: "Sequence[Told]", how: str) -> Report:
             lines.append(f"  {len(group):,} {what}{'' if len(group) == 1 else 's'}{which}: {errors(group)}")
     sets = [
         {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
-        for one in told
+        for one in predictions
     ]
     return "\n".join(lines), {"sets": sets, "of_sets": agreement(known), "of_pages": agreement(long)}
 
 
-def errors(told: "Sequence[Told]") -> str:
+def errors(predictions: "Sequence[Prediction]") -> str:
     """How accurate the predictions are, as text."""
-    found = agreement(told)
+    found = agreement(predictions)
     return (
         f"mean absolute error {100 * found['mean_absolute_error']:.1f} points, "
         f"true CER inside the interval for {found['inside']:,}"
     )
 
 
-def agreement(told: "Sequence[Told]") -> dict[str, Any]:
+def agreement(predictions: "Sequence[Prediction]") -> dict[str, Any]:
     """How accurate the predictions are, as plain values."""
     from drethtr.evaluation.predict import mean_absolute_error
 
     return {
-        "number": len(told),
-        "mean_absolute_error": mean_absolute_error(told) if told else None,
-        "inside": sum(bool(one.inside) for one in told),
+        "number": len(predictions),
+        "mean_absolute_error": mean_absolute_error(predictions) if predictions else None,
+        "inside": sum(bool(one.inside) for one in predictions),
     }

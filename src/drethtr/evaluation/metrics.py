@@ -160,8 +160,8 @@ def drawn_sums(table: NDArray[np.int64], draws: int, rng: np.random.Generator) -
 
 def rates_of(edits: NDArray[np.int64], characters: NDArray[np.int64]) -> NDArray[np.float64]:
     """The rates of all draws that contain text."""
-    told = characters > 0
-    return np.asarray(edits[told] / characters[told])
+    with_text = characters > 0
+    return np.asarray(edits[with_text] / characters[with_text])
 
 
 def interval_95(rates: NDArray[np.float64], rows: int) -> tuple[float, float]:

@@ -32,7 +32,7 @@ Pair: TypeAlias = tuple[Sample, Reading]
 
 
 @dataclass(frozen=True)
-class Told:
+class Prediction:
     """The predicted error rate of a set or page, and the true one, None without text."""
 
     name: str
@@ -138,11 +138,14 @@ def page_or_line(sample: Sample) -> str:
     return page_of(sample) or sample.key
 
 
-def tell(error_rate: ErrorRate, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of) -> list[Told]:
+def predict(
+    error_rate: ErrorRate, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of
+) -> list[Prediction]:
     """Predict the error rate of each set, or of each group given by `name_of`, beside the true rate."""
     found = {name: known(group) for name, group in grouped(pairs, name_of).items()}
     return [
-        Told(name, one.read.lines, one.read.characters, error_rate(one.read), one.cer) for name, one in found.items()
+        Prediction(name, one.read.lines, one.read.characters, error_rate(one.read), one.cer)
+        for name, one in found.items()
     ]
 
 
@@ -164,7 +167,7 @@ def of_sets(sets: int) -> str:
 
 def leave_one_set_out(
     strategy: Strategy, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of
-) -> list[Told]:
+) -> list[Prediction]:
     """Predict the error rate of each set with a factor learned from all other sets.
 
     Raises:
@@ -172,13 +175,13 @@ def leave_one_set_out(
     """
     check_sets([sample for sample, _ in pairs])
     sets = grouped(pairs, set_of)
-    told = []
+    predictions = []
     for name, own in sets.items():
         others = [pair for pair in pairs if pair[0].set != name]
-        told += tell(learn(strategy, others), own, name_of)
-    return told
+        predictions += predict(learn(strategy, others), own, name_of)
+    return predictions
 
 
-def mean_absolute_error(told: Sequence[Told]) -> float:
+def mean_absolute_error(predictions: Sequence[Prediction]) -> float:
     """The mean absolute error of the predictions for groups with text."""
-    return fmean(abs(one.expected.cer - one.cer) for one in told if one.cer is not None)
+    return fmean(abs(one.expected.cer - one.cer) for one in predictions if one.cer is not None)

@@ -49,8 +49,8 @@ def read_and_compare(
     counts = {}
     for original in pages:
         reference = texts_of(original)
-        asked = original if isinstance(segmentation, GivenLines) else replace(original, has_lines=False)
-        read = transcribe(asked, recognizer, segmentation.finder(original))
+        source = original if isinstance(segmentation, GivenLines) else replace(original, has_lines=False)
+        read = transcribe(source, recognizer, segmentation.finder(original))
         report(original, read)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])
     return counts

@@ -103,34 +103,34 @@ Drawn = tuple[list[Shape], float]
 """Shapes, and their height, 0 if there is nothing to show."""
 
 
-def draw(told: Explanation) -> Canvas:
+def draw(explanation: Explanation) -> Canvas:
     """Draw the picture from top to bottom."""
     shapes: list[Shape] = []
     top = float(MARGIN)
     for title, part in PARTS.items():
-        drawn, height = part(told, Frame(HEIGHT / told.line.shape[0], LABELS + MARGIN, top))
+        drawn, height = part(explanation, Frame(HEIGHT / explanation.line.shape[0], LABELS + MARGIN, top))
         if height:
             shapes += [Label(TITLES, top + min(height, HEIGHT) / 2 + 4, title, 12, GREY, "end"), *drawn]
             top += height + GAP
-    width = LABELS + told.line.shape[1] * HEIGHT / told.line.shape[0]
+    width = LABELS + explanation.line.shape[1] * HEIGHT / explanation.line.shape[0]
     widest = max(width, *(shape.x + LETTER * len(shape.text) for shape in shapes if isinstance(shape, Label)))
     return Canvas(round(widest) + 2 * MARGIN, round(top) + MARGIN, tuple(shapes))
 
 
-def draw_line(told: Explanation, frame: Frame) -> Drawn:
+def draw_line(explanation: Explanation, frame: Frame) -> Drawn:
     """The line itself."""
-    return show_line(told.line, told.reading.characters, frame.left, frame.top), HEIGHT
+    return show_line(explanation.line, explanation.reading.characters, frame.left, frame.top), HEIGHT
 
 
-def draw_text(told: Explanation, frame: Frame) -> Drawn:
+def draw_text(explanation: Explanation, frame: Frame) -> Drawn:
     """Each character that was read, under its position."""
-    return show_text(told.reading.characters, frame.scale, frame.left, frame.top + 38), 46
+    return show_text(explanation.reading.characters, frame.scale, frame.left, frame.top + 38), 46
 
 
-def draw_words(told: Explanation, frame: Frame) -> Drawn:
+def draw_words(explanation: Explanation, frame: Frame) -> Drawn:
     """The confidence of each word, under a bar of its width."""
     shapes: list[Shape] = []
-    for word in told.reading.words():
+    for word in explanation.reading.words():
         first, last = (frame.left + edge * frame.scale for edge in (word.left, word.right))
         color = color_of(word.confidence)
         percent = Label((first + last) / 2, frame.top + 17, f"{word.confidence:.0%}", 12, color, "middle")
@@ -138,11 +138,11 @@ def draw_words(told: Explanation, frame: Frame) -> Drawn:
     return shapes, 18 if shapes else 0
 
 
-def draw_draft(told: Explanation, frame: Frame) -> Drawn:
+def draw_draft(explanation: Explanation, frame: Frame) -> Drawn:
     """The CTC draft, red where the reading differs."""
-    if told.draft is None:
+    if explanation.draft is None:
         return [], 0
-    kept = in_both(told.draft.text, told.reading.text)
+    kept = in_both(explanation.draft.text, explanation.reading.text)
     return [
         Label(
             frame.left + (character.left + character.right) / 2 * frame.scale,
@@ -152,15 +152,15 @@ def draw_draft(told: Explanation, frame: Frame) -> Drawn:
             GREY if same else LOST,
             "middle",
         )
-        for character, same in zip(told.draft.characters, kept, strict=True)
+        for character, same in zip(explanation.draft.characters, kept, strict=True)
     ], 26
 
 
-def draw_flags(told: Explanation, frame: Frame) -> Drawn:
+def draw_flags(explanation: Explanation, frame: Frame) -> Drawn:
     """Each flag, below a bar at its position."""
     shapes: list[Shape] = []
     top = frame.top
-    for flag in told.reading.flags:
+    for flag in explanation.reading.flags:
         first, last = (frame.left + edge * frame.scale for edge in (flag.left, flag.right))
         shapes += [
             Rectangle(first, top, last, top + 4, LOST),
@@ -170,26 +170,26 @@ def draw_flags(told: Explanation, frame: Frame) -> Drawn:
     return shapes, top - frame.top
 
 
-def draw_attention(told: Explanation, frame: Frame) -> Drawn:
+def draw_attention(explanation: Explanation, frame: Frame) -> Drawn:
     """A row for each character, dark where the decoder attended: the mean of all layers and heads."""
-    if not told.tokens:
+    if not explanation.tokens:
         return [], 0
-    shares = told.attention.image.mean((0, 1))
+    shares = explanation.attention.image.mean((0, 1))
     grey = (255 * (1 - shares / shares.max(1, keepdims=True))).astype(np.uint8)
-    size = max(1, round(told.extent * frame.scale)), ROW * len(told.tokens)
+    size = max(1, round(explanation.extent * frame.scale)), ROW * len(explanation.tokens)
     shapes: list[Shape] = [Photo(frame.left, frame.top, Image.fromarray(grey).resize(size, Image.Resampling.NEAREST))]
-    for row, token in enumerate(told.tokens):
+    for row, token in enumerate(explanation.tokens):
         shapes.append(Label(frame.left - 4, frame.top + ROW * (row + 1) - 1, token, ROW, GREY, "end"))
     return shapes, size[1]
 
 
-def draw_memory(told: Explanation, frame: Frame) -> Drawn:
+def draw_memory(explanation: Explanation, frame: Frame) -> Drawn:
     """A bar for each head of each layer, as long as the logarithm of the characters it remembers."""
-    if told.attention.reach is None:
+    if explanation.attention.reach is None:
         return [Label(frame.left, frame.top + 14, "all that it wrote, in every layer", 12, GREY)], 18
     shapes: list[Shape] = []
     top = frame.top
-    for number, heads in enumerate(told.attention.reach.tolist(), start=1):
+    for number, heads in enumerate(explanation.attention.reach.tolist(), start=1):
         shapes.append(Label(frame.left - 4, top + 12, f"layer {number}", 10, GREY, "end"))
         for head, reach in enumerate(heads):
             thick = BAR_HEIGHT / len(heads)
@@ -202,9 +202,9 @@ def draw_memory(told: Explanation, frame: Frame) -> Drawn:
     return shapes, top - frame.top
 
 
-def draw_reader(told: Explanation, frame: Frame) -> Drawn:
+def draw_reader(explanation: Explanation, frame: Frame) -> Drawn:
     """The model that read the line."""
-    return [Label(frame.left, frame.top + 14, told.read_by, 12, GREY)], 18
+    return [Label(frame.left, frame.top + 14, explanation.read_by, 12, GREY)], 18
 
 
 PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {

@@ -154,30 +154,30 @@ class SearchIndex:
         """
         if not 0 <= least <= 1:
             raise ConfigError(f"a probability is between 0 and 1, not {least}")
-        asked = parse(query, Spelling(strict))
-        automatons = [automaton_of(term.pattern, asked.spelling) for term in asked.terms]
+        parsed = parse(query, Spelling(strict))
+        automatons = [automaton_of(term.pattern, parsed.spelling) for term in parsed.terms]
         scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
         calibration = self.calibration.shifted(verdicts)
         of_terms = [
             calibration(chances.sum(1), len(term.pattern.letters), scanned.lines)
-            for term, chances in zip(asked.terms, scanned.chances, strict=True)
+            for term, chances in zip(parsed.terms, scanned.chances, strict=True)
         ]
         if whole_pages:
-            found, best = of_pages(asked, of_terms, scanned.pages)
+            found, best = of_pages(parsed, of_terms, scanned.pages)
         else:
-            found, best = combined(asked, of_terms), np.arange(len(scanned.pages))
+            found, best = combined(parsed, of_terms), np.arange(len(scanned.pages))
         found = np.clip(found, 0, 1)
-        said = np.zeros(len(found))
-        for (page, number), stands in self.judged(asked, verdicts).items():
-            said[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
-        shown = np.clip(found + said, 0, 1)
-        kept = (shown >= max(least, np.finfo(np.float64).tiny)) | (rejected & (said < 0))
-        order = np.argsort(-(shown + said), kind="stable")
+        verdict = np.zeros(len(found))
+        for (page, number), stands in self.judged(parsed, verdicts).items():
+            verdict[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
+        shown = np.clip(found + verdict, 0, 1)
+        kept = (shown >= max(least, np.finfo(np.float64).tiny)) | (rejected & (verdict < 0))
+        order = np.argsort(-(shown + verdict), kind="stable")
         order = order[kept[order]][:limit]
         unjudged = sigmoid(log_odds(found) - calibration.shift)
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
-        found_by = Matches(asked, automatons, scanned, self.unknown_letters(asked))
+        found_by = Matches(parsed, automatons, scanned, self.unknown_letters(parsed))
         return [self.hit(found_by, Ranked(*one)) for one in ranked]
 
     def unknown(self, query: str, *, strict: bool = False) -> str:

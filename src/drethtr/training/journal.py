@@ -48,7 +48,7 @@ class Diary(Journal):
     def __init__(self, folder: Path, total: int, seen: int) -> None:
         self.total = total
         self.first = self.seen = seen
-        self.begun = self.told = time.monotonic()
+        self.begun = self.reported = time.monotonic()
         self.cer: float | None = None
         make_folders(folder)
         metrics = folder / "metrics.jsonl"
@@ -79,8 +79,8 @@ class Diary(Journal):
         self.seen += lines
         self.bar.set_postfix({name: f"{value:.3f}" for name, value in shown.items()}, refresh=False)
         self.bar.update(lines)
-        if self.bar.disable and time.monotonic() - self.told >= EVERY:
-            self.told = time.monotonic()
+        if self.bar.disable and time.monotonic() - self.reported >= EVERY:
+            self.reported = time.monotonic()
             self.say(self.progress(shown))
 
     def progress(self, losses: Mapping[str, float]) -> str:

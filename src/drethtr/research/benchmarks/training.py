@@ -92,7 +92,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
     streams = open_streams(batches, progress.positions, devices, workers)
     seen, columns, loading, total = 0, 0, 0.0, 0.0
     while seen < lines:
-        asked = time.monotonic()
+        requested = time.monotonic()
         own = [batch for _, batch in map(next, streams)]
         begun = time.monotonic()
         counts, _ = count(own, devices)
@@ -101,7 +101,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
         if progress.step > WARM_UP:
             seen += counts.lines
             columns += int(devices.total(torch.cat([batch.widths for batch in own]).sum()))
-            loading += begun - asked
-            total += time.monotonic() - asked
+            loading += begun - requested
+            total += time.monotonic() - requested
     width = columns / seen * HEIGHT / run.preparation.height / run.preparation.stretch
     return TrainingSpeed(seen, seen / total, loading / total, width, memory.taken() if memory is not None else 0)

@@ -76,8 +76,8 @@ class Streamed(FromFiles):
                     )
                 rows = opened.read_row_group(group, wanted, use_threads=False).to_pylist()
                 accepted = [self.accepts(row, f"{file} row {first + place}") for place, row in enumerate(rows)]
-                told = json.dumps([[row["text"] for row in rows], accepted, about.total_byte_size])
-                digest = blake2b(told.encode(), digest_size=8).hexdigest()
+                texts = json.dumps([[row["text"] for row in rows], accepted, about.total_byte_size])
+                digest = blake2b(texts.encode(), digest_size=8).hexdigest()
                 yield Block(file, group, first, np.flatnonzero(accepted).astype(np.int16), digest)
                 first += count
 
