@@ -36,7 +36,7 @@ def explain(
     """
     from drethtr.documents.writers.text import marked
     from drethtr.images.line_file import open_line
-    from drethtr.pages.unlabelled import refuse_page
+    from drethtr.pages.untranscribed import refuse_page
     from drethtr.pictures.explanation import draw
     from drethtr.pictures.explanation import explain as explain_line
 

@@ -65,7 +65,7 @@ def predict_cer(
     from drethtr.lines.selection import choose
     from drethtr.lines.sources import open_all
     from drethtr.pages.provenance import provenance_of, way_of
-    from drethtr.pages.unlabelled import lines_to_read
+    from drethtr.pages.untranscribed import lines_to_read
     from drethtr.recognition.adapter_file import holds_adapter
     from drethtr.recognition.model_file import SHIPPED
 

@@ -22,12 +22,12 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.joint import ScoredText
 from drethtr.recognition.search.names import USUAL_JOINT
 from drethtr.recognition.search.scorer import LanguageScorer
-from drethtr.recognition.search.strategies import CTC, USUAL, Joint
+from drethtr.recognition.search.strategies import CTC, DEFAULT_WEIGHTS, Joint
 from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import EOS
 
-CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - USUAL.ctc))
+CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - DEFAULT_WEIGHTS.ctc))
 """The default comes first: it wins ties."""
 
 LANGUAGE_WEIGHTS = (0.3, 0.0, 0.1, 0.2, 0.25, 0.35, 0.4, 0.5)

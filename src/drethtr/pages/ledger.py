@@ -23,7 +23,7 @@ MOST_BYTES = 1 << 28
 class Entry(NamedTuple):
     """How a result was made.
 
-    state   size and time of the files it was made from, see `contents.state_of`
+    state   size and time of the files it was made from, see `changes.state_of`
     digest  of their content, in hexadecimal
     made    the settings that determined its content, by name
     """

@@ -13,7 +13,7 @@ from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.documents.writers.json import write_json
-from drethtr.pages.contents import files_of, state_of
+from drethtr.pages.changes import files_of, state_of
 from drethtr.pages.source import Original
 
 ReadPage: TypeAlias = Callable[[Original], Page]

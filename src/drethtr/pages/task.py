@@ -8,7 +8,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.outputs import is_there
 from drethtr.documents.beside import numbered, page_stem, with_pages
 from drethtr.documents.formats import Format
-from drethtr.pages.contents import files_of
+from drethtr.pages.changes import files_of
 from drethtr.pages.shelf import Shelf
 from drethtr.pages.source import Original
 from drethtr.pages.volume import given_name

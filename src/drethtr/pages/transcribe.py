@@ -16,8 +16,8 @@ from drethtr.layout.finders import finder_named
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arrange, by_direction
 from drethtr.pages.place import Witness, nobody, on_page, transcription_of
+from drethtr.pages.single_line import read_whole
 from drethtr.pages.source import Original, open_originals
-from drethtr.pages.whole import read_whole
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 

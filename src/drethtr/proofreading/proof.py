@@ -13,9 +13,9 @@ from drethtr.layout.given import GivenLine, complete
 from drethtr.lines.sample import Sample
 from drethtr.pages.place import outline_on_page
 from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.single_line import strip_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import readable, transcribe
-from drethtr.pages.whole import strip_of
 from drethtr.proofreading.rules import Rules
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer

@@ -13,7 +13,7 @@ from drethtr.documents.page import Box
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample
 from drethtr.proofreading.proof import PageProof, ProofLine, ProofWord, counted
-from drethtr.recognition.support.usual import OVERLOOKED
+from drethtr.recognition.support.default_fit import OVERLOOKED
 from drethtr.recognition.support.verdict import Kind
 
 TEMPLATE = Path(__file__).with_name("report.html")

@@ -37,10 +37,10 @@ from drethtr.recognition.search.strategies import default_strategy
 from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import reading_of, stitch
 from drethtr.recognition.support.checker import WeighedText, weigh_lines
+from drethtr.recognition.support.default_fit import DEFAULT_FIT
 from drethtr.recognition.support.evidence import ReadText
 from drethtr.recognition.support.fit import SupportFit
 from drethtr.recognition.support.judge import judge_text
-from drethtr.recognition.support.usual import USUAL
 from drethtr.recognition.support.verdict import DOUBTED, TextCheck
 
 Item = TypeVar("Item")
@@ -294,7 +294,7 @@ class Recognizer:
     @property
     def support_fit(self) -> SupportFit:
         """The fit that turns evidence for a given text into probabilities: the model's own, or the default."""
-        return self.model.trust.support or USUAL
+        return self.model.trust.support or DEFAULT_FIT
 
     def align(self, images: Sequence[ImageSource], text: str) -> Alignment:
         """Align running text with the lines of its page, given in reading order.

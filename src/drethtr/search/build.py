@@ -16,7 +16,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.outputs import is_there
 from drethtr.documents.page import Page, Transcription
 from drethtr.images.straighten import Strip
-from drethtr.pages.contents import digest_of, files_of, state_of
+from drethtr.pages.changes import digest_of, files_of, state_of
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.mets import is_mets
 from drethtr.pages.provenance import made_with

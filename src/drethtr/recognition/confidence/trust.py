@@ -32,7 +32,7 @@ class Trust:
     """Calibration and expected error rate of each calibrated strategy, and out-of-distribution detection.
 
     `strategy` is the one that reads best; None if unknown. `support` turns evidence for a given text into
-    probabilities; by default `support.usual` does.
+    probabilities; by default `DEFAULT_FIT` does.
     """
 
     calibrations: tuple[Calibration, ...] = ()

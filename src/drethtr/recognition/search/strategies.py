@@ -43,7 +43,7 @@ class Weights(NamedTuple):
     language: float
 
 
-USUAL = Weights(ctc=0.4, language=0.0)
+DEFAULT_WEIGHTS = Weights(ctc=0.4, language=0.0)
 
 
 def check_weight(name: str, weight: float | None) -> None:
@@ -74,7 +74,7 @@ class CTC(Strategy):
     @property
     def weights(self) -> Weights:
         """The weights of a `Joint` that ignores the decoder."""
-        return Weights(1.0, USUAL.language if self.language_weight is None else self.language_weight)
+        return Weights(1.0, DEFAULT_WEIGHTS.language if self.language_weight is None else self.language_weight)
 
     def completed_by(self, best: Strategy | None) -> Strategy:
         if self.language_weight is not None or not isinstance(best, CTC | Joint):
@@ -244,18 +244,18 @@ class Joint(Strategy):
 
     @property
     def weights(self) -> Weights:
-        """The weights by which texts are ranked; the usual ones where they are left open."""
-        return self.completed(USUAL)
+        """The weights by which texts are ranked; by default `DEFAULT_WEIGHTS`."""
+        return self.completed(DEFAULT_WEIGHTS)
 
     def completed_by(self, best: Strategy | None) -> Strategy:
-        usual = best.weights if isinstance(best, CTC | Joint) else USUAL
-        weights = self.completed(usual if isinstance(best, Joint) else usual._replace(ctc=USUAL.ctc))
+        defaults = best.weights if isinstance(best, CTC | Joint) else DEFAULT_WEIGHTS
+        weights = self.completed(defaults if isinstance(best, Joint) else defaults._replace(ctc=DEFAULT_WEIGHTS.ctc))
         return replace(self, ctc_weight=weights.ctc, language_weight=weights.language)
 
-    def completed(self, usual: Weights) -> Weights:
-        """The weights; those that are left open are taken from `usual`."""
-        ctc = usual.ctc if self.ctc_weight is None else self.ctc_weight
-        return Weights(ctc, usual.language if self.language_weight is None else self.language_weight)
+    def completed(self, defaults: Weights) -> Weights:
+        """The weights; those that are left open are taken from `defaults`."""
+        ctc = defaults.ctc if self.ctc_weight is None else self.ctc_weight
+        return Weights(ctc, defaults.language if self.language_weight is None else self.language_weight)
 
     def is_like(self, other: Strategy) -> bool:
         return isinstance(other, Joint) and self.stretches == other.stretches

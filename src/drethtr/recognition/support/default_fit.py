@@ -7,7 +7,7 @@ Fitted on 878 validation lines of 22 collections (`lines` on 315 of 21) by `dret
 from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.support.fit import SupportFit
 
-USUAL = SupportFit(
+DEFAULT_FIT = SupportFit(
     words=Logistic(
         5.395,
         (
