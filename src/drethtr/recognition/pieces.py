@@ -58,7 +58,7 @@ class ReadPiece(NamedTuple):
     unwritten: tuple[tuple[float, float], ...]
     alternatives: tuple[Alternative, ...]
     draft: tuple[Character, ...] | None
-    known: LineEvidence
+    evidence: LineEvidence
     posteriors: Posteriors | None = None
 
 
@@ -170,8 +170,8 @@ class PieceReader:
             decoded = self.strategy.find(self.network, views, self.alternatives, self.model.languages)
         except FloatingPointError as error:
             raise overflow(self.model) from error
-        known = gather(views[0], decoded, self.model.languages)
-        read = list(map(self.read_piece, decoded, known, pieces))
+        evidence = gather(views[0], decoded, self.model.languages)
+        read = list(map(self.read_piece, decoded, evidence, pieces))
         if self.texts is None:
             return read
         possible = map(self.posteriors, views[0].scores.lines, pieces)
@@ -184,15 +184,15 @@ class PieceReader:
         step = (piece.piece.right - piece.piece.left) / piece.prepared.shape[1] * columns
         return Posteriors.of(log_probs, self.texts, step)
 
-    def read_piece(self, decoded: Decoded, known: LineEvidence, piece: PreparedPiece) -> ReadPiece:
+    def read_piece(self, decoded: Decoded, evidence: LineEvidence, piece: PreparedPiece) -> ReadPiece:
         """Tokens as characters on the line."""
         edges = self.edges(decoded, piece)
         unknown = (place for token, place in zip(decoded.tokens, edges, strict=True) if token == UNK)
         unwritten = tuple(place for place in unknown if piece.piece.shares(*place))
-        characters = self.characters(decoded, edges, known.tokens)
+        characters = self.characters(decoded, edges, evidence.tokens)
         draft = None if decoded.draft is None else self.characters(decoded.draft, self.edges(decoded.draft, piece))
         others = self.alternative_texts(decoded)
-        return ReadPiece(piece.piece, decoded.tokens, characters, unwritten, others, draft, known)
+        return ReadPiece(piece.piece, decoded.tokens, characters, unwritten, others, draft, evidence)
 
     def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
         """The alternatives; of those that differ only in white space at the ends, the first."""
@@ -221,10 +221,10 @@ class PieceReader:
         characters = []
         for place, (token, (left, right)) in enumerate(zip(decoded.tokens, edges, strict=True)):
             text = self.model.tokenizer.decode([token])
-            known = evidence[place] if evidence else None
+            own = evidence[place] if evidence else None
             inside = np.linspace(left, right, len(text) + 1).tolist()
             for character, (begin, end) in zip(text, pairwise(inside), strict=True):
-                characters.append(Character(character, decoded.confidences[place], begin, end, known))
+                characters.append(Character(character, decoded.confidences[place], begin, end, own))
         return tuple(characters)
 
 

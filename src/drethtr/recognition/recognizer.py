@@ -325,8 +325,8 @@ class Recognizer:
             characters=reading.characters,
             unwritten=tuple(place for piece in pieces for place in piece.unwritten),
             draft=stitch(drafts).text if drafts else None,
-            ended=all(piece.known.ended for piece in pieces),
-            features=np.mean([piece.known.features for piece in pieces], axis=0),
+            ended=all(piece.evidence.ended for piece in pieces),
+            features=np.mean([piece.evidence.features for piece in pieces], axis=0),
         )
         if (calibration := self.calibration) is not None:
             reading = calibration(reading)
