@@ -59,7 +59,7 @@ def test_collections_are_shown_as_the_others_judge_them(drethtr, few, tiny_path,
     folders = sorted(tmp_path.glob("letters *"))
     outcome = drethtr("calibrate", tiny_path, *folders, "--output", tmp_path / "m", "--decoder", "ctc")
     assert outcome.code == 0 and "Each set calibrated on the others, ctc (float32):" in outcome.out
-    table = outcome.out.partition("fitted on the others")[2]
+    table = outcome.out.partition("calibrated on the others")[2]
     assert all(f"\n{folder.name}" in table for folder in folders) and "\nall " in table
     assert "true CER inside the interval for" in table and load_model(tmp_path / "m").trust.error_rates
     again = drethtr("evaluate", *folders, "--model", tmp_path / "m", "--confidence", "--json", tmp_path / "a.json")
@@ -71,7 +71,7 @@ def test_collections_are_shown_as_the_others_judge_them(drethtr, few, tiny_path,
 
 def test_too_few_lines_are_refused(drethtr, lines, tiny_path, tmp_path):
     outcome = drethtr("calibrate", tiny_path, lines, "--output", tmp_path / "m", "--decoder", "ctc")
-    assert outcome.code == 2 and "2 lines to read" in outcome.err and "at least 25" in outcome.err
+    assert outcome.code == 2 and "2 usable lines" in outcome.err and "at least 25" in outcome.err
     assert not (tmp_path / "m").exists()
 
 

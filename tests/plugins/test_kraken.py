@@ -59,5 +59,5 @@ def test_files_of_others_are_left_to_other_loaders(tmp_path):
     (tmp_path / "other.mlmodel").write_bytes(b"something else")
     with pytest.raises(ValueError, match="not a whole safetensors file"):
         load(tmp_path / "other.mlmodel")
-    with pytest.raises(ValueError, match="reads lines and nothing else"):
+    with pytest.raises(ValueError, match="only recognizes lines"):
         load(SHIPPED, tasks=["segmentation"])

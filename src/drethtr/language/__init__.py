@@ -1,1 +1,1 @@
-"""The n-gram language model."""
+"""N-gram language models of one or several languages."""

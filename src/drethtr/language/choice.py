@@ -1,4 +1,4 @@
-"""Choose the languages to read in, by the names that a user gives: `auto`, `fr`, `en,de`, `fr,names.txt`."""
+"""Parse the user's choice of languages: `auto`, `fr`, `en,de`, `fr,names.txt`."""
 
 import lzma
 from pathlib import Path
@@ -14,17 +14,17 @@ TEXTS = (".txt", ".txt.xz")
 """Extensions of text files."""
 
 SHARE = 0.3
-"""Weight of a user's own texts among the n-grams of a language."""
+"""Interpolation weight of the user's own texts."""
 
 MOST_BYTES = 16 << 20
-"""Maximum size of a text file."""
+"""Largest text file, uncompressed."""
 
 
 def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
-    """The named languages, separated by commas; the words of text files are added to each of them.
+    """Select languages by comma-separated names; text files among them are interpolated into each language.
 
     Raises:
-        ConfigError: if the model has no such language, or no n-grams at all.
+        ConfigError: if the model lacks a language, or has no n-grams at all.
         DataError: if a file cannot be used.
     """
     parts = [part.strip() for part in names.split(",") if part.strip()]
@@ -33,7 +33,7 @@ def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
     if not wanted and not files:
         return languages
     if not languages:
-        raise ConfigError(f"this model has no n-grams, so it cannot read in {names!r}; drethtr language gives it some")
+        raise ConfigError(f"this model has no n-grams for {names!r}; add them with drethtr language")
     found = languages if AUTO in parts or not wanted else languages.only(wanted)
     if not files:
         return found
@@ -62,7 +62,7 @@ def lines_of(path: Path) -> list[str]:
     except (OSError, lzma.LZMAError, EOFError) as error:
         raise DataError(f"{path}: cannot be read: {error}") from error
     if len(content) > MOST_BYTES:
-        raise DataError(f"{path}: more than {MOST_BYTES >> 20} MB of text; split it and use drethtr language")
+        raise DataError(f"{path}: more than {MOST_BYTES >> 20} MB of text; add it to the model with drethtr language")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""N-gram models of several languages; each text is scored by the one that fits it best."""
+"""N-gram models of several languages, with detection of the language of each line."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,33 +17,33 @@ from drethtr.language.ngrams import NGrams
 Tokens = Sequence[int]
 
 ONLY = "all"
-"""The name of n-grams that are not of one language, as in models of drethtr 0.1."""
+"""The name of n-grams of no particular language, as in models of drethtr 0.1."""
 
 MOST = 64
-"""Languages of one model."""
+"""Most languages of a model."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 """Valid names of languages: `en`, `fr`, `grc`, `latin-notes`."""
 
 NEAR = 10.0
-"""A text may be in every language in which its draft is at most e^10 times less likely than in the best one."""
+"""Languages stay candidates for a line if the log-probability of its draft is within so many nats of the best."""
 
 
 def check_name(name: str) -> None:
     """Refuse an invalid name of a language.
 
     Raises:
-        ConfigError: describing valid names.
+        ConfigError: with examples of valid ones.
     """
     if not NAME.fullmatch(name):
-        raise ConfigError(f"a language is called like en, grc or latin-notes, not {name!r}")
+        raise ConfigError(f"{name!r} is not a valid language name; use names such as en, grc or latin-notes")
 
 
 @dataclass(frozen=True)
 class Languages:
-    """N-gram models by language, such as `en`. A text is in the language in which it is likeliest.
+    """N-gram models by language, such as `en`. The language of a text is that of the most probable model.
 
-    The language is chosen per line, so that the reading of a line does not depend on other lines.
+    Every line is judged alone, so that its reading does not depend on other lines.
     """
 
     models: Mapping[str, NGrams] = field(default_factory=dict)
@@ -55,22 +55,22 @@ class Languages:
         return "; ".join(f"{name}: {ngrams}" for name, ngrams in self.models.items())
 
     def log_probability(self, tokens: Tokens) -> float:
-        """The log-probability of a whole line, `EOS` included, in its language."""
+        """The log-probability of a whole line, including `EOS`, in its language."""
         return max(ngrams.log_probability(tokens) for ngrams in self.models.values())
 
     def likeliest(self, tokens: Tokens) -> str:
-        """The language of a line."""
+        """The most probable language of a line."""
         if len(self.models) == 1:
             return next(iter(self.models))
         return max(self.models, key=lambda name: self.models[name].log_probability(tokens))
 
     def of_texts(self, texts: Iterable[Tokens]) -> str:
-        """The language of many lines together."""
+        """The most probable language of many lines together."""
         lines = list(texts)
         return max(self.models, key=lambda name: sum(map(self.models[name].log_probability, lines)))
 
     def near(self, tokens: Tokens) -> list[NGrams]:
-        """The models of the languages that a line may be in, by a draft of its text."""
+        """The models of languages that are plausible for a line, given a draft of its text."""
         if len(self.models) <= 1:
             return list(self.models.values())
         likely = {name: ngrams.log_probability(tokens) for name, ngrams in self.models.items()}
@@ -78,7 +78,7 @@ class Languages:
         return [self.models[name] for name, value in likely.items() if value >= least]
 
     def surprises(self, tokens: Tokens) -> list[float]:
-        """The negative log-probability of each token of a line in its language, given those before it."""
+        """The negative log-probability of each token of a line given its predecessors, in the line's language."""
         return self.models[self.likeliest(tokens)].surprises(tokens)
 
     def only(self, names: Sequence[str]) -> Self:
@@ -90,34 +90,34 @@ class Languages:
         return type(self)({name: named("language", name, self.models) for name in names})
 
     def with_model(self, name: str, ngrams: NGrams) -> Self:
-        """The languages, with one added or replaced; n-grams without a language are dropped."""
+        """Add or replace one language; n-grams of no particular language are dropped."""
         return type(self)({**{known: one for known, one in self.models.items() if known != ONLY}, name: ngrams})
 
     @cached_property
     def hashes(self) -> list[str]:
-        """SHA-256 of the models, by name; of a single model without a language, as of drethtr 0.1, of itself."""
+        """SHA-256 of the models with their names; without names for models of drethtr 0.1."""
         if set(self.models) <= {ONLY}:
             return [ngrams.hash for ngrams in self.models.values()]
         return [sha256(f"{name} {self.models[name].hash}".encode()).hexdigest() for name in sorted(self.models)]
 
     def facts(self) -> dict[str, dict[str, int]]:
-        """The facts about each model that `of_packed` needs."""
+        """The metadata of each model that `of_packed` needs."""
         return {name: ngrams.facts for name, ngrams in self.models.items()}
 
     def packed(self) -> Iterator[tuple[str, NDArray[np.uint8]]]:
-        """The compressed models."""
+        """Each model, compressed."""
         for name, ngrams in self.models.items():
             yield name, ngrams.packed()
 
     @classmethod
     def of_packed(cls, size: int, facts: Mapping[str, Mapping[str, int]], packed: Mapping[str, Any]) -> Self:
-        """The models of an untrusted file.
+        """Unpack the models of an untrusted file.
 
         Raises:
             CheckpointError: if they are invalid.
         """
         if not isinstance(facts, Mapping) or len(facts) > MOST or not all(map(NAME.fullmatch, facts)):
-            raise CheckpointError("its languages have no proper names")
+            raise CheckpointError("its languages have invalid names, or are too many")
         return cls({name: NGrams.of_packed(size, own, packed.get(name)) for name, own in facts.items()})
 
 

@@ -1,4 +1,4 @@
-"""Estimate an n-gram language model from texts and other models: count, smooth, interpolate, prune.
+"""Estimate an n-gram language model from texts and other models: count, discount, interpolate, prune.
 
 Source: interpolated absolute discounting, Ney, Essen and Kneser, Computer Speech and Language 1994, with the discount
 n1 / (n1 + 2 n2) for each order; entropy-based pruning after Stolcke, arXiv cs/0006025.
@@ -34,7 +34,7 @@ class NGramStatistics(Protocol):
 
 @dataclass(frozen=True)
 class Counted:
-    """Counts of the n-grams of one order, in texts of V tokens."""
+    """Counts of the n-grams of one order, over a vocabulary of `size` tokens."""
 
     size: int
     keys: Keys
@@ -42,13 +42,13 @@ class Counted:
 
     @cached_property
     def discount(self) -> float:
-        """The discount subtracted from every count, for unseen n-grams."""
+        """The discount subtracted from every count, in favor of unseen n-grams."""
         once, twice = (int((self.counts == number).sum()) for number in (1, 2))
         return once / (once + 2 * twice) if once else 0.5
 
     @cached_property
     def contexts(self) -> tuple[Keys, NDArray[np.int64], NDArray[np.int64]]:
-        """Contexts of the n-grams, their counts, and the number of different tokens that follow each."""
+        """The contexts of the n-grams, their counts, and the number of distinct tokens that follow each."""
         contexts, firsts, kinds = np.unique(self.keys // self.size, return_index=True, return_counts=True)
         return contexts, np.add.reduceat(self.counts, firsts), kinds
 
@@ -93,7 +93,7 @@ class ModelStatistics:
 
 
 def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted]:
-    """Count the n-grams of orders 1 to `order`, with `BOS` and `EOS` around each line; `size` is the vocabulary's."""
+    """Count the n-grams of orders 1 to `order` in lines between `BOS` and `EOS`; `size` is that of the vocabulary."""
     tokens = np.fromiter((token for line in lines for token in (BOS, *line, EOS)), dtype=np.int64)
     keys, in_line, counted = tokens, np.ones(len(tokens), dtype=bool), []
     for length in range(1, order + 1):
@@ -103,7 +103,7 @@ def count(lines: Iterable[Sequence[int]], size: int, order: int) -> list[Counted
             in_line = in_line[: len(last)] & (last != BOS)
         chosen = keys[in_line & (last != BOS)]
         if not len(chosen):
-            raise DataError(f"no line is as long as {length} characters: too little text to count")
+            raise DataError(f"too little text: no line has {length} characters for n-grams of that length")
         counted.append(Counted(size, *np.unique(chosen, return_counts=True)))
     return counted
 
@@ -114,7 +114,7 @@ def known_by(ngrams: NGrams) -> list[ModelStatistics]:
     for length in range(1, ngrams.order + 1):
         occur = levels.shares(length)
         if length == 1:
-            occur[BOS] = occur[EOS]  # lines begin as often as they end, though `BOS` never follows anything
+            occur[BOS] = occur[EOS]  # as frequent as `EOS`, but the model has no probability for `BOS`
         else:
             before, _ = found(levels.contexts(length - 1), levels.contexts(length) // levels.size)
             occur = known[-1].occur[before] * occur
@@ -126,7 +126,7 @@ class Mixed(NamedTuple):
     """Interpolated n-grams of one order, from all sources.
 
     shares   probabilities of their last tokens given the others
-    weights  the loss from pruning each: its relative frequency times its log-probability ratio to the next lower order
+    weights  the loss from pruning each: relative frequency times the log of the ratio to the next lower order
     """
 
     keys: Keys
@@ -135,7 +135,7 @@ class Mixed(NamedTuple):
 
 
 def mixed(sources: Sequence[Sequence[NGramStatistics]], parts: Sequence[float], size: int) -> list[Mixed]:
-    """Interpolate sources with weights `parts`, which sum to 1; the unigrams are the whole vocabulary."""
+    """Interpolate sources with weights `parts`, which sum to 1; the unigrams comprise the whole vocabulary."""
     keys, each = np.arange(size), [np.full(size, 1 / size)] * len(sources)
     found_so_far: list[Mixed] = []
     for length, of_length in enumerate(zip(*sources, strict=True), start=1):
@@ -157,7 +157,7 @@ def sum_of(each: Sequence[Shares], parts: Sequence[float]) -> Shares:
 
 
 def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
-    """The `most` n-grams of order 2 and higher whose pruning would lose most, and their contexts."""
+    """Keep the `most` n-grams of order 2 and higher with the greatest loss from pruning, and their contexts."""
     weights = np.concatenate([some.weights for some in mixture[1:]] or [np.zeros(0)])
     least = -np.partition(-weights, most)[most] if most < len(weights) else -np.inf
     kept: list[Mixed] = []
@@ -173,17 +173,18 @@ def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
 def learn(
     sources: Sequence[Iterable[str] | NGrams], parts: Sequence[float], tokenizer: Tokenizer, *, order: int, most: int
 ) -> NGrams:
-    """Estimate a model of about `most` n-grams from texts and other models, weighted by `parts`, which sum to 1.
+    """Estimate a model of about `most` n-grams from texts and other models with weights `parts`, which sum to 1.
 
     Raises:
-        ConfigError: if the order is too high for the vocabulary, or a source has another order or vocabulary.
+        ConfigError: if the order is too high for the vocabulary, or a source model has another order or vocabulary.
         DataError: if there is too little text.
     """
     size = tokenizer.size
     check_order(order, size)
     if others := [some for some in sources if isinstance(some, NGrams) and (some.size, some.order) != (size, order)]:
         raise ConfigError(
-            f"{others[0]} cannot be kept among n-grams of up to {order}; keep that length and the alphabet, or none"
+            f"{others[0]} cannot be mixed with n-grams of up to {order}; keep their length and the alphabet, or "
+            "discard them with --keep 0"
         )
     known: list[Sequence[NGramStatistics]] = [
         known_by(some) if isinstance(some, NGrams) else count(map(tokenizer.encode, some), size, order)

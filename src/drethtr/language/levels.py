@@ -1,6 +1,6 @@
 """N-grams as sorted integer keys, to build and convert models.
 
-The key of an n-gram has its tokens as digits to the base V: division by V drops the last token, a remainder drops the
+The tokens of an n-gram are the digits of its key in base V: division by V drops the last token, a remainder drops the
 first, and sorted keys are in the order in which `NGrams` stores n-grams.
 """
 
@@ -19,23 +19,23 @@ Steps = NDArray[np.float64]
 
 
 def found(sorted_keys: Keys, keys: Keys) -> tuple[Keys, NDArray[np.bool_]]:
-    """The places of keys among sorted keys, and whether each is among them."""
+    """Look keys up in sorted keys: the index of each, and whether it was found."""
     places = np.searchsorted(sorted_keys, keys).clip(max=len(sorted_keys) - 1)
     return places, sorted_keys[places] == keys
 
 
 def check_order(order: int, size: int) -> None:
-    """Check that the keys of such n-grams fit into 64 bits, and the tokens into 16.
+    """Check that keys of this order fit into 64 bits, and tokens into 16.
 
     Raises:
         ConfigError: if they do not.
     """
     if not 1 <= order <= LONGEST or size > np.iinfo(np.int16).max or size**order >= 2**63:
-        raise ConfigError(f"n-grams of {order} tokens of {size} cannot be counted; take shorter ones")
+        raise ConfigError(f"n-grams of {order} tokens are too long for a vocabulary of {size}; choose a lower order")
 
 
 class Levels(NamedTuple):
-    """The keys and losses of each order, from 1 on, and the backoffs of each context length, from 0 on."""
+    """Keys and losses by order, from 1 on, and backoffs by context length, from 0 on."""
 
     size: int
     keys: list[Keys]
@@ -67,27 +67,27 @@ class Levels(NamedTuple):
         return NGrams(self.size, len(self.keys), **kept)
 
     def contexts(self, length: int) -> Keys:
-        """The n-grams of this length; for 0, the root."""
+        """The n-grams of a length; for 0, the root."""
         return self.keys[length - 1] if length else np.zeros(1, dtype=np.int64)
 
     def children(self, length: int) -> NDArray[np.int64]:
-        """The number of n-grams one token longer, for each of this length."""
+        """For each n-gram of a length, the number of n-grams one token longer."""
         places, _ = found(self.contexts(length), self.keys[length] // self.size)
         return np.bincount(places, minlength=len(self.contexts(length)))
 
     def shares(self, length: int) -> Shares:
-        """Probabilities of the last tokens of the n-grams of this length, given the others."""
+        """For the n-grams of a length, the probability of the last token given the others."""
         shares: Shares = np.exp(-STEP * self.losses[length - 1])
         return shares
 
     def backed_off(self, keys: Keys, length: int) -> Shares:
-        """Probabilities of the last tokens of any n-grams of this length, with backoff."""
+        """For any n-grams of a length, the probability of the last token, with backoff."""
         if not length:
             return np.zeros(len(keys))
         return self.given(keys, self.backed_off(keys % self.size ** (length - 1), length - 1), length)
 
     def given(self, keys: Keys, shorter: Shares, length: int) -> Shares:
-        """`backed_off`, given the probabilities of the next lower order."""
+        """Like `backed_off`, given the probabilities of the next lower order."""
         places, kept = found(self.contexts(length), keys)
         context, known = found(self.contexts(length - 1), keys // self.size)
         lost = np.where(known, self.backoffs[length - 1][context], 0)
@@ -108,11 +108,11 @@ class Levels(NamedTuple):
 
 
 def renamed(ngrams: NGrams, names: Sequence[int], size: int) -> NGrams:
-    """The model for another vocabulary; new tokens get a uniform unigram probability and no longer n-grams.
+    """Convert a model to another vocabulary; new tokens get a uniform unigram probability, and no longer n-grams.
 
     Args:
-        names: The new id of each token, -1 for tokens that are dropped.
-        size: Size of the new vocabulary.
+        names: The new id of each token, -1 for dropped ones.
+        size: The size of the new vocabulary.
 
     Raises:
         ConfigError: if the order is too high for the new vocabulary.

@@ -1,9 +1,9 @@
-"""An n-gram language model with backoff, a few bytes per n-gram: log-probabilities of tokens in a line of text.
+"""A backoff n-gram language model with a few bytes per n-gram.
 
-The n-grams form a tree: the parent of an n-gram is the n-gram without its last token. Nodes are numbered by the length
-of their n-grams, then by their tokens, starting with the root. So the children of node 0, of node 1 and so on, one
-after the other, are the nodes from 1 on, and a node needs no pointer, only the number of its children.
-Source: Katz, IEEE Transactions on Acoustics, Speech and Signal Processing 1987; `learn.py` estimates the numbers.
+The n-grams form a tree: the parent of an n-gram is the n-gram without its last token. Nodes are numbered from the root
+by the length of their n-grams, then by their tokens. The children of node 0, of node 1 and so on are therefore the
+nodes from 1 on, in order, and a node needs no pointer, only the number of its children.
+Source: Katz, IEEE Transactions on Acoustics, Speech and Signal Processing 1987; `learn.py` estimates the parameters.
 """
 
 import zlib
@@ -29,16 +29,16 @@ FAINTEST = -255 * STEP
 """The lowest log-probability, that of unseen tokens."""
 
 LONGEST = 10
-"""The highest order; `_native.c` has room for as many."""
+"""The highest order, which `_native.c` assumes as well."""
 
 REMEMBERED = 1 << 14
-"""Size of the cache of `step`, some hundred bytes an entry."""
+"""Cache size of `step`; an entry takes a few hundred bytes."""
 
 MOST_BYTES = 1 << 28
-"""Maximum size of a model in memory."""
+"""Largest size of a model in memory."""
 
 State = tuple[int, ...]
-"""The nodes of the last 0, 1, 2, … tokens, up to order - 1; -1 where no n-gram begins with these tokens."""
+"""The nodes of the last 0, 1, 2, … order - 1 tokens; -1 where no n-gram begins with these tokens."""
 
 Table = tuple[int, NDArray[Any], NDArray[Any], memoryview, NDArray[Any]]
 
@@ -51,9 +51,9 @@ def dtypes(size: int) -> dict[str, np.dtype[Any]]:
 
 @dataclass(frozen=True, eq=False)
 class NGrams:
-    """Log-probabilities of the next token, `EOS` included.
+    """Log-probabilities of the next token, including `EOS`.
 
-    size      of the vocabulary, V
+    size      vocabulary size, V
     order     length of the longest n-grams
     tokens    (nodes,) the last token of each n-gram
     losses    (nodes,) its negative log-probability given the tokens before it, in units of `STEP`
@@ -83,7 +83,7 @@ class NGrams:
 
     @cached_property
     def table(self) -> Table:
-        """The model for the compiled loops."""
+        """The model in the form that the compiled loops take."""
         tokens, losses, backoffs = map(np.ascontiguousarray, (self.tokens, self.losses, self.backoffs))
         return self.order, tokens, losses, self.firsts, backoffs
 
@@ -97,7 +97,7 @@ class NGrams:
         return (0, *(self.child(node, token) for node in state[:-1]))
 
     def child(self, node: int, token: int) -> int:
-        """The n-gram extended by a token; -1 if there is none."""
+        """The node of the n-gram extended by a token; -1 if there is none."""
         if node < 0:
             return -1
         tokens, end = self.views[0], self.firsts[node + 1]
@@ -105,7 +105,7 @@ class NGrams:
         return place if place < end and tokens[place] == token else -1
 
     def next(self, state: State, token: int) -> float:
-        """The log-probability of a token in this state."""
+        """The log-probability of a token in a state."""
         _, losses, backoffs = self.views
         lost = 0
         for node in reversed(state):
@@ -121,17 +121,17 @@ class NGrams:
 
     @cached_property
     def step(self) -> Callable[[State, int], tuple[float, State]]:
-        """`next` and `after`, cached: texts scored one after the other have most n-grams in common."""
+        """`next` and `after`, cached, since texts scored in a row share most n-grams."""
         return lru_cache(REMEMBERED)(lambda state, token: (self.next(state, token), self.after(state, token)))
 
     def log_probability(self, tokens: Sequence[int]) -> float:
-        """The log-probability of a whole line, `EOS` included."""
+        """The log-probability of a whole line, including `EOS`."""
         if native is not None:
             return native.log_probability(array("i", (BOS, *tokens, EOS)), self.table)
         return self.log_probability_in_python(tokens)
 
     def log_probability_in_python(self, tokens: Sequence[int]) -> float:
-        """The definition of `log_probability`."""
+        """The reference implementation of `log_probability`."""
         state, total = self.start, 0.0
         for token in (*tokens, EOS):
             gained, state = self.step(state, token)
@@ -139,7 +139,7 @@ class NGrams:
         return total
 
     def surprises(self, tokens: Sequence[int]) -> list[float]:
-        """The negative log-probability of each token of a line, given those before it."""
+        """The negative log-probability of each token of a line given its predecessors."""
         state, lost = self.start, []
         for token in tokens:
             gained, state = self.step(state, token)
@@ -160,17 +160,17 @@ class NGrams:
 
     @property
     def facts(self) -> dict[str, int]:
-        """The facts that `of_packed` needs: the order, and the lengths of the arrays."""
+        """The metadata that `of_packed` needs: the order, and the lengths of the arrays."""
         return {"order": self.order, "nodes": len(self.tokens), "contexts": len(self.children)}
 
     def packed(self) -> NDArray[np.uint8]:
-        """The arrays, compressed to about half."""
+        """The arrays, compressed to about half their size."""
         content = b"".join(np.ascontiguousarray(array).tobytes() for array in self.arrays().values())
         return np.frombuffer(zlib.compress(content, 9), dtype=np.uint8)
 
     @classmethod
     def of_packed(cls, size: int, facts: Mapping[str, int], packed: NDArray[Any] | None) -> Self:
-        """A model from untrusted data in the form of `packed`; memory use is bounded by the number of n-grams.
+        """Unpack an untrusted model, within the memory that the declared number of n-grams takes.
 
         Raises:
             CheckpointError: if it is not a tree of n-grams.
@@ -186,7 +186,7 @@ class NGrams:
         except zlib.error as error:
             raise CheckpointError(f"its n-grams are damaged: {error}") from error
         if len(content) != expected:
-            raise CheckpointError("its n-grams are not as many as it says")
+            raise CheckpointError("the number of its n-grams differs from the declared one")
         arrays, begin = {}, 0
         for name, dtype in dtypes(size).items():
             arrays[name] = np.frombuffer(content, dtype, lengths[name], begin)
@@ -195,13 +195,13 @@ class NGrams:
 
     @classmethod
     def of_arrays(cls, size: int, order: int, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """A model from arrays of an untrusted file.
+        """Build a model from untrusted arrays.
 
         Raises:
             CheckpointError: if they are not a tree of n-grams.
         """
         if not 1 <= order <= LONGEST:
-            raise CheckpointError(f"n-grams of {order} tokens, where 1 to {LONGEST} can be")
+            raise CheckpointError(f"its n-grams have {order} tokens; supported are 1 to {LONGEST}")
         for name, dtype in dtypes(size).items():
             if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != 1:
                 raise CheckpointError(f"its n-grams lack {name}")
@@ -210,19 +210,19 @@ class NGrams:
         return found
 
     def check(self) -> None:
-        """Check that the arrays are a tree.
+        """Check that the arrays form a tree.
 
         Raises:
-            CheckpointError: if they are not.
+            CheckpointError: if they do not.
         """
         nodes, contexts = len(self.tokens), len(self.children)
         fits = len(self.losses) == nodes and len(self.backoffs) == contexts and 1 <= contexts <= nodes
         if not fits or (self.children < 0).any() or int(self.children.sum(dtype=np.int64)) != nodes - 1:
             raise CheckpointError("its n-grams are not a tree")
         if (self.tokens < 0).any() or (self.tokens >= self.size).any():
-            raise CheckpointError("its n-grams are not of its tokens")
+            raise CheckpointError("its n-grams have tokens outside its vocabulary")
         level = [0, 1]
         for _ in range(self.order):
             level.append(int(self.firsts[min(level[-1], contexts)]))
         if level[-2] != contexts or level[-1] != nodes:
-            raise CheckpointError(f"its n-grams are not of at most {self.order} tokens")
+            raise CheckpointError(f"its n-grams do not have 1 to {self.order} tokens")

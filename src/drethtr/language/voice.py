@@ -1,4 +1,4 @@
-"""The language models' vote on a text: of one, token by token during the search; of all, for whole texts."""
+"""The language models' vote on a text: token by token by one model during search, or for a whole text by all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from drethtr.language.ngrams import NGrams, State
 from drethtr.text.tokenizer import EOS
 
 PER_TOKEN = 2.0
-"""A bonus per token, about the nats a character costs in running text, so that long texts are not penalized."""
+"""A bonus per token, about the nats per character of running text, so that longer texts are not penalized."""
 
 
 @dataclass(frozen=True)
 class Voice:
-    """An n-gram model and its weight; a vote is weight × (log-probability + `PER_TOKEN`), or 0 without n-grams."""
+    """An n-gram model with a weight; its vote is weight × (log-probability + `PER_TOKEN`), or 0 without n-grams."""
 
     ngrams: NGrams | None = None
     weight: float = 0.0
@@ -30,7 +30,7 @@ class Voice:
 
     @property
     def most(self) -> float:
-        """The vote for a token of probability 1."""
+        """The highest vote, for a token of probability 1."""
         return self.weight * PER_TOKEN if self.speaks else 0.0
 
     def vote(self, state: State, token: int) -> float:
@@ -52,7 +52,7 @@ SILENT = Voice()
 
 @dataclass(frozen=True)
 class Voices:
-    """The models of several languages and their weight; the vote for a text is that of its language."""
+    """The models of several languages with a weight; a text gets the vote of its language."""
 
     languages: Languages = NO_LANGUAGE
     weight: float = 0.0
@@ -63,11 +63,11 @@ class Voices:
         return bool(self.languages) and self.weight > 0
 
     def near(self, draft: Sequence[int]) -> list[Voice]:
-        """The voices of the languages in which a text may be, by its draft; without any, the silent one."""
+        """The voices of languages that are plausible for a text, given its draft; without n-grams, a silent one."""
         return [Voice(ngrams, self.weight) for ngrams in self.languages.near(draft)] if self.speak else [SILENT]
 
     def say(self, tokens: Sequence[int]) -> float:
-        """The vote for a whole text at weight 1; 0 if votes do not count."""
+        """The unweighted vote for a whole text; 0 if votes do not count."""
         return self.languages.log_probability(tokens) + PER_TOKEN * len(tokens) if self.speak else 0.0
 
     def vote(self, tokens: Sequence[int]) -> float:

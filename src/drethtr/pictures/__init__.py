@@ -1,1 +1,1 @@
-"""Pictures: contact sheets, explained lines, charts of metrics."""
+"""Pictures and reports: contact sheets, explained lines, search hits, charts, comparisons."""

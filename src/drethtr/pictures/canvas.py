@@ -1,4 +1,4 @@
-"""A drawing of rectangles, words and photographs that can be written as SVG or PNG."""
+"""A drawing of rectangles, text and images that can be written as SVG or PNG."""
 
 from base64 import b64encode
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Color: TypeAlias = tuple[int, int, int]
 BLACK: Color = (20, 20, 20)
 GREY: Color = (120, 120, 120)
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
-"""The text anchors of SVG and their equivalents in Pillow."""
+"""The text anchors of SVG with their equivalents in Pillow."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Label:
-    """Words on a baseline, with their height in pixels; `anchor` is one of `ANCHORS`."""
+    """Text on a baseline with a font size in pixels; `anchor` is one of `ANCHORS`."""
 
     x: float
     y: float
@@ -70,7 +70,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Photo:
-    """Pixels with their upper left corner at a position."""
+    """An image, placed by its upper left corner."""
 
     left: float
     top: float
@@ -95,7 +95,7 @@ class Canvas:
     shapes: tuple[Rectangle | Label | Photo, ...]
 
     def to_image(self) -> Image.Image:
-        """Render the drawing as pixels."""
+        """Render the drawing as an image."""
         picture = Image.new("RGB", (self.width, self.height), "white")
         for shape in self.shapes:
             shape.draw(picture)
@@ -112,7 +112,7 @@ class Canvas:
         """Write an .svg or .png file.
 
         Raises:
-            DataError: for any other name, or if it cannot be written.
+            DataError: for any other extension, or if it cannot be written.
         """
         ending = path.suffix.lower()
         if ending not in (".svg", ".png"):

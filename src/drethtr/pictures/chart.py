@@ -1,4 +1,4 @@
-"""Charts of metrics as SVG: medians with ranges, and curves, all on logarithmic axes."""
+"""Charts of metrics as SVG: medians with ranges, and curves, on logarithmic axes."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ Mark = tuple[float, float, float]
 
 
 class Axis(NamedTuple):
-    """A logarithmic axis from `low` to `high`, drawn over `pixels` from `start`; `pixels` may be negative."""
+    """A logarithmic axis from `low` to `high`, drawn from `start` over `pixels`, which may be negative."""
 
     low: float
     high: float
@@ -43,13 +43,13 @@ class Axis(NamedTuple):
 
 
 def spanning(values: Sequence[float], start: float, pixels: float) -> Axis:
-    """An axis that contains all of these positive values, with some space at both ends."""
+    """An axis that contains all given positive values, with some space at both ends."""
     low, high = min(values), max(values)
     return Axis(low / 1.15, high * 1.15, start, pixels)
 
 
 def ranges(title: str, unit: str, rows: Sequence[tuple[str, Mapping[str, Mark]]]) -> str:
-    """A row for each label, with a dot at the median of each name and a line over its range."""
+    """A chart with a row per label: for each name, a dot at the median and a line over the range."""
     names = list(dict.fromkeys(name for _, marks in rows for name in marks))
     left = MARGIN + 7 * max(len(label) for label, _ in rows) + MARGIN
     top = 3 * MARGIN + ROW
@@ -94,14 +94,14 @@ def curves(title: str, panels: Sequence[Panel]) -> str:
 
 
 def vertical_grid(axis: Axis, top: float, bottom: float, unit: str) -> list[str]:
-    """A line for each tick of a horizontal axis, its value below, and finally the unit."""
+    """Vertical lines at the ticks of a horizontal axis, with values and the unit below."""
     parts = grid(axis, lambda at: stroke(at, top, at, bottom, GRID, 1))
     parts += [text(axis(tick), bottom + 14, readable(tick), anchor="middle") for tick in axis.ticks()]
     return [*parts, text(axis.start + axis.pixels, bottom + 30, unit, anchor="end")]
 
 
 def horizontal_grid(axis: Axis, left: float, right: float) -> list[str]:
-    """A line for each tick of a vertical axis, with its value on the left."""
+    """Horizontal lines at the ticks of a vertical axis, with values on the left."""
     parts = grid(axis, lambda at: stroke(left, at, right, at, GRID, 1))
     return parts + [text(left - 6, axis(tick) + 4, readable(tick), anchor="end") for tick in axis.ticks()]
 
@@ -129,7 +129,7 @@ def heading(title: str) -> str:
 
 
 def text(x: float, y: float, words: str, anchor: str = "start") -> str:
-    """Words at a position."""
+    """Text at a position."""
     place = f"x='{x:.1f}' y='{y:.1f}' text-anchor='{anchor}'"
     return f"<text {place} {FONT} font-size='12' fill='{INK}'>{escape(clean(words), quote=False)}</text>"
 

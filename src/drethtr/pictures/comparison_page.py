@@ -1,4 +1,4 @@
-"""The report of `drethtr compare`: one HTML file that needs nothing beside it."""
+"""The HTML report of `drethtr compare`, in one self-contained file."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -15,8 +15,8 @@ from drethtr.evaluation.comparison import Side, confidence_rows, shown, without_
 from drethtr.lines.sample import Sample
 from drethtr.text.normalize import for_scoring
 
-HEIGHT = 64  # pixels of a line's picture
-CONFUSIONS, ROWS = 42, 14  # how many are shown, and how many below each other
+HEIGHT = 64  # of the image of a line, in pixels
+CONFUSIONS, ROWS = 42, 14  # number shown, and rows per table
 SIDES = '<span class="key">B better ← → A better</span>'
 
 STYLE = """
@@ -33,7 +33,7 @@ ins { background: #fde3b3; text-decoration: none; } .note { color: #555; max-wid
 
 
 def comparison_page(found: Comparison, a: Side, b: Side, *, lines: int) -> str:
-    """The whole report; `lines` of those that A and B differ most in are shown."""
+    """The whole report, with the `lines` lines on which A and B differ most."""
     differing = [line for line in found.lines if line.edits_a != line.edits_b]
     title = f"{escape(a.name)} against {escape(b.name)}"
     parts = [
@@ -48,7 +48,7 @@ def comparison_page(found: Comparison, a: Side, b: Side, *, lines: int) -> str:
         "<h2>CER by confidence</h2>" + confidences(found),
         "<h2>Confusions</h2>" + confusions(found),
         f"<h2>Lines on which A and B differ most</h2><p>{min(lines, len(differing))} of {len(differing):,}. "
-        "<del>Red, struck out</del>: written, not read so. <ins>Yellow</ins>: read, not written so.</p>",
+        "<del>Red, struck out</del>: in the text, but not read. <ins>Yellow</ins>: read, but not in the text.</p>",
         *(line_part(line) for line in islice(differing, lines)),
     ]
     head = f'<meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
@@ -56,14 +56,14 @@ def comparison_page(found: Comparison, a: Side, b: Side, *, lines: int) -> str:
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """An HTML table of cells that are HTML."""
+    """An HTML table; cells are HTML."""
     head = "".join(f"<th>{title}</th>" for title in titles)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def differences(title: str, rows: Sequence[Difference]) -> str:
-    """Rates of A and B, and their difference with its interval, also drawn."""
+    """A table of rates of A and B and their differences, with intervals in figures and drawn."""
     widest = max((abs(edge) for row in rows if row.sure for edge in (row.low, row.high)), default=0) or 1
     return table(
         (title, "lines", "A %", "B %", "B − A", "95 % interval", SIDES),
@@ -83,7 +83,7 @@ def differences(title: str, rows: Sequence[Difference]) -> str:
 
 
 def bar(row: Difference, widest: float) -> str:
-    """The interval around zero: green where B is better, red where A is, grey where nothing is shown."""
+    """The interval as a bar: green if B is better, red if A is, grey if undecided."""
     left, middle, right = (120 + 110 * value / widest for value in (row.low, row.difference, row.high))
     color = {"B is better": "#2a7f4f", "A is better": "#b03030"}.get(row.verdict, "#888")
     return (
@@ -94,7 +94,7 @@ def bar(row: Difference, widest: float) -> str:
 
 
 def confidences(found: Comparison) -> str:
-    """How right each is where it is so sure."""
+    """A table of the CER of both by confidence."""
     return table(("confidence", "lines A", "CER A %", "lines B", "CER B %"), confidence_rows(found))
 
 
@@ -109,7 +109,7 @@ def confusions(found: Comparison) -> str:
 
 
 def line_part(line: ComparedLine) -> str:
-    """A line's picture above its text and both readings."""
+    """The image of a line above its text and both readings."""
     text = line.sample.text
     return (
         f'<div class="line"><img src="{picture(line.sample)}" alt="">'
@@ -122,7 +122,7 @@ def line_part(line: ComparedLine) -> str:
 
 
 def marked(text: str, read: str) -> str:
-    """A reading with what differs from the text marked."""
+    """A reading with its differences from the text marked."""
     text, read = for_scoring(text), for_scoring(read)
     parts = []
     for step in Levenshtein.opcodes(text, read):
@@ -136,7 +136,7 @@ def marked(text: str, read: str) -> str:
 
 
 def picture(sample: Sample) -> str:
-    """A line's image, small enough for a report, as a data URI."""
+    """A small image of a line as a data URI."""
     image = Image.fromarray(np.asarray(sample.line()))
     width = max(1, round(image.width * HEIGHT / image.height))
     stream = BytesIO()

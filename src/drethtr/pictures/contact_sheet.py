@@ -1,4 +1,4 @@
-"""Many lines in one picture, each above its caption."""
+"""A contact sheet: many lines in one picture, each above its caption."""
 
 from collections.abc import Sequence
 
@@ -11,13 +11,13 @@ from drethtr.images.line import Line
 CAPTION_PIXELS = 15
 MARGIN = 8
 WIDEST, HIGHEST = 1100, 300  # larger lines are scaled down
-MOST_LETTERS = 140  # in a row of a caption
-# Pillow's own font has no accents; these are looked up among the system fonts.
+MOST_LETTERS = 140  # per row of a caption
+# System fonts, since Pillow's own font has no accents.
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Helvetica.ttc")
 
 
 def contact_sheet(lines: Sequence[tuple[Line, str]], columns: int = 2) -> Image.Image:
-    """A gray picture of lines and their captions, row by row; a caption may have several lines of text.
+    """Draw lines and their captions, row by row, in gray; a caption may have several rows of text.
 
     Raises:
         DataError: if there are no lines.
@@ -39,7 +39,7 @@ def contact_sheet(lines: Sequence[tuple[Line, str]], columns: int = 2) -> Image.
 
 
 def draw_cell(line: Line, caption: str, font: FreeTypeFont | ImageFont.ImageFont) -> Image.Image:
-    """One line above its caption, no wider than the two need."""
+    """Draw one line above its caption, as wide as both need."""
     picture = Image.fromarray(line)
     picture.thumbnail((WIDEST, HIGHEST), Image.Resampling.LANCZOS)
     caption = "\n".join(shortened(row) for row in caption.split("\n"))
@@ -56,7 +56,7 @@ def shortened(row: str) -> str:
 
 
 def caption_font(pixels: int = CAPTION_PIXELS) -> FreeTypeFont | ImageFont.ImageFont:
-    """A plain system font, or the one that comes with Pillow."""
+    """A plain system font, or else Pillow's own."""
     for name in SYSTEM_FONTS:
         try:
             return ImageFont.truetype(name, pixels)

@@ -1,4 +1,4 @@
-"""A line with its reading below: every character under its position, colored by confidence."""
+"""Draw a line with its reading below: every character under its position, colored by confidence."""
 
 from PIL import Image
 
@@ -10,10 +10,10 @@ SURE: Color = (30, 60, 50)
 DOUBTFUL: Color = (225, 120, 0)
 LOST: Color = (205, 0, 40)
 NO_DOUBT = 0.9
-"""Characters with more confidence are not marked on the line."""
+"""Characters with at least this confidence are not marked on the line."""
 
 HEIGHT = 96
-"""Height of the displayed line."""
+"""Height of the drawn line."""
 
 MARGIN = 10
 
@@ -21,14 +21,14 @@ Shape = Rectangle | Label | Photo
 
 
 def explained_line(line: Line, reading: Reading) -> Canvas:
-    """The line, with doubtful characters tinted, above its reading."""
+    """Draw the line, with doubtful characters tinted, above its reading."""
     scale = HEIGHT / line.shape[0]
     shapes = [*show_line(line, reading.characters, MARGIN, MARGIN), *show_text(reading.characters, scale, MARGIN, 155)]
     return Canvas(round(line.shape[1] * scale) + 2 * MARGIN, 180, tuple(shapes))
 
 
 def show_line(line: Line, characters: tuple[Character, ...], left: float, top: float) -> list[Shape]:
-    """The line `HEIGHT` pixels high, tinted where characters are doubtful."""
+    """Draw the line `HEIGHT` pixels high, tinted where characters are doubtful."""
     scale = HEIGHT / line.shape[0]
     size = (max(1, round(line.shape[1] * scale)), HEIGHT)
     written = Image.fromarray(line).resize(size, Image.Resampling.LANCZOS).convert("RGB")
@@ -43,10 +43,7 @@ def show_line(line: Line, characters: tuple[Character, ...], left: float, top: f
 
 
 def show_text(characters: tuple[Character, ...], scale: float, left: float, baseline: float) -> list[Shape]:
-    """Every character under its position.
-
-    Colors are `SURE` at confidence 1, `DOUBTFUL` at 0.5 and `LOST` at 0, interpolated between these.
-    """
+    """Draw every character under its position, in the color of its confidence."""
     return [
         Label(
             left + (character.left + character.right) / 2 * scale,
@@ -61,13 +58,13 @@ def show_text(characters: tuple[Character, ...], scale: float, left: float, base
 
 
 def color_of(confidence: float) -> Color:
-    """The color of a confidence from 0 to 1."""
+    """The color of a confidence: `SURE` at 1, `DOUBTFUL` at 0.5, `LOST` at 0, interpolated in between."""
     if confidence >= 0.5:
         return between(DOUBTFUL, SURE, 2 * confidence - 1)
     return between(LOST, DOUBTFUL, 2 * confidence)
 
 
 def between(first: Color, second: Color, share: float) -> Color:
-    """The color at `share` of the way from one to another."""
+    """Interpolate between two colors."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
     return red, green, blue

@@ -1,4 +1,4 @@
-"""One picture that explains a reading: its text, confidences, flags, and the decoder's attention."""
+"""A picture that explains a reading: text, confidences, flags, and the decoder's attention."""
 
 from collections.abc import Callable
 from math import log2
@@ -36,19 +36,19 @@ BAR_HEIGHT = 16
 """Height of the bars of one layer."""
 
 OCTAVE = 24
-"""Length of a bar per doubling of the memory."""
+"""Length of a bar per doubling of the memory, in pixels."""
 
 LETTER = 8
-"""Maximum width of a letter of a reason, in pixels."""
+"""Maximum width of a letter, in pixels."""
 
 BAR: Color = (70, 110, 160)
 
 
 class Explanation(NamedTuple):
-    """Everything to show about a line.
+    """All that is shown about a line.
 
-    tokens   text of each token that was written
-    draft    the CTC draft, if a decoder wrote the reading
+    tokens   the text of each decoded token
+    draft    the CTC draft, if the reading comes from the decoder
     extent   pixels of the line that the image tokens cover
     read_by  version, model and decoder, and whether confidences are uncalibrated
     """
@@ -63,14 +63,14 @@ class Explanation(NamedTuple):
 
 
 def explain(recognizer: Recognizer, line: Line) -> Explanation:
-    """Read a line as usual, then record the decoder's attention on the text that was read.
+    """Read a line as usual, then record the decoder's attention for the resulting text.
 
     Raises:
         DataError: if the line is so long that it is read in pieces.
     """
     pieces = recognizer.pieces.prepare(0, line)
     if len(pieces) > 1:
-        raise DataError(f"a line read in {len(pieces)} pieces cannot be explained in one picture; cut it")
+        raise DataError(f"the line is too long to explain: it is read in {len(pieces)} pieces; cut it first")
     network, tokenizer = recognizer.network, recognizer.model.tokenizer
     [piece] = recognizer.pieces.read(pieces)
     view = recognizer.pieces.view([pieces[0].prepared])
@@ -92,7 +92,7 @@ def explain(recognizer: Recognizer, line: Line) -> Explanation:
 
 
 class Frame(NamedTuple):
-    """The place of a part in the picture: the scale of the line, and the upper left corner."""
+    """The place of a part in the picture: the scale of the line, and the part's upper left corner."""
 
     scale: float
     left: float
@@ -100,7 +100,7 @@ class Frame(NamedTuple):
 
 
 Drawn = tuple[list[Shape], float]
-"""Shapes, and their height, 0 if there is nothing to show."""
+"""Shapes and their height, 0 if there is nothing to draw."""
 
 
 def draw(explanation: Explanation) -> Canvas:
@@ -118,17 +118,17 @@ def draw(explanation: Explanation) -> Canvas:
 
 
 def draw_line(explanation: Explanation, frame: Frame) -> Drawn:
-    """The line itself."""
+    """Draw the line."""
     return show_line(explanation.line, explanation.reading.characters, frame.left, frame.top), HEIGHT
 
 
 def draw_text(explanation: Explanation, frame: Frame) -> Drawn:
-    """Each character that was read, under its position."""
+    """Draw each character under its position."""
     return show_text(explanation.reading.characters, frame.scale, frame.left, frame.top + 38), 46
 
 
 def draw_words(explanation: Explanation, frame: Frame) -> Drawn:
-    """The confidence of each word, under a bar of its width."""
+    """Draw the confidence of each word, under a bar of the word's width."""
     shapes: list[Shape] = []
     for word in explanation.reading.words():
         first, last = (frame.left + edge * frame.scale for edge in (word.left, word.right))
@@ -139,7 +139,7 @@ def draw_words(explanation: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_draft(explanation: Explanation, frame: Frame) -> Drawn:
-    """The CTC draft, red where the reading differs."""
+    """Draw the CTC draft, red where the reading differs."""
     if explanation.draft is None:
         return [], 0
     kept = in_both(explanation.draft.text, explanation.reading.text)
@@ -157,7 +157,7 @@ def draw_draft(explanation: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_flags(explanation: Explanation, frame: Frame) -> Drawn:
-    """Each flag, below a bar at its position."""
+    """Draw each flag, below a bar at its position."""
     shapes: list[Shape] = []
     top = frame.top
     for flag in explanation.reading.flags:
@@ -171,7 +171,7 @@ def draw_flags(explanation: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_attention(explanation: Explanation, frame: Frame) -> Drawn:
-    """A row for each character, dark where the decoder attended: the mean of all layers and heads."""
+    """Draw a row per character, dark where the decoder attended, averaged over layers and heads."""
     if not explanation.tokens:
         return [], 0
     shares = explanation.attention.image.mean((0, 1))
@@ -184,9 +184,9 @@ def draw_attention(explanation: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_memory(explanation: Explanation, frame: Frame) -> Drawn:
-    """A bar for each head of each layer, as long as the logarithm of the characters it remembers."""
+    """Draw a bar per head and layer, with a length logarithmic in the number of characters it remembers."""
     if explanation.attention.reach is None:
-        return [Label(frame.left, frame.top + 14, "all that it wrote, in every layer", 12, GREY)], 18
+        return [Label(frame.left, frame.top + 14, "the whole text, in every layer", 12, GREY)], 18
     shapes: list[Shape] = []
     top = frame.top
     for number, heads in enumerate(explanation.attention.reach.tolist(), start=1):
@@ -203,7 +203,7 @@ def draw_memory(explanation: Explanation, frame: Frame) -> Drawn:
 
 
 def draw_reader(explanation: Explanation, frame: Frame) -> Drawn:
-    """The model that read the line."""
+    """Draw the name of the model that read the line."""
     return [Label(frame.left, frame.top + 14, explanation.read_by, 12, GREY)], 18
 
 
@@ -217,4 +217,4 @@ PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {
     "memory": draw_memory,
     "read by": draw_reader,
 }
-"""The drawing functions of the parts by label, from top to bottom."""
+"""The drawing function of each part by its label, from top to bottom."""

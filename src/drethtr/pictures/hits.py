@@ -1,4 +1,4 @@
-"""Hits of a search in one picture: for each the writing around the word, which is marked."""
+"""A picture of search hits: for each, a strip of the scan with the word marked."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from drethtr.pictures.contact_sheet import shortened
 from drethtr.search import Hit
 
 WIDTH, HEIGHT = 900, 60
-"""Of a strip in pixels."""
+"""Size of a strip in pixels."""
 
 MARGIN = 10
 CAPTION, LETTERS = 20, 13
@@ -28,7 +28,7 @@ class Cut(NamedTuple):
 
 
 def draw_hits(hits: Sequence[Hit]) -> Canvas:
-    """The drawing of some hits, one below the other.
+    """Draw hits, one below the other.
 
     Raises:
         DataError: if a scan cannot be read.
@@ -47,7 +47,7 @@ def draw_hits(hits: Sequence[Hit]) -> Canvas:
 
 
 def cut_all(hits: Sequence[Hit]) -> list[Cut]:
-    """The strips of all hits; each page is opened once."""
+    """Cut out the strips of all hits, opening each page once."""
     places = sorted(range(len(hits)), key=lambda place: (hits[place].page, hits[place].number))
     cuts: dict[int, Cut] = {}
     known, page = None, None
@@ -60,7 +60,7 @@ def cut_all(hits: Sequence[Hit]) -> list[Cut]:
 
 
 def cut_out(page: Image.Image, hit: Hit) -> Cut:
-    """The strip of a hit: as high as its word, as wide as the picture, the word in the middle if there is room."""
+    """Cut out the strip of a hit, as high as the word, as wide as the picture, with the word centered if possible."""
     box = hit.box
     scale = HEIGHT / box.height
     width = min(round(WIDTH / scale), page.width)

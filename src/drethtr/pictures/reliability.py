@@ -1,4 +1,4 @@
-"""Reliability diagram: a bar for each range of confidence, whose height is the accuracy."""
+"""Reliability diagrams: a bar per confidence bin, whose height is the accuracy."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ def reliability_chart(trust: Mapping[str, Any]) -> Canvas:
 
 
 def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle | Label]:
-    """Bars of accuracy over confidence, wider for more cases, with marks where perfect calibration would be."""
+    """Bars of accuracy over confidence, wider for more cases, with marks for perfect calibration."""
     top, bottom = MARGIN, MARGIN + SIDE
     ece = "" if found["ece"] is None else f", ECE {100 * found['ece']:.1f} %"
     shapes: list[Rectangle | Label] = [Label(left, top - 16, f"{title}: {found['cases']:,}{ece}", 14)]

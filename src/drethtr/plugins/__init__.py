@@ -1,1 +1,1 @@
-"""Plug-ins for other programs: one file per program, which finds it through an entry point of its own."""
+"""Plugins for other programs, one module per program, found through the program's entry points."""

@@ -1,7 +1,7 @@
-"""An engine of eScriptorium, through its entry point `escriptorium.engines`: lines found and read by a drethtr model.
+"""An eScriptorium engine that finds and reads lines, through the entry point `escriptorium.engines`.
 
-The interface, `engines.base`, is part of the application and not published on its own, so this module can only be
-imported there. What it has for single characters (`graphemes`) is not described in public: none are returned.
+Its interface, `engines.base`, is part of the application and not published separately, so this module can only be
+imported there. The format of single characters (`graphemes`) is not documented; none are returned.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,11 +33,11 @@ from drethtr.recognition.model_file import load_model
 from drethtr.recognition.recognizer import Recognizer
 
 MODELS = 2
-"""Models that stay loaded, as users compare one with another."""
+"""Models that stay loaded, since users compare one with another."""
 
 
 class DrethtrEngine(BaseEngine):  # type: ignore[misc]
-    """Reads lines with baselines; without a model of the user, with the one in the package."""
+    """Reads lines with baselines, with the user's model or the included one."""
 
     spec = EngineSpec(
         name="drethtr",
@@ -51,10 +51,10 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
     )
 
     def validate_model(self, path: str) -> ModelInfo:
-        """What an uploaded file is.
+        """Describe an uploaded model.
 
         Raises:
-            ModelValidationError: if it is no model of drethtr.
+            ModelValidationError: if it is not a drethtr model.
         """
         try:
             model = load_model(Path(path))
@@ -63,7 +63,7 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
         return ModelInfo(job="recognition", architecture=f"drethtr {model.identity}", seg_type="baselines")
 
     def segment(self, image: Image.Image, *, model: Any = None, options: Any) -> SegmentationResult:
-        """The lines of a page; no regions are told apart."""
+        """Find the lines of a page, without regions."""
         if options.steps == "regions":
             return SegmentationResult(lines=(), regions=())
         found = RapidDetector().find(np.asarray(image.convert("L")))
@@ -73,7 +73,7 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
     def recognize(
         self, image: Image.Image, lines: Iterable[LineInput], *, model: Any, options: Any
     ) -> Iterator[RecognitionResult]:
-        """Yield the text of each line that can be read, in order.
+        """Yield the text of each readable line, in order.
 
         Raises:
             EngineError: if the model cannot be loaded.
@@ -91,10 +91,10 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
 
 @lru_cache(MODELS)
 def recognizer_of(path: str | None) -> Recognizer:
-    """The model in a file, or the one in the package."""
+    """Load the model in a file, or the included one."""
     return Recognizer.load(path)
 
 
 def points(found: Floats) -> list[list[int]]:
-    """An array as points in whole pixels."""
+    """An array as a list of points in whole pixels."""
     return [[round(x), round(y)] for x, y in found.tolist()]

@@ -1,7 +1,7 @@
-"""A loader of kraken 7: `kraken -i page.jpg page.xml segment -bl ocr -m model.safetensors` with one of our models.
+"""A model loader for kraken 7: `kraken -i page.jpg page.xml segment -bl ocr -m model.safetensors`.
 
-kraken finds the lines and writes the files; each line is straightened and read as `drethtr transcribe` does it, and
-every character has its place and its confidence.
+kraken finds the lines and writes the files; each line is straightened and read as by `drethtr transcribe`, and every
+character has its position and confidence.
 """
 
 import math
@@ -25,7 +25,7 @@ from drethtr.recognition.recognizer import Recognizer
 
 
 class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
-    """A model of ours as kraken uses models; it reads lines with baselines (`segment -bl`)."""
+    """A drethtr model with kraken's interface; it reads lines with baselines (`segment -bl`)."""
 
     _kraken_min_version = "7.0.0"
     model_type = ("recognition",)
@@ -38,10 +38,10 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
         self.user_metadata = {"model": recognizer.model.identity}
 
     def prepare_for_inference(self, config: Any) -> None:
-        """Nothing: precision and device were chosen when the model was loaded."""
+        """Do nothing: precision and device are chosen when the model is loaded."""
 
     def predict(self, im: Image.Image, segmentation: Segmentation) -> Iterator[BaselineOCRRecord]:
-        """Yield a record for each line, in order; a line that cannot be read has an empty one.
+        """Yield a record for each line, in order; it is empty if the line cannot be read.
 
         Raises:
             DataError: if the segmentation has boxes instead of baselines.
@@ -57,7 +57,7 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
             yield record(line, read.get(number))
 
     def state_dict(self) -> dict[str, Any]:
-        """Not available: models are trained and saved by drethtr."""
+        """Not supported: drethtr trains and saves its models."""
         raise NotImplementedError("train this model with: drethtr finetune")
 
     load_state_dict = state_dict
@@ -75,7 +75,7 @@ def record(line: BaselineLine, read: ReadLine | None) -> BaselineOCRRecord:
 
 
 def distances(strip: Strip, baseline: Sequence[tuple[int, int]]) -> tuple[Floats, Floats]:
-    """The columns of a strip, one per pixel along the line, and their distances from the start of the baseline."""
+    """The columns of a strip, and their distances along the line from the start of the baseline."""
     length = sum(math.dist(*pair) for pair in pairwise(baseline))
     away = np.hypot(*(strip.places - np.asarray(baseline[0], dtype=np.float64)).T)
     start = int(away.argmin())
@@ -84,13 +84,13 @@ def distances(strip: Strip, baseline: Sequence[tuple[int, int]]) -> tuple[Floats
 
 
 def load(path: "str | PathLike[str]", tasks: Sequence[str] | None = None) -> list[DrethtrModel]:
-    """The model in a file, if it is one of ours and kraken wants to read.
+    """Load the model in a file, if it is a drethtr model and the task is recognition.
 
     Raises:
-        ValueError: if the file is none of ours; kraken then asks its next loader.
+        ValueError: otherwise; kraken then tries its next loader.
     """
     if tasks is not None and "recognition" not in tasks:
-        raise ValueError("a drethtr model reads lines and nothing else")
+        raise ValueError("a drethtr model only recognizes lines")
     try:
         model = load_model(Path(path))
     except DrethtrError as error:

@@ -1,8 +1,8 @@
-"""A processor of OCR-D 3: `ocrd-drethtr-recognize -I OCR-D-SEG -O OCR-D-OCR` reads the lines of a workspace.
+"""A processor for OCR-D 3: `ocrd-drethtr-recognize -I OCR-D-SEG -O OCR-D-OCR` reads the lines of a workspace.
 
-Lines that earlier steps have found are read where they are, straightened as `drethtr transcribe` does it; the rest of
-their PAGE files stays as it is. The lines of pages without any are found. Images that earlier steps have cropped,
-turned or binarized are left aside, as all coordinates are those of the scan.
+Lines from earlier steps are straightened and read as by `drethtr transcribe`; the rest of their PAGE files is
+preserved. On pages without lines, lines are detected. Derived images that earlier steps cropped, rotated or binarized
+are not used, since all coordinates refer to the scan.
 """
 
 from typing import Any
@@ -26,14 +26,14 @@ from drethtr.recognition.recognizer import Recognizer
 EXECUTABLE = "ocrd-drethtr-recognize"
 
 CHANGED = "cropped,deskewed,rotated-90,rotated-180,rotated-270,binarized,grayscale_normalized,despeckled,dewarped"
-"""What derived images were made by; without them, the scan is left."""
+"""Features of derived images; excluding them leaves the scan."""
 
 
 class Recognize(Processor):  # type: ignore[misc]
-    """Reads the lines of pages; the first input group has the PAGE files, or the images."""
+    """Reads the lines of pages; the first input group holds PAGE files or images."""
 
     metadata_filename = "plugins/ocrd-tool.json"
-    max_workers = 1  # one process: the model has threads of its own
+    max_workers = 1  # the model has its own threads
     recognizer: Recognizer
 
     @property
@@ -48,7 +48,7 @@ class Recognize(Processor):  # type: ignore[misc]
         self.recognizer = Recognizer.load(path, decoder=self.parameter["decoder"] or None)
 
     def process_page_pcgts(self, *input_pcgts: OcrdPage | None, page_id: str | None = None) -> OcrdPageResult:
-        """One page with text."""
+        """Read one page."""
         [pcgts, *_] = input_pcgts
         if pcgts is None:
             raise ValueError(f"page {page_id} has no PAGE file and no image")
@@ -68,12 +68,12 @@ class Recognize(Processor):  # type: ignore[misc]
 
 
 def written(page: Page, image: Any, made_by: Provenance) -> bytes:
-    """A page whose lines were found, as PAGE."""
+    """Write a page with detected lines as PAGE XML."""
     return write_page_xml(Document((Sheet(page, Scan(lambda: image)),), made_by))
 
 
 @click.command()
 @ocrd_cli_options  # type: ignore[untyped-decorator]
 def command(*args: Any, **options: Any) -> Any:
-    """Read the lines of a workspace; `--help` has the options of OCR-D, which are the same for all processors."""
+    """Read the lines of a workspace; the options are those of every OCR-D processor."""
     return ocrd_cli_wrap_processor(Recognize, *args, **options)

@@ -1,4 +1,4 @@
-"""The command `ocrd-drethtr-recognize`, which comes with every installation and needs OCR-D only when it is run."""
+"""The command `ocrd-drethtr-recognize`, which is always installed but needs OCR-D to run."""
 
 import sys
 
@@ -6,7 +6,7 @@ from drethtr.base.errors import MissingExtraError, require
 
 
 def main() -> None:
-    """Run the processor, or say what is missing."""
+    """Run the processor, or print what is missing."""
     try:
         require("ocrd", "ocrd")
     except MissingExtraError as error:

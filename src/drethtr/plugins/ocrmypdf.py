@@ -1,7 +1,7 @@
-"""An engine of OCRmyPDF: `ocrmypdf --ocr-engine drethtr scan.pdf out.pdf`.
+"""An engine for OCRmyPDF: `ocrmypdf --ocr-engine drethtr scan.pdf out.pdf`.
 
-OCRmyPDF 17 turns, cleans and compresses pages and makes PDF/A of them; this engine says what is written on each. It is
-never the default: whoever does not ask for it gets Tesseract as before.
+OCRmyPDF 17 rotates, cleans and compresses pages and writes PDF/A; this engine reads them. It is never the default:
+without the option, OCRmyPDF uses Tesseract as before.
 """
 
 from argparse import ArgumentParser
@@ -20,20 +20,20 @@ from drethtr.recognition.recognizer import Recognizer
 
 NAME = "drethtr"
 LANGUAGES = frozenset({"eng", "fra", "deu"})
-"""What `--language` may say. The model reads them all without being told."""
+"""Values that `--language` accepts; the model reads all of them in any case."""
 
 
 class Engine(OcrEngine):  # type: ignore[misc]
-    """Reads the image of a page that OCRmyPDF has prepared."""
+    """Reads page images prepared by OCRmyPDF."""
 
     @staticmethod
     def version() -> str:
-        """Our version."""
+        """The version of drethtr."""
         return __version__
 
     @staticmethod
     def creator_tag(options: Any) -> str:
-        """What made the text, for the metadata of the PDF."""
+        """The version and model, for the metadata of the PDF."""
         return f"{NAME} {__version__}, model {recognizer().model.identity}"
 
     def __str__(self) -> str:
@@ -41,12 +41,12 @@ class Engine(OcrEngine):  # type: ignore[misc]
 
     @staticmethod
     def languages(options: Any) -> set[str]:
-        """The languages that may be asked for."""
+        """The accepted languages."""
         return set(LANGUAGES)
 
     @staticmethod
     def get_orientation(input_file: Path, options: Any) -> OrientationConfidence:
-        """How a page must be turned to be upright, for `--rotate-pages`: not known before it is read."""
+        """The rotation for `--rotate-pages`, which is unknown before a page is read."""
         return OrientationConfidence(angle=0, confidence=0.0)
 
     @staticmethod
@@ -56,7 +56,7 @@ class Engine(OcrEngine):  # type: ignore[misc]
 
     @staticmethod
     def generate_ocr(input_file: Path, options: Any, page_number: int = 0) -> tuple[OcrElement, str]:
-        """The lines and words of a page, and its text."""
+        """Read a page: its lines and words as elements, and its text."""
         page = transcribe_page(input_file, recognizer())
         with Image.open(input_file) as image:
             dpi = float(image.info.get("dpi", (300, 300))[0])
@@ -75,7 +75,7 @@ class Engine(OcrEngine):  # type: ignore[misc]
 
 @hookimpl  # type: ignore[untyped-decorator]
 def add_options(parser: ArgumentParser) -> None:
-    """Let `--ocr-engine` take our name, if OCRmyPDF lists the names it takes."""
+    """Add this engine to the choices of `--ocr-engine`, if OCRmyPDF restricts them."""
     for action in parser._actions:
         if "--ocr-engine" in action.option_strings and action.choices is not None and NAME not in action.choices:
             action.choices = [*action.choices, NAME]
@@ -83,25 +83,25 @@ def add_options(parser: ArgumentParser) -> None:
 
 @hookimpl  # type: ignore[untyped-decorator]
 def get_ocr_engine(options: Any) -> Engine | None:
-    """The engine, for those who asked for it."""
+    """The engine, if it was requested."""
     return Engine() if options is not None and options.ocr_engine == NAME else None
 
 
 @cache
 def recognizer() -> Recognizer:
-    """The model in the package, loaded once in each process; one thread, as `--jobs` reads pages side by side."""
+    """The included model, loaded once per process; one thread, since `--jobs` reads pages in parallel."""
     return Recognizer.load(threads=1)
 
 
 def page_element(page: Page, dpi: float, number: int) -> OcrElement:
-    """A page as OCRmyPDF has it."""
+    """A page as an OCRmyPDF element."""
     regions = [region_element(region) for region in page.regions if any(line.text for line in region.lines)]
     whole = BoundingBox(0, 0, page.width, page.height)
     return OcrElement(OcrClass.PAGE, bbox=whole, children=regions, dpi=dpi, page_number=number)
 
 
 def region_element(region: Region) -> OcrElement:
-    """The written lines of a region as a paragraph."""
+    """The transcribed lines of a region as a paragraph."""
     lines = [line_element(line, line.box) for line in region.lines if line.text and line.box is not None]
     return OcrElement(OcrClass.PARAGRAPH, bbox=bounds(region.box), children=lines, direction="ltr")
 
@@ -119,17 +119,17 @@ def line_element(line: TextLine, box: Box) -> OcrElement:
 
 
 def baseline_height(line: TextLine, box: Box) -> float:
-    """The mean height of the baseline; a quarter above the bottom if it is unknown."""
+    """The mean y of the baseline; a quarter of the height above the bottom if unknown."""
     if not line.baseline:
         return box.bottom - box.height / 4
     return sum(y for _, y in line.baseline) / len(line.baseline)
 
 
 def word_element(word: PageWord) -> OcrElement:
-    """A word."""
+    """A word with its box and confidence."""
     return OcrElement(OcrClass.WORD, bbox=bounds(word.box), text=word.text, confidence=word.confidence)
 
 
 def bounds(box: Box | None) -> BoundingBox | None:
-    """A box as OCRmyPDF has it."""
+    """A box as an OCRmyPDF bounding box."""
     return box and BoundingBox(box.left, box.top, box.right, box.bottom)

@@ -1,1 +1,1 @@
-"""Share models: check their cards, write model folders with a README, and use the Hugging Face Hub."""
+"""Share models: check and extend their cards, write model folders with a README, use the Hugging Face Hub."""

@@ -1,4 +1,4 @@
-"""Add entries to a model card, from TOML or from measured metrics, after validating them."""
+"""Validate entries for a model card, from TOML or `drethtr evaluate`, and add them."""
 
 import json
 import tomllib
@@ -13,7 +13,7 @@ from drethtr.sharing.card import DATA, is_own, maker_of, mappings
 
 
 class EntryType(NamedTuple):
-    """The type of an entry: its name in messages, and a test."""
+    """The type of an entry: its name in messages, and a check."""
 
     name: str
     fits: Callable[[Any], bool]
@@ -36,14 +36,14 @@ ENTRIES = {
     "data": TABLES,
     "evaluation": TABLE,
 }
-"""Known entries of a card; other entries are allowed too."""
+"""Known entries of a card; others are allowed as well."""
 
 MISSPELT = 0.8
-"""Minimum similarity of a misspelled name to a known one; `date` is less similar to `data`."""
+"""Minimum similarity of a misspelled name to a known one; that of `date` to `data` is lower."""
 
 
 def read_additions(path: Path) -> Mapping[str, Any]:
-    """Entries for a card: a TOML file, or the output of `drethtr evaluate --json` as the entry `evaluation`.
+    """Read entries for a card from a TOML file, or the entry `evaluation` from `drethtr evaluate --json`.
 
     Raises:
         DataError: if the file is neither.
@@ -79,7 +79,7 @@ def refuse_foreign(evaluation: Any, model: Model) -> None:
 
 
 def refuse_fewer(evaluation: Any, model: Model) -> None:
-    """Refuse metrics on fewer lines than those on the card of this model.
+    """Refuse metrics on fewer lines than those in the card of this model.
 
     Raises:
         DataError: naming both numbers.
@@ -88,7 +88,7 @@ def refuse_fewer(evaluation: Any, model: Model) -> None:
     here, new = lines_of(earlier), lines_of(evaluation)
     if new < here and (maker_of(earlier) is None or is_own(earlier, model)):
         raise DataError(
-            f"metrics on {new:,} {'line' if new == 1 else 'lines'} would replace those on {here:,} on the card; "
+            f"metrics on {new:,} {'line' if new == 1 else 'lines'} would replace those on {here:,} in the card; "
             "evaluate on more lines, or use --force"
         )
 
@@ -101,7 +101,7 @@ def lines_of(evaluation: Any) -> int:
 
 
 def entries_of(text: str) -> Mapping[str, Any]:
-    """Entries in TOML; dates and times are converted to strings."""
+    """Parse entries in TOML; dates and times become strings."""
     found: Mapping[str, Any] = json.loads(json.dumps(tomllib.loads(text), default=str))
     refuse_odd(found, ENTRIES)
     for entry in found.get("data", ()):
@@ -128,7 +128,7 @@ KINDS: Mapping[str, Callable[[str], Mapping[str, Any]]] = {".toml": entries_of, 
 
 
 def with_entries(card: Mapping[str, Any], additions: Mapping[str, Any]) -> dict[str, Any]:
-    """A card with entries added or replaced; of the data, only the sets that are added are replaced."""
+    """A card with entries added or replaced; training sets are replaced one by one."""
     if "data" not in additions:
         return {**card, **additions}
     added = mappings(additions["data"])

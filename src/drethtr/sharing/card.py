@@ -1,6 +1,6 @@
-"""Check that the card of a model contains everything others need to know.
+"""Check that a model card contains everything that others need to know.
 
-A card is free JSON that comes with the weights, possibly from a stranger, so nothing is assumed about its structure.
+A card is free-form JSON stored with the weights, possibly by a stranger, so nothing is assumed about its structure.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from drethtr.recognition.model_file import Model
 
 NOT_STATED = "not stated"
-"""The value that `drethtr finetune` writes if only the user can know it."""
+"""The value that `drethtr finetune` writes for facts that only the user knows."""
 
 DATA = ("set", "license", "source")
 """Required entries for each training set; the source credits its authors."""
@@ -22,7 +22,7 @@ ENOUGH = {"lines": 100, "drawn": 6}
 
 
 class LicenseTerm(NamedTuple):
-    """A condition that a license of data may impose on the license of the weights, and its pattern in license names."""
+    """A condition that a data license may impose on the license of the weights, and its pattern in license names."""
 
     asked: str
     names: re.Pattern[str]
@@ -143,7 +143,7 @@ def mappings(value: Any) -> Sequence[Mapping[str, Any]]:
 
 
 def rate_of(row: Mapping[str, Any], names: Sequence[str] = RATE) -> tuple[float, float, float] | None:
-    """The lower limit, value and upper limit of a rate; None if incomplete or out of order."""
+    """A rate with its limits: lower, value, upper; None if incomplete or out of order."""
     found = [row.get(name) for name in names]
     if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
         return None
@@ -160,7 +160,7 @@ def too_few(row: Mapping[str, Any]) -> bool:
 
 
 def has_rate(row: Mapping[str, Any], names: Sequence[str]) -> bool:
-    """Whether a row has a rate, with its interval unless there are too few pages."""
+    """Whether a row has a rate, with an interval unless there are too few pages."""
     low, middle, high = names
     if row.get(low) is None and row.get(high) is None:
         row = {**row, low: row.get(middle), high: row.get(middle)}
@@ -168,7 +168,7 @@ def has_rate(row: Mapping[str, Any], names: Sequence[str]) -> bool:
 
 
 def figures_of(card: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The metrics from `drethtr evaluate`, if a card has everything needed for a table."""
+    """The metrics from `drethtr evaluate`, if a card has all that a table needs."""
     found = card.get("evaluation")
     if not isinstance(found, Mapping) or not isinstance(found.get("convention"), str):
         return None
@@ -194,5 +194,5 @@ def maker_of(evaluation: Any) -> str | None:
 
 
 def is_own(evaluation: Any, model: Model) -> bool:
-    """Whether metrics were made by this exact model."""
+    """Whether metrics were measured with this exact model."""
     return (maker_of(evaluation) or "").endswith(model.hash[:12])

@@ -1,4 +1,4 @@
-"""A shared model: a folder with a safetensors file and a README, locally or on the Hugging Face Hub."""
+"""Shared models: folders with a safetensors file and a README, locally or on the Hugging Face Hub."""
 
 import re
 from pathlib import Path
@@ -20,7 +20,7 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
     """Write a model, in 8 and 16 bits if that is lossless, and a README generated from its card.
 
     Raises:
-        DataError: if the folder has another README, or a model without one; if a README cannot be written.
+        DataError: if the folder has a foreign README, or a model without README, or the README cannot be written.
         CheckpointError: if the model cannot be written.
     """
     page, weights = Path(folder) / README, Path(folder) / MODEL
@@ -39,26 +39,26 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
 
 
 def is_quantized(model: Model) -> bool:
-    """Whether quantizing changes nothing, as in a model from a small file."""
+    """Whether quantization changes no weight, as in a model loaded from a quantized file."""
     return as_small(model).hash == model.hash
 
 
 def from_pretrained(source: str | Path, *, revision: str | None = None, **choices: Any) -> Recognizer:
-    """Load the model of a repository of the Hugging Face Hub, `OWNER/NAME`, or of a local folder or file.
+    """Load a model from a repository on the Hugging Face Hub, `OWNER/NAME`, or from a local folder or file.
 
     `choices` are those of `Recognizer.load`: adapter, decoder, precision, device, threads, alternatives.
 
     Raises:
-        CheckpointError: if there is none, or it cannot be used; all else as `Recognizer.load`.
-        MissingExtraError: if a repository is named and huggingface_hub is not installed.
+        CheckpointError: if there is none, or it cannot be used; other errors as for `Recognizer.load`.
+        MissingExtraError: if a repository is given and huggingface_hub is not installed.
     """
     return Recognizer.load(locate(source, revision), **choices)
 
 
 def locate(source: str | Path, revision: str | None = None) -> Path:
-    """The file of a model: `source` itself, in the folder `source`, or in the repository `source` on the Hub.
+    """Find a model file: `source` itself, or in the folder `source`, or in the repository `source` on the Hub.
 
-    Only the safetensors file is downloaded from a repository, and nothing in it is executed.
+    From a repository, only the safetensors file is downloaded; nothing in it is executed.
 
     Raises:
         CheckpointError: if there is no such file, folder or repository, or no model in it.
@@ -84,7 +84,7 @@ def in_folder(folder: Path) -> Path:
 
 
 def fetch(repository: str, revision: str | None) -> Path:
-    """The model of a repository, downloaded if it is not cached."""
+    """Download the model of a repository, unless it is cached."""
     try:
         from huggingface_hub import hf_hub_download
     except ImportError as error:
@@ -117,10 +117,10 @@ def push_to_hub(model: Model, repository: str, *, private: bool = False) -> str:
             return api.upload_folder(
                 repo_id=repository, folder_path=folder, commit_message=f"Model {model.identity}"
             ).commit_url
-        except Exception as error:  # its errors and those of its HTTP client have no common base
+        except Exception as error:  # the Hub's errors and those of its HTTP client have no common base
             raise CheckpointError(f"{repository}: the Hub rejected the upload: {on_one_line(error)}") from error
 
 
 def on_one_line(error: Exception) -> str:
-    """The message of an error from the Hub on one line."""
+    """The message of an error on one line."""
     return " ".join(str(error).split())

@@ -14,7 +14,7 @@ from drethtr.recognition.search.names import name_of
 from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated, mappings, rate_of
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})
-"""Licenses whose identifier on the Hub is their usual name with hyphens."""
+"""Licenses whose identifier on the Hub is their usual name with hyphens for spaces."""
 
 TASK = "image-to-text"
 HUB_DATA = re.compile(r"huggingface\.co/datasets/([\w.-]+/[\w.-]+)")
@@ -81,13 +81,13 @@ def head(card: Mapping[str, Any]) -> str:
 
 
 def data_sets_on_hub(entries: Any) -> list[str]:
-    """The names on the Hub of the training data whose source is there, each once."""
+    """The Hub names of training sets whose source is on the Hub."""
     found = (HUB_DATA.search(str(entry.get("source", ""))) for entry in mappings(entries))
     return list(dict.fromkeys(match[1] for match in found if match))
 
 
 def measured(evaluation: Any) -> list[dict[str, Any]]:
-    """The error rates in percent of each set, as the Hub lists results."""
+    """The error rates of each set in percent, in the Hub's format for results."""
     results = []
     for row in mappings(evaluation.get("sets")) if isinstance(evaluation, Mapping) else ():
         metrics = [
@@ -102,7 +102,7 @@ def measured(evaluation: Any) -> list[dict[str, Any]]:
 
 
 def rates(evaluation: Any) -> list[str]:
-    """Error rates of each set and of all lines, with the conventions."""
+    """A table of error rates per set and overall, with the conventions."""
     if not isinstance(evaluation, Mapping):
         return []
     overall = mappings([evaluation.get("overall")])
@@ -118,7 +118,7 @@ def rates(evaluation: Any) -> list[str]:
 
 
 def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    """A rate in percent with its interval, alone if there are too few pages, or ""."""
+    """A rate in percent, with its interval if there is one; "" if there is no rate."""
     found = rate_of(row, names)
     if found is None:
         return f"{100 * row[names[1]]:.1f}" if has_rate(row, names) else ""
@@ -127,23 +127,23 @@ def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def confidences(model: Model) -> list[str]:
-    """For which decoders confidences are probabilities."""
+    """Which decoders have calibrated confidences."""
     found = (name_of(decoder) for each in model.trust.calibrations for decoder in each.strategies)
-    known = [f"`{name}`" for name in dict.fromkeys(found)]  # each precision has its own
+    known = [f"`{name}`" for name in dict.fromkeys(found)]  # once, though each precision has its own calibration
     if not known:
         return ["The confidences are not calibrated: they are raw probabilities of the network."]
     return [f"Confidences are calibrated probabilities of being correct, with the decoders {', '.join(known)}."]
 
 
 def data(entries: Any) -> list[str]:
-    """All training data, with license and source."""
+    """A table of the training data, with license and source."""
     keys = ("set", "license", "source")
     rows = [[entry.get(key, "") for key in keys] for entry in mappings(entries)]
     return list(table(keys, rows)) if rows else []
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
-    """A table in Markdown."""
+    """A Markdown table."""
     yield f"| {' | '.join(titles)} |"
     yield f"|{'---|' * len(titles)}"
     for row in rows:
@@ -162,7 +162,7 @@ def block(value: Any) -> list[str]:
 
 
 def listed(value: Any) -> list[str]:
-    """The strings of a list."""
+    """The strings in a list."""
     return [item for item in value if isinstance(item, str)] if isinstance(value, list | tuple) else []
 
 

@@ -1,6 +1,6 @@
 """Convert text to token ids and back; independent of images and networks.
 
-All tokenizers are imported here, so that every kind is known to code that imports `Tokenizer` from here.
+All tokenizers are imported here, so that code that imports `Tokenizer` knows every kind.
 """
 
 from drethtr.text.byte_pairs import BytePairs

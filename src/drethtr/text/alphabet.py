@@ -1,4 +1,4 @@
-"""Change the alphabet of a model for new texts, initializing new characters from similar known ones."""
+"""Change the alphabet of a model for new texts; new characters are initialized from similar known ones."""
 
 import unicodedata
 from collections import Counter
@@ -11,18 +11,18 @@ from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import Characters, Tokenizer
 
 RELATIVES = dict(zip("ſ’‘“”„–—¬œæ", 's\'\'"""---oa', strict=True))
-"""Similar characters that Unicode does not relate."""
+"""Similar characters that Unicode does not relate to each other."""
 
 
 def relative(character: str, known: Container[str]) -> str | None:
-    """The known character that looks most like another: without its accents, or in the other case."""
+    """The known character most similar to another: without its accents, or in the other case."""
     return next((like for like in looks(character) if like and like in known), None)
 
 
 def looks(character: str) -> Iterator[str]:
-    """Characters similar to one, most similar first, possibly with some empty strings."""
+    """Similar characters, most similar first; some may be empty strings."""
     for form in (character, character.swapcase()):
-        if len(form) != 1:  # a token of several characters, or ß, whose upper case is SS
+        if len(form) != 1:  # a multi-character token, or ß, whose upper case is SS
             continue
         yield form
         yield RELATIVES.get(form, "")
@@ -32,7 +32,7 @@ def looks(character: str) -> Iterator[str]:
 
 
 def unstroked(character: str) -> str:
-    """The base letter of one with a stroke, hook or bar, which Unicode does not decompose: `ø` is an `o`."""
+    """The base letter of a letter with a stroke, hook or bar, which Unicode does not decompose: `o` for `ø`."""
     letter, mark, _ = unicodedata.name(character, "").partition(" WITH ")
     try:
         return unicodedata.lookup(letter) if mark else ""
@@ -45,9 +45,9 @@ class AlphabetChange:
     """A change from one alphabet to another.
 
     tokenizer   the new alphabet
-    added       new characters and their frequency, most frequent first
-    rare        new characters that are too rare to be added
-    dropped     characters removed because no line has them
+    added       new characters and their counts, most frequent first
+    rare        new characters too rare to be added, and their counts
+    dropped     characters removed because they occur in no line
     """
 
     tokenizer: Tokenizer
@@ -69,10 +69,10 @@ class AlphabetChange:
         """The change that `texts` require.
 
         Args:
-            others: Texts that are only read: they add no characters, but keep theirs from being dropped.
+            others: Texts whose characters are kept from being dropped, but not added.
             minimum: How often a new character must occur to be added.
-            drop_unused: Remove characters that no text has.
-            change: False keeps the alphabet; all new characters then count as rare.
+            drop_unused: Remove characters that occur in no text.
+            change: If false, keep the alphabet; all new characters then count as rare.
 
         Raises:
             ConfigError: if the alphabet must change but its tokens are not single characters.

@@ -1,8 +1,7 @@
-"""Subword tokens by byte-pair encoding (paper, Table 8) on characters, for any alphabet.
+"""Subword tokens by byte-pair encoding (paper, Table 8) of characters, for any alphabet.
 
-The space before a word is part of its first token. Nothing is normalized, so the joined tokens of a text are the text
-itself, including every double space and line break.
-Learning needs the extra "bpe"; encoding and decoding do not.
+The space before a word belongs to its first token. White space is not normalized: the joined tokens of a text are the
+text itself, with every double space and line break. Only learning needs the extra "bpe".
 """
 
 import json
@@ -18,16 +17,16 @@ from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer, numbered, spelled
 
-# A word or a run of signs with the space before it, or other white space; every character is in exactly one piece.
+# A word or a run of symbols with the space before it, or other white space; every character is in exactly one piece.
 PIECE = re.compile(r" ?\w+| ?[^\s\w]+|\s")
 
 
 @dataclass(frozen=True)
 class BytePairs(Tokenizer):
-    """Tokens built by merging adjacent ones; `vocabulary` gets the ids from 4 on, `merges` are applied in order.
+    """Tokens from merges of adjacent ones; `vocabulary` has the ids from 4 on, and `merges` apply in order.
 
     Raises:
-        ConfigError: if a token occurs twice, or a merge uses or makes a token that is not in the vocabulary.
+        ConfigError: if a token occurs twice, or a merge uses or yields a token missing from the vocabulary.
     """
 
     vocabulary: tuple[str, ...]
@@ -44,7 +43,7 @@ class BytePairs(Tokenizer):
 
     @classmethod
     def learn(cls, texts: Iterable[str], size: int = 500) -> Self:
-        """Merge the most frequent pair in `texts` until there are `size` ids; use training texts only.
+        """Merge the most frequent pair in `texts` repeatedly, up to `size` ids; use training texts only.
 
         Raises:
             ConfigError: if `texts` have more characters than `size` allows.
@@ -60,7 +59,7 @@ class BytePairs(Tokenizer):
         alphabet = {character for piece in pieces for character in piece}
         if len(alphabet) + SPECIALS > size:
             raise ConfigError(
-                f"{size} ids are too few for {len(alphabet)} characters and {SPECIALS} special tokens; use more"
+                f"{size} ids are too few for {len(alphabet)} characters and {SPECIALS} special tokens; use more ids"
             )
         learner = Learner(BPE())
         learner.train_from_iterator(pieces, BpeTrainer(vocab_size=size - SPECIALS, show_progress=False))
@@ -91,7 +90,7 @@ class BytePairs(Tokenizer):
         return spelled(self.vocabulary, ids)
 
     def merged(self, piece: str) -> list[str]:
-        """The tokens of a piece of text: its characters, merged in the order in which the merges were learned."""
+        """The tokens of a piece: its characters, merged in the order of the learned merges."""
         tokens = list(piece)
         while len(tokens) > 1:
             pairs = list(pairwise(tokens))

@@ -5,16 +5,16 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Spelling: TypeAlias = Callable[[str], str]
-"""A normalization of texts that are read from a file."""
+"""A normalization of texts from a file."""
 
 
 def nfc(text: str) -> str:
-    """Write accents as one code point if Unicode has one (normalization form C)."""
+    """Normalize to NFC: accented letters as one code point where Unicode has one."""
     return unicodedata.normalize("NFC", text)
 
 
 def as_written(text: str) -> str:
-    """Return the text unchanged, to inspect how it was written."""
+    """Return the text unchanged, to inspect its original form."""
     return text
 
 
@@ -24,5 +24,5 @@ def fold_spaces(text: str) -> str:
 
 
 def for_scoring(text: str) -> str:
-    """The form in which texts are compared: NFC with white space collapsed; case and punctuation are kept."""
+    """Normalize for comparison: NFC with collapsed white space; case and punctuation are kept."""
     return fold_spaces(nfc(text))

@@ -1,6 +1,6 @@
-"""Tokenizers convert text to token ids and back; `Characters` has one token per character.
+"""The base class of tokenizers, and `Characters`, which has one token per character.
 
-Ids 0-3 are the same for every tokenizer.
+Ids 0-3 are the same in every tokenizer.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ SPECIALS = 4
 
 
 class Tokenizer(ABC):
-    """Converts text to ids and back: a frozen dataclass of plain fields, stored with the weights of its model."""
+    """Converts text to ids and back; a frozen dataclass of plain fields, stored with the model's weights."""
 
     @property
     @abstractmethod
@@ -34,11 +34,11 @@ class Tokenizer(ABC):
 
     @abstractmethod
     def encode(self, text: str) -> list[int]:
-        """The ids of a text in NFC, without `BOS` and `EOS`; unknown characters become `UNK`."""
+        """Convert text to the ids of its NFC form, without `BOS` and `EOS`; unknown characters become `UNK`."""
 
     @abstractmethod
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of some ids; special ids are skipped."""
+        """Convert ids to text; special ids are skipped."""
 
     def count_unknown(self, texts: Iterable[str]) -> Counter[str]:
         """Count the characters that `encode` cannot express."""
@@ -48,7 +48,7 @@ class Tokenizer(ABC):
 
 @dataclass(frozen=True)
 class Characters(Tokenizer):
-    """One token per code point; `characters` are sorted and get the ids from 4 on.
+    """One token per code point; `characters` are sorted and have the ids from 4 on.
 
     Raises:
         ConfigError: if `characters` are not sorted, or one occurs twice.
@@ -92,5 +92,5 @@ def numbered(tokens: Sequence[str]) -> dict[str, int]:
 
 
 def spelled(tokens: Sequence[str], ids: Iterable[int]) -> str:
-    """The tokens of some ids, joined; special ids are skipped."""
+    """Join the tokens of ids; special ids are skipped."""
     return "".join(tokens[number - SPECIALS] for number in ids if number >= SPECIALS)
