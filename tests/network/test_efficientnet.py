@@ -67,7 +67,7 @@ def test_a_line_wider_than_the_canvas_is_refused():
     backbone = build_backbone(EfficientNetV2S(canvas=64)).eval()
     with torch.inference_mode():
         assert backbone(torch.zeros(1, 1, 64, 80), torch.tensor([64])).counts.tolist() == [4]
-        with pytest.raises(DataError, match="a line of 65 columns; the canvas of this backbone has 64"):
+        with pytest.raises(DataError, match="a line of 65 columns is wider than this backbone's canvas of 64"):
             backbone(torch.zeros(1, 1, 64, 80), torch.tensor([65]))
 
 

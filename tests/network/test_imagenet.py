@@ -79,7 +79,7 @@ def test_a_connection_that_breaks_off_leaves_nothing(cache):
     with HTTPServer(("127.0.0.1", 0), Breaking) as server:
         answering = Thread(target=server.handle_request)
         answering.start()
-        with pytest.raises(CheckpointError, match="only 10 of 1000 bytes came"):
+        with pytest.raises(CheckpointError, match="only 10 of 1000 bytes arrived"):
             fetch(f"http://127.0.0.1:{server.server_port}/weights.pth")
         answering.join()
     assert not list(cache.iterdir())
@@ -103,7 +103,7 @@ def test_a_date_is_no_hash(tmp_path, cache):
 
 
 def test_what_cannot_be_fetched_is_named(tmp_path, cache):
-    with pytest.raises(CheckpointError, match=r"gone\.pth: cannot be fetched .*; download it yourself"):
+    with pytest.raises(CheckpointError, match=r"gone\.pth: cannot be downloaded .*; download it yourself"):
         fetch((tmp_path / "gone.pth").as_uri())
     assert not list(cache.iterdir())
 
@@ -112,7 +112,7 @@ def test_a_cache_that_is_no_folder_is_named(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     (tmp_path / "weights.pth").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(CheckpointError, match=r"weights\.pth: cannot be fetched .*; download it yourself"):
+    with pytest.raises(CheckpointError, match=r"weights\.pth: cannot be downloaded .*; download it yourself"):
         fetch((tmp_path / "weights.pth").as_uri())
 
 

@@ -65,7 +65,7 @@ def test_every_class_has_a_character(pretrained):
 
 def test_another_graph_is_refused(pretrained):
     arrays = list(pretrained.backbone.values())
-    with pytest.raises(CheckpointError, match=r"elsewhere\.onnx: the layers are not those of PP-OCRv6 small"):
+    with pytest.raises(CheckpointError, match=r"elsewhere\.onnx: its layers are not those of PP-OCRv6 small"):
         backbone_weights(arrays[:-1], Path("elsewhere.onnx"))
 
 

@@ -193,7 +193,7 @@ def test_entries_that_overlap_are_refused(path):
 def test_an_archive_without_index_says_so(path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/data/0", bytes(8))
-    with pytest.raises(CheckpointError, match=r"weights: it has no data\.pkl, where torch\.save writes one"):
+    with pytest.raises(CheckpointError, match=r"weights: it has no data\.pkl, which torch\.save writes"):
         read_weights(path)
 
 
@@ -208,11 +208,11 @@ def test_other_files_are_named(path):
     with pytest.raises(CheckpointError, match="weights: cannot be read: No such file"):
         read_weights(path)
     torch.save(TENSORS, path, _use_new_zipfile_serialization=False)
-    with pytest.raises(CheckpointError, match=r"saved as before torch 1\.6; load it where you trust it"):
+    with pytest.raises(CheckpointError, match=r"in the format before torch 1\.6; if you trust it, load it"):
         read_weights(path)
     path.write_text("a letter", encoding="utf-8")
     with pytest.raises(CheckpointError, match="neither a torch file nor safetensors"):
         read_weights(path)
     path.write_bytes(b"PK\x03\x04 not really")
-    with pytest.raises(CheckpointError, match="not a whole torch file"):
+    with pytest.raises(CheckpointError, match="damaged, or"):
         read_weights(path)

@@ -1,4 +1,4 @@
-"""The network in torch: read decay, retention, attention, mixer, ctc, network, then backend."""
+"""The network in torch. Suggested reading order: decay, retention, attention, mixer, ctc, network, backend."""
 
 from drethtr.base.processors import let_threads_wait
 

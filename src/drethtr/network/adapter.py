@@ -1,7 +1,7 @@
-"""LoRA: low-rank updates of the projections of a trained network (arXiv 2106.09685).
+"""LoRA: low-rank changes to the projections of a trained network (arXiv 2106.09685).
 
-In training, a projection computes with W + up · down, and W is frozen. For reading, the product is added to the weights
-once, so it costs nothing.
+In training, a projection uses W + up · down with W frozen. For reading, the product is merged into the weights, so that
+an adapter costs no time.
 """
 
 from collections.abc import Mapping
@@ -14,20 +14,21 @@ from drethtr.recognition.adapter_file import DOWN, UP
 
 
 class LowRankChange(nn.Module):
-    """A weight plus up (outputs, rank) · down (rank, inputs), which is zero at first."""
+    """A weight plus up (outputs, rank) · down (rank, inputs), initially zero."""
 
     def __init__(self, weight: Tensor, rank: int) -> None:
         super().__init__()
         inputs = weight[0].numel()
         self.up = nn.Parameter(weight.new_zeros(len(weight), rank))
-        self.down = nn.Parameter((torch.randn(rank, inputs) * inputs**-0.5).to(weight))  # the same on every device
+        # Drawn on the CPU, to be the same on every device.
+        self.down = nn.Parameter((torch.randn(rank, inputs) * inputs**-0.5).to(weight))
 
     def forward(self, weight: Tensor) -> Tensor:
         return weight + (self.up @ self.down).view_as(weight)
 
 
 def projections(network: nn.Module) -> dict[str, nn.Linear | nn.Conv2d]:
-    """The layers that only mix channels, by name: linear layers and 1x1 convolutions."""
+    """Layers that only mix channels, by name: linear layers and 1x1 convolutions."""
     return {
         name: module
         for name, module in network.named_modules()
@@ -37,19 +38,19 @@ def projections(network: nn.Module) -> dict[str, nn.Linear | nn.Conv2d]:
 
 
 def size_of_rank(network: nn.Module) -> int:
-    """The number of parameters of changes of rank 1."""
+    """The number of parameters that a change of rank 1 adds."""
     return sum(len(layer.weight) + layer.weight[0].numel() for layer in projections(network).values())
 
 
 def begin_changes(network: nn.Module, rank: int) -> None:
-    """Freeze a network in place, and add a trainable update of this rank to every projection."""
+    """Freeze a network in place, and add a trainable change of this rank to every projection."""
     network.requires_grad_(False)
     for layer in projections(network).values():
         parametrize.register_parametrization(layer, "weight", LowRankChange(layer.weight, rank))
 
 
 def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of the plain network, with the learned updates added."""
+    """Merge learned changes into the weights of the plain network."""
     plain = {}
     for name, weight in weights.items():
         layer, learning, rest = name.partition(".parametrizations.weight.")
@@ -62,7 +63,7 @@ def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def changes_between(before: nn.Module, after: nn.Module, rank: int) -> dict[str, Tensor]:
-    """The best low-rank updates from one network to another; exact if the true ones have at most this rank."""
+    """The best low-rank changes from one network to another; exact if the true changes have no higher rank."""
     changed = projections(after)
     changes = {}
     for name, layer in projections(before).items():

@@ -1,7 +1,7 @@
 """Softmax attention to the image, shared by all beams of a line, and the image prior.
 
-Shapes: q (R, H, N, K) with R = lines x beams rows, the beams of a line next to each other;
-image keys (B, H, I, K) once per line.
+Shapes: q (R, H, N, K) with R = lines x beams, the beams of a line in adjacent rows; image keys (B, H, I, K), once per
+line.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ from drethtr.recognition.decay import LayerPosition
 
 
 class KeyValue(NamedTuple):
-    """Keys and values of some tokens, (B, H, N, head width) each."""
+    """Keys and values of tokens, (B, H, N, head width) each."""
 
     keys: Tensor
     values: Tensor
@@ -50,7 +50,7 @@ def attend_image(q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float
 
 
 class ImagePrior(nn.Module, ABC):
-    """Self-attention of image tokens, weighted by distance."""
+    """Attention between all image tokens, weighted by distance."""
 
     @abstractmethod
     def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor: ...
@@ -70,7 +70,7 @@ def log_distance(log_gamma: Tensor, tokens: int) -> Tensor:
 
 
 class DecayPrior(ImagePrior):
-    """Base of both decay priors: γ of each head."""
+    """Base of both decay priors, with a γ per head."""
 
     log_gamma: Tensor
 
@@ -88,14 +88,14 @@ class MultipliedDecay(DecayPrior):
         if mask is not None:
             scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)
             log_prior = log_prior.masked_fill(~mask[:, None, None, :], -torch.inf)
-        # In log-space: far from a short line, in its padding, every γ^|i-j| is 0, and 0/0 would spread over the line.
+        # In log space: deep in the padding of a short line every γ^|i-j| is 0, and 0/0 would spread NaN over the line.
         prior = (log_prior - log_prior.logsumexp(-1, keepdim=True) / 2).exp()
         weights = scores.softmax(-1) * prior
         return F.dropout(weights, dropout, training=dropout > 0).to(image.values.dtype) @ image.values
 
 
 class AddedDecay(DecayPrior):
-    """|i-j| log γ added before the softmax, so that no attention is lost."""
+    """|i-j| log γ added before the softmax, so that the weights still sum to 1."""
 
     def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor:
         bias = log_distance(self.log_gamma, q.shape[2])[None]
@@ -106,23 +106,23 @@ class AddedDecay(DecayPrior):
 
 @singledispatch
 def build_prior(config: PriorConfig, position: LayerPosition) -> ImagePrior:
-    """The image prior of a layer."""
+    """Build the image prior of a layer."""
     raise TypeError(f"no image prior is registered for {config!r}")
 
 
 @build_prior.register
 def unweighted(config: NoPrior, position: LayerPosition) -> ImagePrior:
-    """No prior."""
+    """Build plain attention."""
     return Unweighted()
 
 
 @build_prior.register
 def multiplied(config: Multiplied, position: LayerPosition) -> ImagePrior:
-    """Decay after the softmax."""
+    """Build a decay after the softmax."""
     return MultipliedDecay(log_gamma(config.decay, position))
 
 
 @build_prior.register
 def added(config: Added, position: LayerPosition) -> ImagePrior:
-    """Decay before the softmax."""
+    """Build a decay before the softmax."""
     return AddedDecay(log_gamma(config.decay, position))

@@ -1,4 +1,4 @@
-"""The torch backend: a `Network` for the search and the recognizer, and models as torch networks."""
+"""The torch backend: a `Network` for search and recognizer, and conversions between models and torch networks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,14 +29,14 @@ from drethtr.text.tokenizer import PAD, Tokenizer
 
 BATCH_LINES = 64
 CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
-"""Columns of a batch, all views of its lines together: few enough for the caches of a CPU, enough to fill a GPU."""
+"""Image columns of a batch, over all views of its lines: few enough for the caches of a CPU, enough to fill a GPU."""
 
 OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
-"""Parts of torch's messages for failed allocations, on devices without their own exception."""
+"""Parts of torch's messages about failed allocations, for devices that have no exception class for them."""
 
 
 class TorchNetwork:
-    """A `drethtr.recognition.network.Network` in torch; lines of similar width are computed as one batch."""
+    """A `drethtr.recognition.network.Network` in torch; lines of similar width form a batch."""
 
     workers = 1
 
@@ -76,7 +76,7 @@ class TorchNetwork:
         return self.kept(memory if self.image is self.text else in_float32(memory))
 
     def kept(self, memory: BatchMemory) -> wall.ImageMemory:
-        """The memory of a batch, for search and recognizer."""
+        """The memory of a batch in the form that search and recognizer use."""
         keys = memory.layers[-1].keys
         counts = keys.new_full((len(keys),), keys.shape[2]) if memory.mask is None else memory.mask.sum(1)
         tokens = tuple(map(int, counts.tolist()))
@@ -118,7 +118,7 @@ class TorchNetwork:
     def scored(
         self, trees: Sequence[TextTree], score: Callable[[Tensor, Tree, Sequence[int]], Tensor]
     ) -> list[wall.Logits]:
-        """Logits of each node; trees of similar size are computed together."""
+        """Logits of each node; trees of similar size form a batch."""
         found: dict[int, wall.Logits] = {}
         for lines in of_similar_size([len(tree.tokens) for tree in trees]):
             tokens, tree = stack_trees([trees[line] for line in lines])
@@ -152,7 +152,7 @@ class TorchNetwork:
 
 
 def open_network(model: Model, device: str, precision: Precision, threads: int) -> TorchNetwork:
-    """Open the network of a model in torch.
+    """Open a model as a torch network.
 
     Raises:
         CheckpointError: if the weights do not fit the network.
@@ -165,9 +165,9 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
 
 
 def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
-    """The torch network of a model, in evaluation mode.
+    """The torch network of a model, ready for reading.
 
-    It is first built without memory for weights, so memory use depends only on the weights in the model.
+    It is first built without weights, so that untrusted settings cannot claim memory.
 
     Raises:
         CheckpointError: if the weights do not fit the network.
@@ -178,12 +178,12 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
         with torch.device("meta"):
             network = fresh_network(model.network, model.tokenizer)
     except SENSELESS as error:
-        raise CheckpointError(f"the model's settings are not understood: {error}") from error
+        raise CheckpointError(f"the model's settings are invalid: {error}") from error
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)
     if model.preparation.height != network.backbone.height:
         raise CheckpointError(
-            f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "
+            f"the model prepares lines {model.preparation.height} pixels high, but its backbone needs "
             f"{network.backbone.height}"
         )
     network.to(where).eval()
@@ -192,7 +192,7 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
 
 
 def rescorer_of(rescorer: Rescorer, tokenizer: Tokenizer, device: str | torch.device = "cpu") -> RescorerNetwork:
-    """The torch network of a rescorer, in evaluation mode.
+    """The torch network of a rescorer, ready for scoring.
 
     Raises:
         CheckpointError: if the weights do not fit the network.
@@ -210,7 +210,7 @@ def fresh_network(config: NetworkConfig, tokenizer: Tokenizer) -> DRetHTR:
 
 
 def weights_of(network: DRetHTR) -> dict[str, Array]:
-    """The weights of a torch network, in the form of `Model.weights`."""
+    """The weights of a torch network in the form that a model stores."""
     return {name: weight.detach().cpu().contiguous().numpy() for name, weight in network.state_dict().items()}
 
 
@@ -220,7 +220,7 @@ def with_network(model: Model, network: DRetHTR) -> Model:
 
 
 def stack(lines: Sequence[Prepared]) -> tuple[Tensor, Tensor]:
-    """Prepared lines of one height as (B, 1, H, W) with paper on the right, and their widths (B,)."""
+    """Stack prepared lines of one height as (B, 1, H, W), padded with paper on the right; also their widths (B,)."""
     widths = [line.shape[1] for line in lines]
     images = torch.full((len(lines), 1, lines[0].shape[0], padded_width(max(widths))), -1.0)
     for image, line in zip(images, lines, strict=True):
@@ -229,7 +229,7 @@ def stack(lines: Sequence[Prepared]) -> tuple[Tensor, Tensor]:
 
 
 def select_lines(memory: BatchMemory, lines: Tensor) -> BatchMemory:
-    """The memory of some lines."""
+    """The memory of the given lines."""
     return BatchMemory(
         select_rows(memory.layers, lines),
         None if memory.mask is None else memory.mask[lines],
@@ -253,7 +253,7 @@ def without_padding(rows: Tensor, lengths: Sequence[int]) -> list[wall.Logits]:
 
 @contextmanager
 def memory_errors() -> Iterator[None]:
-    """Convert torch's errors of failed allocations to `MemoryError`."""
+    """Turn torch's errors about failed allocations into `MemoryError`."""
     try:
         yield
     except torch.cuda.OutOfMemoryError as error:

@@ -1,7 +1,7 @@
 """The layers of a network: attention or retention, then feed-forward, with pre-norm and residuals.
 
-A block of the decoder takes the image once, in `image`, and returns its tokens with the keys and values for the text;
-then it takes the text, any number of tokens at a time, in `text`.
+A decoder block processes the image once, in `image`, which returns its tokens and the keys and values for the text;
+then it processes the text, any number of tokens at a time, in `text`.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from drethtr.recognition.decay import LayerPosition
 
 
 def feed_forward(width: int, hidden: int, dropout: float) -> nn.Sequential:
-    """A feed-forward layer, per token: norm, expansion, projection."""
+    """The feed-forward part, which treats each token alone: norm, expand, project."""
     return nn.Sequential(
         nn.LayerNorm(width),
         nn.Linear(width, hidden),
@@ -41,21 +41,21 @@ class Block(nn.Module, ABC):
 
     @abstractmethod
     def kept_of_image(self, x: Tensor) -> KeyValue:
-        """The keys and values of `image`, without computing the image tokens after the layer."""
+        """The keys and values that `image` returns, without computing the image tokens after the layer."""
 
     @abstractmethod
     def initial_state(self, like: KeyValue) -> Any:
-        """The state of the layer before the first text token, for as many rows as `like` has."""
+        """The state before the first text token, with as many rows as `like`."""
 
     @abstractmethod
     def text(
         self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any, tree: Tree | None = None
     ) -> tuple[Tensor, Any]:
-        """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and its new state."""
+        """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and its next state."""
 
 
 class FusedBlock(Block):
-    """Image and text go through the same weights: the layer of a decoder-only network."""
+    """The layer of a decoder-only network: image and text share its weights."""
 
     def __init__(self, config: NetworkConfig, layer: int) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class FusedBlock(Block):
 
 
 class CrossBlock(Block):
-    """Text attends to itself, then to the encoded image, which this layer does not change."""
+    """The decoder layer of an encoder-decoder: text attends to itself, then to the encoded image."""
 
     def __init__(self, config: NetworkConfig, layer: int) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class CrossBlock(Block):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention of image tokens: a layer of an encoder."""
+    """A layer of an encoder: self-attention of image tokens, then feed-forward."""
 
     def __init__(self, config: NetworkConfig, position: LayerPosition, hidden: int) -> None:
         super().__init__()
@@ -141,36 +141,36 @@ class EncoderLayer(nn.Module):
 
 @singledispatch
 def build_encoder(architecture: ArchitectureConfig, config: NetworkConfig) -> Sequence[EncoderLayer]:
-    """The layers of the encoder; a decoder-only network has none."""
+    """Build the layers of the encoder; a decoder-only network has none."""
     raise TypeError(f"no layers are registered for {architecture!r}")
 
 
 @build_encoder.register
 def no_encoder(architecture: DecoderOnly, config: NetworkConfig) -> Sequence[EncoderLayer]:
-    """None."""
+    """Build no layers."""
     return ()
 
 
 @build_encoder.register
 def plain_encoder(architecture: EncoderDecoder, config: NetworkConfig) -> Sequence[EncoderLayer]:
-    """A pre-norm transformer encoder."""
+    """Build a pre-norm transformer encoder."""
     positions = [LayerPosition(layer, architecture.layers, config.heads) for layer in range(architecture.layers)]
     return [EncoderLayer(config, position, architecture.hidden) for position in positions]
 
 
 @singledispatch
 def build_block(architecture: ArchitectureConfig, config: NetworkConfig, layer: int) -> Block:
-    """The decoder's layer number `layer`, from 0."""
+    """Build layer number `layer` of the decoder, from 0."""
     raise TypeError(f"no layers are registered for {architecture!r}")
 
 
 @build_block.register
 def fused(architecture: DecoderOnly, config: NetworkConfig, layer: int) -> Block:
-    """Image and text share the layer."""
+    """Build a layer shared by image and text."""
     return FusedBlock(config, layer)
 
 
 @build_block.register
 def crossed(architecture: EncoderDecoder, config: NetworkConfig, layer: int) -> Block:
-    """Text attends to the encoded image."""
+    """Build a layer whose text attends to the encoded image."""
     return CrossBlock(config, layer)

@@ -34,15 +34,15 @@ class CTCReading(NamedTuple):
 
     @property
     def steps_per_token(self) -> int:
-        """Steps of the refined reading for an image token."""
+        """Steps of the refined reading per image token."""
         return self.refined.shape[1] // self.draft.shape[1]
 
 
 def characters_begun(draft: Tensor, blank: int) -> Tensor:
     """Expected number of characters begun up to each step, (B, I), from logits (B, I, V).
 
-    A step begins a character that the step before it did not hold, so
-    Σ_i Σ_c p_i(c) (1 - p_{i-1}(c)), the blank left out.
+    A step begins a character unless the previous step has the same one, hence Σ_i Σ_c p_i(c) (1 - p_{i-1}(c)), without
+    the blank.
     """
     p = draft.float().softmax(-1)
     before = F.pad(p, (0, 0, 1, 0))[:, :-1]
@@ -64,7 +64,7 @@ class CTCHead(nn.Module):
         self.place = nn.Linear(width, width, bias=False) if config.inform_decoder else None
 
     def reset_correction(self) -> None:
-        """Start the refined reading as the draft, and the decoder without information from it."""
+        """Initialize the refined reading to equal the draft, and the decoder to ignore the draft's characters."""
         nn.init.zeros_(self.refine.weight)
         nn.init.zeros_(self.refine.bias)
         if self.inform is not None:
@@ -87,7 +87,7 @@ class CTCHead(nn.Module):
 
 
 def ctc_loss(logits: Tensor, steps: Tensor, tokens: Tensor, lengths: Tensor, blank: int) -> Tensor:
-    """Negative log-likelihood of each line's tokens under logits (B, S, V), (B,); 0 where they do not fit.
+    """Negative log-likelihood (B,) of each line's tokens under logits (B, S, V).
 
     A line with more characters (plus doubled ones) than steps has no CTC path and does not affect training.
     """

@@ -1,7 +1,7 @@
-"""The decay of a layer: a factor γ in (0, 1) for every head.
+"""The decay of a layer: a factor γ in (0, 1) per head.
 
-γ is either scheduled, a function of the layer's position in the network, or gated, computed from the text. The larger
-γ, the longer the memory.
+γ is either scheduled, as a function of the layer's position in the network, or gated, computed from the text. The
+larger γ, the longer the memory.
 """
 
 from abc import ABC, abstractmethod
@@ -19,7 +19,7 @@ class Decay(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, x: Tensor) -> Tensor:
-        """Token vectors (B, N, width) to log γ, (B, H, N) or (1, H, N) if the same for all."""
+        """Token vectors (B, N, width) to log γ, (B, H, N), or (1, H, N) if the same for all lines."""
 
 
 class ScheduledDecay(Decay):
@@ -36,7 +36,7 @@ class ScheduledDecay(Decay):
 
 
 class GatedDecay(Decay):
-    """γ = sigmoid(x W)^(1/τ): each token determines how much of the past to keep (paper, eq. 5)."""
+    """γ = sigmoid(x W)^(1/τ): each token decides how much of the past to keep (paper, eq. 5)."""
 
     def __init__(self, width: int, heads: int, temperature: float) -> None:
         super().__init__()
@@ -48,23 +48,23 @@ class GatedDecay(Decay):
 
 
 def log_gamma(decay: Scheduled, position: LayerPosition) -> Tensor:
-    """Log γ of each head (H,); on the CPU also while a network is built on the meta device."""
+    """Log γ of each head, (H,); on the CPU even while a network is built on the meta device."""
     return torch.from_numpy(decay.log_gamma(position))
 
 
 @singledispatch
 def build_decay(config: DecayConfig, position: LayerPosition, width: int) -> Decay:
-    """The decay of a layer."""
+    """Build the decay of a layer."""
     raise TypeError(f"no decay is registered for {config!r}")
 
 
 @build_decay.register
 def scheduled(config: Scheduled, position: LayerPosition, width: int) -> Decay:
-    """γ from the schedule."""
+    """Build a scheduled decay."""
     return ScheduledDecay(log_gamma(config, position))
 
 
 @build_decay.register
 def gated(config: Gated, position: LayerPosition, width: int) -> Decay:
-    """γ by a gate with fresh weights."""
+    """Build a gated decay with fresh weights."""
     return GatedDecay(width, position.heads, config.temperature)

@@ -1,4 +1,4 @@
-"""The device of a network."""
+"""Resolve names of torch devices."""
 
 import torch
 
@@ -6,7 +6,7 @@ from drethtr.base.errors import ConfigError
 
 
 def device_called(name: torch.device | str) -> torch.device:
-    """The torch device of a name, checked to work on this machine.
+    """The torch device with a name; checks that it works on this machine.
 
     Raises:
         ConfigError: if there is no such device, or torch cannot use it.
@@ -16,7 +16,7 @@ def device_called(name: torch.device | str) -> torch.device:
     except RuntimeError as error:
         raise ConfigError(f"unknown device {str(name)!r}; known: cpu, cuda, cuda:N, mps") from error
     if device.type == "meta":
-        raise ConfigError("device 'meta' does not compute; known: cpu, cuda, cuda:N, mps")
+        raise ConfigError("device 'meta' cannot compute; known: cpu, cuda, cuda:N, mps")
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:

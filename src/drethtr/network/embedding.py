@@ -1,4 +1,4 @@
-"""Embeddings of text tokens, and positions of text and image tokens."""
+"""Embeddings: text tokens, and the positions of text and image tokens."""
 
 import math
 from abc import ABC, abstractmethod
@@ -11,7 +11,7 @@ from drethtr.recognition.architecture import ImagePositionsConfig, Learned, Sinu
 
 
 def sinusoid(positions: Tensor, width: int) -> Tensor:
-    """Sines, then cosines, of positions (...), whole or not, at width/2 wavelengths: (..., width)."""
+    """Sines, then cosines, of positions (...), which may be fractional, at width/2 wavelengths: (..., width)."""
     half = width // 2
     exact = "cpu" if positions.device.type == "mps" else positions.device  # Apple's GPUs have no float64
     steps = torch.arange(half, device=exact, dtype=torch.float64)
@@ -21,7 +21,7 @@ def sinusoid(positions: Tensor, width: int) -> Tensor:
 
 
 class TextEmbedding(nn.Module):
-    """Tokens (R, N) to vectors (R, N, width); dropout falls before the position, as published."""
+    """Tokens (R, N) to vectors (R, N, width); dropout precedes the position, as published."""
 
     def __init__(self, vocabulary: int, width: int, dropout: float, *, placed: bool = True) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class TextEmbedding(nn.Module):
         self.placed = placed
 
     def forward(self, tokens: Tensor, places: Tensor) -> Tensor:
-        """Embed N tokens by their numbers (N) or (R, N) in their texts, BOS being number 0."""
+        """Embed N tokens at positions (N) or (R, N) in their texts, where BOS has position 0."""
         x: Tensor = self.dropout(self.tokens(tokens))
         if not self.placed:
             return x
@@ -46,7 +46,7 @@ class ImagePositions(nn.Module, ABC):
 
 
 class LearnedImagePositions(ImagePositions):
-    """One vector per position; for a longer line, the table is stretched over its length."""
+    """One vector per position; over a longer line, the table is stretched."""
 
     def __init__(self, places: int, width: int) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class LearnedImagePositions(ImagePositions):
         tokens, last = x.shape[1], self.table.shape[1] - 1
         if tokens <= last + 1:
             return x + self.table[:, :tokens]
-        # By its own length: other lines of the batch must not affect it.
+        # Each line by its own length, so that it does not depend on other lines of the batch.
         stretch = last / (counts - 1).clamp(min=max(last, 1))
         at = (torch.arange(tokens, device=x.device) * stretch[:, None]).clamp(max=last)
         before, table = at.long(), self.table[0]
@@ -65,7 +65,7 @@ class LearnedImagePositions(ImagePositions):
 
 
 class SinusoidalImagePositions(ImagePositions):
-    """The sinusoid of the token's number, as for text."""
+    """Sinusoids of the token's number, as for text."""
 
     def forward(self, x: Tensor, counts: Tensor) -> Tensor:
         return x + sinusoid(torch.arange(x.shape[1], device=x.device, dtype=torch.float32), x.shape[-1]).to(x.dtype)
@@ -80,23 +80,23 @@ class NoImagePositions(ImagePositions):
 
 @singledispatch
 def build_positions(config: ImagePositionsConfig, width: int) -> ImagePositions:
-    """The positions of image tokens."""
+    """Build the positions of image tokens."""
     raise TypeError(f"no image positions are registered for {config!r}")
 
 
 @build_positions.register
 def learned(config: Learned, width: int) -> ImagePositions:
-    """A table with fresh weights."""
+    """Build a table with fresh weights."""
     return LearnedImagePositions(config.places, width)
 
 
 @build_positions.register
 def sinusoidal(config: Sinusoidal, width: int) -> ImagePositions:
-    """Sines and cosines."""
+    """Build sinusoidal positions."""
     return SinusoidalImagePositions()
 
 
 @build_positions.register
 def unplaced(config: Unplaced, width: int) -> ImagePositions:
-    """None."""
+    """Build no positions."""
     return NoImagePositions()

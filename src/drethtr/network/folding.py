@@ -1,4 +1,4 @@
-"""Folding batch norms into convolutions, once training is over."""
+"""Fold batch norms into convolutions after training."""
 
 from typing import ClassVar
 
@@ -7,13 +7,13 @@ from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 
 class Normed(nn.Module):
-    """A module in which batch norms directly follow convolutions: `norms` has the names of the one and the other."""
+    """A module in which batch norms directly follow convolutions; `norms` pairs the names of both."""
 
     norms: ClassVar[tuple[tuple[str, str], ...]]
 
 
 def fold_norms(network: nn.Module) -> None:
-    """Fold batch norms into the convolutions before them: one rounding less, and one pass over the pixels."""
+    """Fold batch norms into the preceding convolutions, which saves a rounding and a pass over the pixels."""
     for module in network.modules():
         if isinstance(module, Normed):
             for conv, norm in module.norms:
@@ -22,7 +22,7 @@ def fold_norms(network: nn.Module) -> None:
 
 
 def fold(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> None:
-    """Fold a batch norm into the convolution before it."""
+    """Fold a batch norm into the preceding convolution."""
     assert norm.running_mean is not None and norm.running_var is not None
     conv.weight, conv.bias = fuse_conv_bn_weights(
         conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias

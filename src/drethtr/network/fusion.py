@@ -1,6 +1,6 @@
-"""Projections to and from heads, around attention and retention.
+"""Attention and retention with their projections to and from heads.
 
-`ModalityFusion` is the layer of a decoder-only network, in which image and text meet. An encoder-decoder splits its
+`ModalityFusion` is for the layers of a decoder-only network, where image and text meet. An encoder-decoder splits its
 work: `ImageAttention` in the encoder, `TextMixing` and `CrossAttention` in the decoder.
 """
 
@@ -18,7 +18,7 @@ State = TypeVar("State")
 
 
 class HeadProjections(nn.Module):
-    """Base of the layers: queries, keys and values of each head, and the projection back."""
+    """Base class with the projections to queries, keys and values of each head, and back."""
 
     def __init__(self, width: int, heads: int, dropout: float, weight_dropout: float) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class HeadProjections(nn.Module):
         self.weight_dropout = weight_dropout
 
     def dropped(self) -> float:
-        """The share of attention and retention weights dropped, none outside training."""
+        """The dropout rate of attention and retention weights; 0 outside training."""
         return self.weight_dropout if self.training else 0.0
 
     def split_heads(self, x: Tensor) -> tuple[Tensor, KeyValue]:
@@ -37,7 +37,7 @@ class HeadProjections(nn.Module):
         return q, KeyValue(k, v)
 
     def project(self, found: Tensor) -> Tensor:
-        """The output of the heads (B, N, width) as a change of the tokens."""
+        """Project the output of the heads, (B, N, width), back to the tokens."""
         out: Tensor = self.dropout(self.to_out(found))
         return out
 
@@ -66,7 +66,7 @@ class ModalityFusion(HeadProjections):
         self.image_prior = image_prior
 
     def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
-        """For image tokens (B, I, width); their keys and values are kept for the text."""
+        """Process image tokens (B, I, width); also returns their keys and values for the text."""
         q, own = self.split_heads(x)
         found = joined(self.image_prior(q, own, mask, self.dropped()))
         return self.project(self.output.of_image(found, x)), own
@@ -74,7 +74,7 @@ class ModalityFusion(HeadProjections):
     def text(
         self, x: Tensor, image: KeyValue, mask: Tensor | None, state: State, tree: Tree | None
     ) -> tuple[Tensor, State]:
-        """For text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
+        """Process text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
         q, own = self.split_heads(x)
         if tree is None:
             mixed, state = self.text_mixer(x, q, own, image, mask, state, dropout=self.dropped())
@@ -91,7 +91,7 @@ class ImageAttention(HeadProjections):
         self.image_prior = image_prior
 
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """For image tokens (B, I, width)."""
+        """Process image tokens (B, I, width)."""
         q, own = self.split_heads(x)
         return self.project(joined(self.image_prior(q, own, mask, self.dropped())))
 
@@ -113,7 +113,7 @@ class TextMixing(HeadProjections):
         self.text_mixer = text_mixer
 
     def forward(self, x: Tensor, state: State, tree: Tree | None) -> tuple[Tensor, State]:
-        """For text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
+        """Process text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
         q, own = self.split_heads(x)
         if tree is None:
             mixed, state = self.text_mixer(x, q, own, state, dropout=self.dropped())
@@ -135,12 +135,12 @@ class CrossAttention(nn.Module):
         self.weight_dropout = weight_dropout
 
     def kept_of_image(self, x: Tensor) -> KeyValue:
-        """Keys and values of image tokens (B, I, width), normed first: no layer of a pre-norm encoder does."""
-        normed = F.layer_norm(x, x.shape[-1:])  # its scale would be one with `to_kv`
+        """Keys and values of image tokens (B, I, width), normed first, since a pre-norm encoder ends without a norm."""
+        normed = F.layer_norm(x, x.shape[-1:])  # without a scale, which `to_kv` includes
         return KeyValue(*self.to_kv(normed).unflatten(-1, (2, self.heads, -1)).permute(2, 0, 3, 1, 4))
 
     def forward(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
-        """For text tokens (R, N, width), the beams of a line sharing its image."""
+        """Process text tokens (R, N, width); the beams of a line share its image."""
         q = self.to_q(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
         found = attend_image(q, image, mask, self.weight_dropout if self.training else 0.0)
         out: Tensor = self.dropout(self.to_out(joined(found)))

@@ -1,7 +1,6 @@
-"""Weights of image classifiers, as torchvision ships them, for our backbones of the same name.
+"""Weights of image classifiers in torchvision's format, for the backbones of the same name.
 
-They take color images: the three channels of their first convolution are averaged into our one. Their classifier is
-left out.
+The three color channels of the first convolution are averaged into one, and the classifier is left out.
 """
 
 import hashlib
@@ -22,15 +21,15 @@ from drethtr.network.weights_file import fit, read_weights
 
 CLASSIFIERS = ("classifier.", "fc.")
 HASH = re.compile(r"-(?!\d+\.)([0-9a-f]{8,64})\.")
-"""In a file's name; digits alone may be a date."""
+"""The hash in a file name; digits alone may be a date."""
 CHUNK = 1 << 20
 
 
 def load_imagenet(backbone: Backbone, source: str) -> None:
-    """Fill a backbone with the weights of a classifier, from a file or a URL.
+    """Load the weights of a classifier, from a file or URL, into a backbone.
 
     Raises:
-        CheckpointError: if they cannot be read or fetched, or do not fit this backbone.
+        CheckpointError: if they cannot be read or downloaded, or do not fit this backbone.
     """
     path = fetch(source) if urlsplit(source).scheme in {"http", "https", "file"} else Path(source)
     try:
@@ -40,7 +39,7 @@ def load_imagenet(backbone: Backbone, source: str) -> None:
 
 
 def gray_weights(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """A classifier's weights for a backbone that takes gray images."""
+    """Convert a classifier's weights for a backbone that takes gray images."""
     weights = {name: weight for name, weight in theirs.items() if not name.startswith(CLASSIFIERS)}
     for name, weight in weights.items():
         if weight.ndim == 4 and weight.shape[1] == 3 and weight.is_floating_point():
@@ -49,10 +48,10 @@ def gray_weights(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def fetch(url: str) -> Path:
-    """The file behind a URL, kept in the user's cache folder, in full or not at all.
+    """Download a file to the user's cache folder, atomically, unless it is there.
 
     Raises:
-        CheckpointError: if it cannot be fetched, or does not have the hash in its name.
+        CheckpointError: if it cannot be downloaded, or does not match the hash in its name.
     """
     name = Path(urlsplit(url).path).name
     path = (
@@ -67,13 +66,15 @@ def fetch(url: str) -> Path:
             while piece := answer.read(CHUNK):
                 size += file.write(piece)
                 digest.update(piece)
-            if promised not in (None, str(size)):  # to urllib, a broken connection is the end
-                raise CheckpointError(f"{url}: only {size:,} of {promised} bytes came; try again")
+            if promised not in (None, str(size)):  # urllib takes a broken connection for the end
+                raise CheckpointError(f"{url}: only {size:,} of {promised} bytes arrived; try again")
             if (named := HASH.search(name)) and not digest.hexdigest().startswith(named[1]):
                 raise CheckpointError(
-                    f"{url}: damaged in transit: its hash is not the one in its name; try again, or download the "
-                    "file yourself and give its path"
+                    f"{url}: damaged in transit: its hash differs from the one in its name; try again, or download "
+                    "the file yourself and give its path"
                 )
     except (HTTPException, OSError) as error:
-        raise CheckpointError(f"{url}: cannot be fetched ({error}); download it yourself and give its path") from error
+        raise CheckpointError(
+            f"{url}: cannot be downloaded ({error}); download it yourself and give its path"
+        ) from error
     return path

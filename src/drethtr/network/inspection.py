@@ -1,7 +1,7 @@
-"""The attention of a network while it wrote a text, for pictures and inspection; reading does not need it.
+"""Record what a network attends to while it decodes a text, for pictures and inspection; reading never needs this.
 
-The text is decoded again in one pass, and hooks record for every layer the attention of each token to the image, the
-weights of earlier text, and their decay.
+The text is decoded once more in one pass, while hooks record for every layer where on the image each token attends, how
+much it weighs the preceding text, and how fast that decays.
 
 Shapes, everywhere in this file: H heads, N tokens of one text, I image tokens.
 """
@@ -44,7 +44,7 @@ class LayerWeights(NamedTuple):
 
 @torch.inference_mode()
 def watch(network: DRetHTR, memory: BatchMemory, tokens: Tensor) -> LayerWeights:
-    """Decode a text again: `tokens` (1, N) are the inputs of the N steps; the batch is this one line."""
+    """Decode a text of one line again, and record the weights; `tokens` (1, N) are the inputs of the N steps."""
     attention: list[Tensor] = []
     text: list[Tensor] = []
     reach: list[Tensor] = []
@@ -85,20 +85,20 @@ def watch(network: DRetHTR, memory: BatchMemory, tokens: Tensor) -> LayerWeights
 
 
 def shares(q: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
-    """Softmax weights (H, N, I) of queries (1, H, N, K) on the image tokens of the same line."""
+    """Softmax weights (H, N, I) of queries (1, H, N, K) on the image tokens of their line."""
     weights: Tensor = image_scores(q, image, mask).softmax(-1)[0]
     return weights
 
 
 @singledispatch
 def text_weights(mixer: nn.Module, *given: Any) -> Tensor:
-    """(1, H, N, N), from the inputs of a mixer for a whole text: token vectors, queries, keys and values, ..."""
+    """The weights (1, H, N, N) of a whole text, from a mixer's inputs: token vectors, queries, keys and values."""
     raise TypeError(f"no weights are known of a {type(mixer).__name__}")
 
 
 @text_weights.register
 def of_retention(mixer: RetentiveMixer, x: Tensor, q: Tensor, text: KeyValue, *_: Any) -> Tensor:
-    fade = mixer.decay.forward(x).float().cumsum(-1)  # not called, so that it is not watched a second time
+    fade = mixer.decay.forward(x).float().cumsum(-1)  # bypasses the hook, which would record it twice
     decay = past_only(fade[..., :, None] - fade[..., None, :]).exp()
     if mixer.normalize:
         decay = decay / decay.sum(-1, keepdim=True).sqrt()
@@ -136,5 +136,5 @@ def past_only(of_text: Tensor) -> Tensor:
 
 
 def faded(fade: FadedWeights | None, weights: Tensor) -> Tensor:
-    """Weights after the decay, if there is one."""
+    """Apply the decay to weights, if there is one."""
     return weights if fade is None else fade.forward(weights)

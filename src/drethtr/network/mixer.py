@@ -1,6 +1,6 @@
-"""Mixers: how the text tokens of a layer attend to the image and to earlier text.
+"""Mixers: how the text tokens of a layer weigh the image and the preceding text.
 
-A `PastMixer` attends only to text, a `TextMixer` to image and text. Both take a state and return the next one, which
+A `PastMixer` attends to the text alone, a `TextMixer` to image and text. Both take a state and return the next one; it
 may be a matrix of fixed size or a growing cache. `drethtr.network.fusion` has the projections to and from heads.
 """
 
@@ -26,32 +26,32 @@ State = TypeVar("State")
 
 
 class PastMixer(nn.Module, ABC, Generic[State]):
-    """Attention of text tokens to earlier text; `dropout` drops single weights."""
+    """Attends from text tokens to the preceding text. `dropout` applies to single weights."""
 
     @abstractmethod
     def initial_state(self, like: KeyValue) -> State:
-        """The state of as many rows as `like` has, before the first text token."""
+        """The state before the first text token, with as many rows as `like`."""
 
     @abstractmethod
     def forward(self, x: Tensor, q: Tensor, text: KeyValue, state: State, *, dropout: float) -> tuple[Tensor, State]:
-        """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
+        """Mix for N new text tokens, N = 1 in decoding, and return the state after them."""
 
     def mix_tree(self, x: Tensor, q: Tensor, text: KeyValue, state: State, tree: Tree) -> tuple[Tensor, State]:
-        """Mix for the N nodes of a tree; the states are those of its texts, a row for each."""
+        """Mix for the N nodes of a tree; the states have a row per text of the tree."""
         texts = KeyValue(*map(tree.spread, text))
         mixed, state = self(tree.spread(x), tree.spread(q), texts, state, dropout=0.0)
         return tree.gathered(mixed), state
 
 
 class TextMixer(nn.Module, ABC, Generic[State]):
-    """Attention of text tokens to the image and to earlier text.
+    """Attends from text tokens to the image and the preceding text.
 
-    Rows are lines x beams: the text is (R, ...), the image (B, ...) with B lines. `dropout` drops single weights.
+    Rows are lines x beams: the text is (R, ...), the image (B, ...) with B lines. `dropout` applies to single weights.
     """
 
     @abstractmethod
     def initial_state(self, like: KeyValue) -> State:
-        """The state of as many rows as `like` has, before the first text token."""
+        """The state before the first text token, with as many rows as `like`."""
 
     @abstractmethod
     def forward(
@@ -65,19 +65,19 @@ class TextMixer(nn.Module, ABC, Generic[State]):
         *,
         dropout: float,
     ) -> tuple[Tensor, State]:
-        """Mix for N new text tokens, N = 1 when writing, and return the state after them."""
+        """Mix for N new text tokens, N = 1 in decoding, and return the state after them."""
 
     def mix_tree(
         self, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
     ) -> tuple[Tensor, State]:
-        """Mix for the N nodes of a tree; the states are those of its texts, a row for each."""
+        """Mix for the N nodes of a tree; the states have a row per text of the tree."""
         texts = KeyValue(*map(tree.spread, text))
         mixed, state = self(tree.spread(x), tree.spread(q), texts, image, mask, state, dropout=0.0)
         return tree.gathered(mixed), state
 
 
 class RetentiveMixer(PastMixer[Recollection]):
-    """Retention over the text: no softmax, a memory of fixed size (paper, eqs. 2-4)."""
+    """Retention over the text: without softmax, with a memory of fixed size (paper, eqs. 2-4)."""
 
     def __init__(self, decay: Decay, normalize: bool) -> None:
         super().__init__()
@@ -104,14 +104,14 @@ class RetentiveMixer(PastMixer[Recollection]):
 
 
 def causal(queries: int, keys: int, device: torch.device) -> Tensor | None:
-    """True where a query may attend, (queries, keys), the queries being the last of the keys; None: everywhere."""
+    """The causal mask (queries, keys), true where to attend, for queries at the last keys; None: everywhere."""
     if queries == 1:
         return None
     return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
 class FadedWeights(nn.Module):
-    """Softmax weights of the text times γ^(n-m), which no longer sum to 1."""
+    """Softmax weights of the text times γ^(n-m), so that they no longer sum to 1."""
 
     log_gamma: Tensor
 
@@ -121,7 +121,7 @@ class FadedWeights(nn.Module):
         self.register_buffer("log_gamma", log_gamma, persistent=False)
 
     def forward(self, weights: Tensor) -> Tensor:
-        """Weights (R, H, queries, keys), the queries being the last of the keys; same shape."""
+        """Fade weights (R, H, queries, keys), for queries at the last keys; same shape."""
         queries, keys = weights.shape[-2:]
         places = torch.arange(keys, device=weights.device)
         distance = places[keys - queries :, None] - places
@@ -154,12 +154,12 @@ class SoftmaxMixer(PastMixer[TextCache]):
 
 
 def unseen_hidden(scores: Tensor, seen: Tensor | None) -> Tensor:
-    """Scores before a softmax, -inf where a query may not attend."""
+    """Set scores to -inf where a query may not attend."""
     return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
 
 
 class SummedMixer(TextMixer[State]):
-    """Attention to the image plus attention to text: ARMF with retention (paper, eqs. 7-9), else split softmax."""
+    """Attends to image and text separately and sums both: ARMF (paper, eqs. 7-9) with retention, else split softmax."""
 
     def __init__(self, past: PastMixer[State]) -> None:
         super().__init__()
@@ -228,35 +228,35 @@ class JointSoftmaxMixer(TextMixer[TextCache]):
 
 @singledispatch
 def build_mixer(config: MixerConfig, position: LayerPosition, width: int) -> TextMixer[Any]:
-    """The mixer of a layer that sees image and text."""
+    """Build the mixer of a layer that sees image and text."""
     return SummedMixer(build_past(config, position, width))
 
 
 @build_mixer.register
 def joint(config: JointSoftmax, position: LayerPosition, width: int) -> TextMixer[Any]:
-    """One softmax over image and text."""
+    """Build one softmax over image and text."""
     return JointSoftmaxMixer(build_fade(config.fade, position))
 
 
 @singledispatch
 def build_past(config: MixerConfig, position: LayerPosition, width: int) -> PastMixer[Any]:
-    """The mixer of a layer that sees text only."""
+    """Build the mixer of a layer that sees text only."""
     raise TypeError(f"no mixer is registered for {config!r}")
 
 
 @build_past.register
 def retentive(config: Retentive, position: LayerPosition, width: int) -> PastMixer[Any]:
-    """Retention."""
+    """Build retention."""
     return RetentiveMixer(build_decay(config.decay, position, width), config.normalize)
 
 
 @build_past.register(JointSoftmax)
 @build_past.register(SplitSoftmax)
 def softmax(config: JointSoftmax | SplitSoftmax, position: LayerPosition, width: int) -> PastMixer[Any]:
-    """Causal softmax attention."""
+    """Build causal softmax attention."""
     return SoftmaxMixer(build_fade(config.fade, position))
 
 
 def build_fade(fade: Fade | None, position: LayerPosition) -> FadedWeights | None:
-    """The decay of a layer's softmax weights, if it has one."""
+    """Build the decay of a layer's softmax weights, if it has one."""
     return None if fade is None else FadedWeights(log_gamma(fade.decay, position), fade.normalize)

@@ -1,7 +1,7 @@
 """DRetHTR and its relatives: encode an image once, then decode its text.
 
-    encode_image  images → keys and values for every layer's text     once per line
-    decode_text   tokens, image memory, state → logits, state         a whole text, or one token
+    encode_image  images → keys and values for the text, in every layer    once per line
+    decode_text   tokens, image memory, state → logits, state              a whole text, or one token
 
 Training decodes the whole text in one call, reading one token per call, with the same code. The config determines the
 system of the paper: decoder-only or encoder-decoder, retentive or softmax.
@@ -26,10 +26,10 @@ State = TypeVar("State")
 
 
 class BatchMemory(NamedTuple):
-    """A batch of B encoded lines, for the decoder.
+    """The images of B lines in the form that the decoder needs.
 
     layers  keys and values (B, H, I, K) of the image tokens in every layer
-    mask    (B, I), false for padding; None without padding
+    mask    (B, I), false for padding; None if there is none
     ctc     the reading of the CTC head, if the network has one
     """
 
@@ -46,7 +46,7 @@ class DecoderState(NamedTuple):
 
 
 class DRetHTR(nn.Module):
-    """The network for `vocabulary` tokens; `blank` is the token that the CTC head uses as its blank."""
+    """The network for `vocabulary` tokens, of which the CTC head uses `blank` as its blank."""
 
     encoder: Sequence[EncoderLayer]
     blocks: Sequence[Block]
@@ -68,11 +68,11 @@ class DRetHTR(nn.Module):
         self.ctc = (
             CTCHead(config.ctc, self.backbone.draft_width, config.width, vocabulary, blank) if config.ctc else None
         )
-        if not self.to_width.weight.is_meta:  # on the meta device there is nothing to set, and trying loads a compiler
+        if not self.to_width.weight.is_meta:  # needless on the meta device, where it would load a compiler
             self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the weights of the decoder from N(0, 0.02), biases zero; the backbone initializes itself."""
+        """Draw the decoder's weights from N(0, 0.02) and zero its biases; the backbone initializes itself."""
         for name, module in self.named_modules():
             if name.startswith("backbone"):
                 continue
@@ -85,11 +85,11 @@ class DRetHTR(nn.Module):
 
     @property
     def parameter_count(self) -> int:
-        """The number of parameters, frozen ones included."""
+        """The number of parameters, including frozen ones."""
         return sum(parameter.numel() for parameter in self.parameters())
 
     def encode_image(self, images: Tensor, widths: Tensor) -> BatchMemory:
-        """Run line images through every layer and keep their keys and values there.
+        """Run line images through every layer, and keep their keys and values.
 
         Args:
             images: (B, 1, height, columns), ink +1, paper -1.
@@ -99,7 +99,7 @@ class DRetHTR(nn.Module):
         return self.encode_features(features, counts)
 
     def encode_features(self, features: Tensor, counts: Tensor) -> BatchMemory:
-        """`encode_image` from backbone tokens (B, I, backbone width), of which `counts` (B,) are not padding."""
+        """Like `encode_image`, from backbone tokens (B, I, backbone width), of which `counts` (B,) are not padding."""
         tokens = self.positions(self.to_width(features), counts)
         if self.ctc is None:
             return self.encode_tokens(tokens, counts)
@@ -107,7 +107,7 @@ class DRetHTR(nn.Module):
         return self.encode_tokens(self.ctc.informed(tokens, draft), counts, draft)
 
     def encode_tokens(self, tokens: Tensor, counts: Tensor, draft: Tensor | None = None) -> BatchMemory:
-        """`encode_image` from image tokens (B, I, width) with positions; without a draft there is no CTC reading."""
+        """Like `encode_image`, from image tokens (B, I, width) with positions; without `draft`, without CTC reading."""
         mask = valid(counts, tokens.shape[1]) if bool((counts < tokens.shape[1]).any()) else None
         x, layers = self.image_dropout(tokens), []
         for layer in self.encoder:
@@ -122,9 +122,9 @@ class DRetHTR(nn.Module):
         return BatchMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
 
     def without_image(self, lines: int) -> BatchMemory:
-        """The memory of lines without images: one token each, without content or position.
+        """The memory of lines without image: one token each, without content or position.
 
-        With it the decoder is a language model, if it was trained for that.
+        With it, the decoder is a language model, if trained as one.
         """
         nothing = self.to_width.weight.new_zeros(lines, 1, self.config.width)
         return self.encode_tokens(nothing, torch.ones(lines, dtype=torch.long, device=nothing.device))
@@ -140,7 +140,7 @@ class DRetHTR(nn.Module):
     def decode_text(self, tokens: Tensor, memory: BatchMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """Logits (R, N, vocabulary) after each of N further tokens (R, N), and the state after them.
 
-        R is B lines times any number of beams, the beams of a line next to each other; they share its image memory.
+        R is B lines times any number of beams; the beams of a line are adjacent rows and share its image memory.
         """
         length = state.length + tokens.shape[1]
         x, after = self.embed(tokens, torch.arange(state.length, length, device=tokens.device)), []
@@ -150,9 +150,9 @@ class DRetHTR(nn.Module):
         return self.to_logits(self.final_norm(x)), DecoderState(length, tuple(after))
 
     def decode_tree(self, tokens: Tensor, tree: Tree, memory: BatchMemory) -> Tensor:
-        """Logits (B, N, vocabulary) after each node of a tree of texts for each line, tokens (B, N), in one pass.
+        """Logits (B, N, vocabulary) after each node of a tree of texts per line, tokens (B, N), in one pass.
 
-        They equal those of `decode_text` for each text alone; shared prefixes are computed once.
+        They equal those of `decode_text` for each text alone, but shared prefixes are computed once.
         """
         x, start = self.embed(tokens, tree.place), self.initial_state(memory, tree.nodes.shape[1])
         for block, kept, empty in zip(self.blocks, memory.layers, start.layers, strict=True):
@@ -161,14 +161,14 @@ class DRetHTR(nn.Module):
         return logits
 
     def forward(self, images: Tensor, widths: Tensor, tokens: Tensor) -> tuple[Tensor, CTCReading | None]:
-        """Logits of whole texts (B, N, vocabulary) and the CTC reading at once, for training."""
+        """Logits of whole texts (B, N, vocabulary) and the CTC reading in one call, for training."""
         memory = self.encode_image(images, widths)
         logits, _ = self.decode_text(tokens, memory, self.initial_state(memory))
         return logits, memory.ctc
 
 
 def alone(kept: KeyValue) -> KeyValue:
-    """Keys and values as tensors of their own: as views, they would keep the queries in memory as well."""
+    """Copy keys and values: as views, they would keep the queries in memory as well."""
     return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))
 
 

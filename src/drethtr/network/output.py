@@ -1,4 +1,4 @@
-"""The step between the output of the heads and its projection back to the network's width.
+"""The step between the output of the heads and the projection back to the network's width.
 
 DRetHTR has none. RetNet's own block normalizes and gates every head; the paper omits both (Sec. 4.1.2).
 
@@ -16,16 +16,16 @@ from drethtr.recognition.architecture import HeadNorm, OutputConfig, Plain, Sigm
 
 
 class Output(nn.Module, ABC):
-    """Transforms the output of a layer's heads; `on_image` also for image tokens."""
+    """Changes the output of a layer's heads; with `on_image`, also that of image tokens."""
 
     on_image: bool = True
 
     @abstractmethod
     def forward(self, found: Tensor, x: Tensor) -> Tensor:
-        """Transform the output; `x` are the normalized inputs of the layer."""
+        """Change the output `found` of the heads; `x` are the layer's input tokens after its norm."""
 
     def of_image(self, found: Tensor, x: Tensor) -> Tensor:
-        """Transform the output for image tokens, if `on_image`."""
+        """Change the output for image tokens, if `on_image` is set."""
         changed: Tensor = self(found, x) if self.on_image else found
         return changed
 
@@ -45,7 +45,7 @@ class SigmoidOutput(Output):
 
 
 class NormedHeads(Output):
-    """A norm for every head of every token."""
+    """Norms every head of every token separately."""
 
     def __init__(self, width: int, heads: int, *, on_image: bool) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class NormedHeads(Output):
 
 
 class SwishGated(NormedHeads):
-    """Normalized heads, with a gate for each channel, computed from the token."""
+    """Norms the heads, then gates each channel by the token."""
 
     def __init__(self, width: int, heads: int, *, on_image: bool) -> None:
         super().__init__(width, heads, on_image=on_image)
@@ -70,29 +70,29 @@ class SwishGated(NormedHeads):
 
 @singledispatch
 def build_output(config: OutputConfig, width: int, heads: int) -> Output:
-    """The module for the output of the heads of a layer."""
+    """Build the output step of a layer."""
     raise TypeError(f"no output is registered for {config!r}")
 
 
 @build_output.register
 def plain(config: Plain, width: int, heads: int) -> Output:
-    """Nothing."""
+    """Build the identity."""
     return PlainOutput()
 
 
 @build_output.register
 def sigmoid(config: Sigmoid, width: int, heads: int) -> Output:
-    """A sigmoid."""
+    """Build a sigmoid."""
     return SigmoidOutput()
 
 
 @build_output.register
 def head_norm(config: HeadNorm, width: int, heads: int) -> Output:
-    """A norm for each head."""
+    """Build a norm per head."""
     return NormedHeads(width, heads, on_image=config.on_image)
 
 
 @build_output.register
 def swish_gate(config: SwishGate, width: int, heads: int) -> Output:
-    """A norm for each head, then a gate."""
+    """Build a norm per head, followed by a gate."""
     return SwishGated(width, heads, on_image=config.on_image)

@@ -1,4 +1,4 @@
-"""Convolutions over lines of different widths in one batch, each as if it were alone.
+"""Convolutions over lines of different widths in one batch, each computed as if it were alone.
 
 A batch is as wide as its widest line. A layer that sees neighboring columns would see the padding of a shorter line, so
 it clears those columns first: each line then sees at its right edge the zeros with which a convolution pads. Layers
@@ -18,12 +18,12 @@ Activation = Callable[[Tensor], Tensor]
 
 
 def valid(lengths: Tensor, size: int) -> Tensor:
-    """(B, size), true where a position lies within its line's length (B,)."""
+    """A mask (B, size), true for positions within each line's length (B,)."""
     return torch.arange(size, device=lengths.device) < lengths[:, None]
 
 
 class Padded(NamedTuple):
-    """Feature maps (B, C, H, W) and the columns of each line that count, int64 (B,).
+    """Feature maps (B, C, H, W), and the width of each line in columns, int64 (B,).
 
     `full`: no line has padding, so nothing needs to be cleared. This is determined once, in `of`, as checking the
     tensor in every layer would stall the accelerator.
@@ -35,7 +35,7 @@ class Padded(NamedTuple):
 
     @classmethod
     def of(cls, images: Tensor, widths: Tensor, *, at_least: int) -> "Padded":
-        """Images (B, 1, H, W) in [-1, 1]; lines narrower than `at_least` columns get paper, −1, on the right."""
+        """Wrap images (B, 1, H, W) in [-1, 1]; lines narrower than `at_least` columns get paper, −1, on the right."""
         narrowest = int(widths.min())
         widths = widths.to(images.device)
         if narrowest < at_least:
@@ -50,7 +50,7 @@ class Padded(NamedTuple):
         return self._replace(pixels=layer(self.pixels))
 
     def cleared(self) -> "Padded":
-        """Set the padding to zero."""
+        """Set all padding to zero."""
         if self.full:
             return self
         kept = valid(self.widths, self.pixels.shape[-1])[:, None, None].to(self.pixels.dtype)
@@ -59,7 +59,7 @@ class Padded(NamedTuple):
     def fenced(self, columns: int) -> "Padded":
         """Set this many columns right of each line to zero: all that a narrow kernel sees.
 
-        On a CPU without gradients this happens in place: copying all pixels would take a tenth of a network's time.
+        On a CPU without gradients this is done in place: copying all pixels would take a tenth of a network's time.
         """
         if self.full:
             return self
@@ -70,16 +70,16 @@ class Padded(NamedTuple):
         return self
 
     def mean(self) -> Tensor:
-        """Mean over the columns that count and all rows, (B, C, 1, 1)."""
+        """Mean over all rows and the columns of each line, (B, C, 1, 1)."""
         rows, columns = self.pixels.shape[2:]
         share = valid(self.widths, columns) / (rows * self.widths[:, None])
-        # As a product: the gradient of a sum is laid out unlike the pixels, and adding it up takes five times as long.
+        # As a product: the gradient of a sum has another memory layout than the pixels, and takes five times as long.
         shares = share.to(self.pixels.dtype)[:, None].expand(-1, rows, -1).flatten(1)
         return (shares[:, None] @ self.pixels.flatten(2).mT).mT[..., None]
 
 
 class MaskedConv(nn.Conv2d):
-    """A convolution of `Padded` to ceil(width / stride) columns; an even kernel leans to the lower right."""
+    """A convolution of `Padded` to ceil(width / stride) columns; an even kernel extends to the lower right."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class MaskedConv(nn.Conv2d):
     def forward(  # type: ignore[override]  # a layer of Padded, not of Tensor
         self, x: Padded, activation: Activation | None = None, residual: Tensor | None = None
     ) -> Padded:
-        """Convolve, then activate or add; only a kernel wider than one column sees its neighbors."""
+        """Convolve, then apply an activation or add a residual; only a kernel wider than one column needs clearing."""
         (rows, columns), stride = self.kernel_size, self.stride[1]
         pixels = x.fenced(columns // 2).pixels if columns > 1 else x.pixels
         if rows % 2 == 0 or columns % 2 == 0:
@@ -111,10 +111,9 @@ class MaskedConv(nn.Conv2d):
 
 
 def activated(activation: Activation, pixels: Tensor) -> Tensor:
-    """The activation of each pixel.
+    """Apply an activation to each pixel.
 
-    PyTorch uses its fast kernels only where the last dimension is the densest; with channels last, permuting the view
-    lets it.
+    PyTorch uses its fast kernels only if the last dimension is contiguous, so channels-last pixels are permuted.
     """
     if pixels.is_contiguous(memory_format=torch.channels_last):
         return activation(pixels.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
@@ -138,6 +137,6 @@ class SqueezeExcitation(nn.Module):
         self.gate = gate
 
     def forward(self, x: Padded) -> Padded:
-        """Gate the channels by their mean over the columns that count."""
+        """Gate the channels by their means over each line."""
         scale = self.gate(self.fc2(self.activation(self.fc1(x.mean()))))
         return x.map(lambda pixels: pixels * scale)

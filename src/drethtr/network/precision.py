@@ -1,7 +1,7 @@
-"""Copies of networks that compute in bfloat16, for reading on processors and GPUs that gain from it.
+"""Copies of a network in bfloat16, for reading on processors and GPUs that are faster with it.
 
-The backbone and the projections of every layer compute in bfloat16. Sums stay in float32: tokens from layer to layer,
-norms, logits, and retention's memory.
+The backbone and the projections of every layer compute in bfloat16. Accumulated values stay in float32: tokens between
+layers, norms, logits, and retention's memory.
 """
 
 from copy import deepcopy
@@ -17,7 +17,7 @@ from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.recognition.architecture import NetworkConfig
 
 WORTHWHILE = 2**20
-"""Layers with at least this many weights decode faster in bfloat16; smaller ones decode text in float32."""
+"""Layer size in weights from which decoding is faster in bfloat16; smaller layers decode text in float32."""
 
 
 def pays_for_steps(config: NetworkConfig) -> bool:
@@ -26,12 +26,12 @@ def pays_for_steps(config: NetworkConfig) -> bool:
 
 
 def in_float32(memory: BatchMemory) -> BatchMemory:
-    """A memory with keys and values in float32, for a decoder in float32."""
+    """Convert keys and values of a memory to float32, for a decoder in float32."""
     return memory._replace(layers=tuple(KeyValue(kept.keys.float(), kept.values.float()) for kept in memory.layers))
 
 
 def cast(network: DRetHTR, dtype: torch.dtype) -> DRetHTR:
-    """A copy, only for reading, whose backbone and projections compute in `dtype`."""
+    """A copy for reading only, whose backbone and projections compute in `dtype`."""
     coarse = deepcopy(network).requires_grad_(False)
     fold_norms(coarse.backbone)
     cast_backbone(coarse.backbone, dtype)
@@ -46,7 +46,7 @@ def cast(network: DRetHTR, dtype: torch.dtype) -> DRetHTR:
 
 
 def as_weights(module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The inputs of a module in the precision of its weights."""
+    """Convert the inputs of a module to the precision of its weights."""
     weight = next(module.parameters(), None)
     if weight is None:
         return given
@@ -54,7 +54,7 @@ def as_weights(module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def cast_backbone(backbone: Backbone, dtype: torch.dtype) -> None:
-    """Cast all weights except those of batch norms, which accept any type and lose accuracy by rounding."""
+    """Cast all weights except those of batch norms, which accept any input precision and suffer from rounding."""
     for module in backbone.modules():
         if not isinstance(module, nn.BatchNorm2d) and not any(True for _ in module.children()):
             module.to(dtype)

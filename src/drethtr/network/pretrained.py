@@ -1,6 +1,6 @@
-"""Weights of PP-OCR, taken from the package that ships them: nothing is downloaded or unpickled.
+"""Weights of PP-OCR from the package that ships them; nothing is downloaded or unpickled.
 
-The graph file lists the arrays in the order of `PPOCRBackbone`'s parameters. Their names are accidents of the export
+The ONNX graph lists the arrays in the order of `PPOCRBackbone`'s parameters. Their names are artifacts of the export
 and are ignored.
 """
 
@@ -24,7 +24,7 @@ MODEL = "PP-OCRv6_rec_small.onnx"
 
 
 class Pretrained(NamedTuple):
-    """A recognizer of printed and written text: its backbone, and the linear CTC head on the backbone's neck."""
+    """A recognizer of printed and handwritten text: its backbone, and the linear CTC head on the backbone's neck."""
 
     backbone: dict[str, Tensor]
     """State dict of `PPOCRBackbone`."""
@@ -33,15 +33,15 @@ class Pretrained(NamedTuple):
     head_bias: Tensor
     """(classes,)"""
     characters: tuple[str, ...]
-    """What each class writes: class 0 is the blank and writes nothing, the last is the space."""
+    """The character of each class: "" for the blank, class 0; the last is the space."""
 
 
 def ppocr_weights() -> Pretrained:
-    """The recognizer that the package rapidocr carries.
+    """Load the recognizer from the package rapidocr.
 
     Raises:
         MissingExtraError: if rapidocr or onnx is not installed.
-        CheckpointError: if the installed rapidocr carries another one.
+        CheckpointError: if the installed rapidocr contains another one.
     """
     path = network_in_rapidocr(MODEL, EXTRA)
     try:
@@ -58,7 +58,7 @@ def ppocr_weights() -> Pretrained:
 
 
 def learned_arrays(graph: "GraphProto") -> list[Tensor]:
-    """Weights and biases as torch shapes them, in the order in which the graph uses them, batch norms folded away."""
+    """Weights and biases in torch's shapes, in the order of the graph, with batch norms folded in."""
     from onnx.numpy_helper import to_array
 
     stored = {tensor.name: tensor for tensor in graph.initializer}
@@ -81,27 +81,27 @@ def learned_arrays(graph: "GraphProto") -> list[Tensor]:
 def fold_norm(
     weight: Tensor, scale: Tensor, shift: Tensor, mean: Tensor, variance: Tensor, *, epsilon: float
 ) -> tuple[Tensor, Tensor]:
-    """Weight and bias of the one convolution that does what a convolution without bias and a batch norm do."""
+    """Fold a batch norm into a convolution without bias; returns weight and bias of the result."""
     gain = scale / (variance + epsilon).sqrt()
     return weight * gain[:, None, None, None], shift - mean * gain
 
 
 def backbone_weights(arrays: list[Tensor], path: Path) -> dict[str, Tensor]:
-    """The arrays under the names of `PPOCRBackbone`, for one channel of ink +1 instead of three of paper +1."""
+    """Name the arrays as in `PPOCRBackbone`, and convert from three channels with paper +1 to one with ink +1."""
     arrays = [-arrays[0].sum(1, keepdim=True), *arrays[1:]]
     with torch.device("meta"):
         expected = PPOCRBackbone(PPOCR()).state_dict()
     if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
-        raise CheckpointError(f"{path}: the layers are not those of PP-OCRv6 small; {REMEDY}")
+        raise CheckpointError(f"{path}: its layers are not those of PP-OCRv6 small; {REMEDY}")
     return dict(zip(expected, arrays, strict=True))
 
 
 def network_in_rapidocr(name: str, extra: str) -> Path:
-    """The file of the network `name`; rapidocr comes with our extra `extra`.
+    """The file of a network in the package rapidocr, which the extra `extra` installs.
 
     Raises:
         MissingExtraError: if rapidocr is not installed.
-        CheckpointError: if the installed one has no such network.
+        CheckpointError: if the installed version has no such network.
     """
     package = find_spec("rapidocr")
     if package is None or package.submodule_search_locations is None:

@@ -1,9 +1,9 @@
 """The state of retention in decoding: a memory, and the latest tokens as keys and values.
 
-A token that enters the memory touches all of it, and so does reordering beams. So tokens wait as keys and values until
-they take as much room as the memory, and then enter together. A short text never needs the memory: it is read like
-attention without a softmax, at the same cost. A text decoded in one pass waits as a whole until more follows; where
-nothing follows, as in scoring, it never enters.
+Absorbing a token rewrites the whole memory, and so does reordering beams. Tokens therefore wait as keys and values
+until they take as much room as the memory, and are then absorbed together. A short text never needs the memory: it is
+read like attention without softmax, at the same cost. A text decoded in one pass waits as a whole until more tokens
+follow; if none follow, as in scoring, it is never absorbed.
 """
 
 from typing import NamedTuple, Self
@@ -17,10 +17,10 @@ from drethtr.network.retention import RetentionState, absorb, recall
 
 
 class Recollection(NamedTuple):
-    """A text of R rows.
+    """The text of R rows.
 
-    memory     of all tokens but the latest; None if there are no others
-    latest     the N tokens that wait
+    memory     memory of the absorbed tokens; None if there are none
+    latest     the N waiting tokens
     log_decay  (R, H, N), log γ before each of these
     """
 
@@ -30,7 +30,7 @@ class Recollection(NamedTuple):
 
     @classmethod
     def empty(cls, like: KeyValue) -> Self:
-        """Before the first token, for as many rows as `like` has."""
+        """The state before the first token, with as many rows as `like`."""
         return cls.of(None, like)
 
     @classmethod
@@ -40,30 +40,30 @@ class Recollection(NamedTuple):
         return cls(memory, TextCache.empty(like), like.keys.new_zeros(*like.keys.shape[:2], 0, dtype=exact))
 
     def followed_by(self, text: KeyValue, log_decay: Tensor) -> "Recollection":
-        """The text with N further tokens, keys and values (R, H, N, K), log γ (R, H, N) or (1, H, N)."""
+        """Append N tokens: keys and values (R, H, N, K), log γ (R, H, N) or (1, H, N)."""
         rows, width = text.keys.shape[0], text.keys.shape[-1]
         log_decay = torch.cat([self.log_decay, log_decay.to(self.log_decay.dtype).expand(rows, -1, -1)], dim=-1)
         return Recollection(self.memory, self.latest.followed_by(text, room=waiting(width)), log_decay)
 
     def read(self, q: Tensor, *, normalize: bool) -> Tensor:
-        """What the last M tokens read, (R, H, M, V), by their scaled queries (R, H, M, K)."""
+        """The output (R, H, M, V) for the last M tokens with scaled queries (R, H, M, K)."""
         return recall(q, *self.latest.tokens, self.log_decay, self.memory, normalize=normalize)
 
     def settled(self) -> RetentionState:
-        """All tokens in the memory."""
+        """The memory with all tokens absorbed."""
         tokens = self.latest.tokens
         memory = self.memory or RetentionState.empty(*tokens)
         return absorb(*tokens, self.log_decay, memory) if self.latest.length else memory
 
     def absorbed(self) -> "Recollection":
-        """Let all waiting tokens enter the memory."""
+        """Absorb all waiting tokens into the memory."""
         return Recollection.of(self.settled(), self.latest.tokens) if self.latest.length else self
 
     def tidied(self) -> "Recollection":
-        """Let waiting tokens enter the memory, if there are enough of them."""
+        """Absorb the waiting tokens, if there are enough of them."""
         return self.absorbed() if self.latest.length >= waiting(self.latest.tokens.keys.shape[-1]) else self
 
 
 def waiting(width: int) -> int:
-    """How many tokens, as keys and values, take as much room as the memory of heads of this width."""
+    """The number of tokens whose keys and values take as much room as the memory of a head of this width."""
     return max(width // 2, 1)

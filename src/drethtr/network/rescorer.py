@@ -1,6 +1,6 @@
-"""The rescorer in torch: the layers of a decoder without an image.
+"""The rescorer in torch, for training: the layers of a decoder without an image.
 
-`recognition/onnx/rescorer.py` computes the same weights when lines are read; here they are trained.
+`recognition/onnx/rescorer.py` runs the same weights when lines are read.
 """
 
 import torch
@@ -28,7 +28,7 @@ class RescorerBlock(nn.Module):
         self.feed_forward = feed_forward(config.width, config.hidden, dropout=0.0)
 
     def forward(self, x: Tensor, tree: Tree | None = None) -> Tensor:
-        """Whole texts (R, N, width), or the nodes of a tree for each; same shape."""
+        """Process whole texts (R, N, width), or the nodes of a tree per line; same shape."""
         rows = x.shape[0] if tree is None else x.shape[0] * tree.nodes.shape[1]
         nothing = x.new_zeros(rows, self.mixing.heads, 0, x.shape[2] // self.mixing.heads)
         empty = self.mixing.text_mixer.initial_state(KeyValue(nothing, nothing))
@@ -55,7 +55,7 @@ class RescorerNetwork(nn.Module):
                 nn.init.zeros_(module.bias)
 
     def forward(self, tokens: Tensor, tree: Tree | None = None) -> Tensor:
-        """Logits (R, N, vocabulary) of what follows each token (R, N) of whole texts, or of a tree of texts for each.
+        """Logits (R, N, vocabulary) after each token (R, N) of whole texts, or each node of a tree per line.
 
         The first token is `BOS`.
         """

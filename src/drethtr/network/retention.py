@@ -1,14 +1,14 @@
 """Retention: attention over the past without softmax, weighted by a decay.
 
-Three forms of one operator. `recurrent` is the definition, one token at a time in
-constant memory. `parallel` does a whole text in one matrix product. `chunkwise` does
-long texts piece by piece. tests/network/test_retention.py holds them to the same values.
+Three forms of one operator: `recurrent` is the definition, one token at a time in constant memory; `parallel` computes
+a whole text in one matrix product; `chunkwise` computes long texts chunk by chunk. tests/network/test_retention.py
+checks that they agree.
 
 Shapes, everywhere in this file:
     q, k        (B, H, N, K)   queries, keys; the caller has already scaled q
     v           (B, H, N, V)   values
     log_decay   (B, H, N)      log γ before each token, at most 0; a leading 1 broadcasts
-All may come in half precision; what is remembered is float32 or better.
+All may be in half precision; the memory is float32 or better.
 Source: paper, eqs. 2-4; RetNet, arXiv 2307.08621, Sec. 2.1.
 """
 
@@ -19,14 +19,14 @@ import torch.nn.functional as F
 from torch import Tensor
 
 CHUNK = 256
-"""Tokens taken at a time; for fewer, the parallel form is faster."""
+"""Tokens per chunk; for fewer, the parallel form is faster."""
 
 
 class RetentionState(NamedTuple):
     """The state of a layer after a text of any length.
 
     memory  (B, H, K, V)  Σ γ^(n-m) k_m ⊗ v_m, the S_n of the paper
-    mass    (B, H)        Σ γ^(n-m), the same sum without content; only normalizing needs it
+    mass    (B, H)        Σ γ^(n-m), the sum of the weights; only needed for normalization
     """
 
     memory: Tensor
@@ -43,7 +43,7 @@ class RetentionState(NamedTuple):
 def recurrent(
     q: Tensor, k: Tensor, v: Tensor, log_decay: Tensor, state: RetentionState, *, normalize: bool = False
 ) -> tuple[Tensor, RetentionState]:
-    """Take tokens one by one: S ← γ S + k ⊗ v, then read q S."""
+    """Process tokens one by one: S ← γ S + k ⊗ v, then read q S."""
     memory, mass = state
     q, k, v, log_decay = (x.to(memory.dtype) for x in (q, k, v, log_decay))
     reads = []
@@ -57,7 +57,7 @@ def recurrent(
 
 
 def plus_outer(memory: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Memory (B, H, K, V) + k (B, H, K) ⊗ v (B, H, V), in place: a new tensor of its size costs more than the sum."""
+    """Add k (B, H, K) ⊗ v (B, H, V) to memory (B, H, K, V) in place: allocating would cost more than the sum."""
     columns, rows = k.flatten(0, 1)[:, :, None], v.flatten(0, 1)[:, None, :]
     return memory.flatten(0, 1).baddbmm_(columns, rows).view_as(memory)
 
@@ -72,9 +72,9 @@ def parallel(
     normalize: bool = False,
     dropout: float = 0.0,
 ) -> tuple[Tensor, RetentionState]:
-    """Take all tokens at once: (Q Kᵀ ⊙ D) V, plus what the state still holds.
+    """Process all tokens at once: (Q Kᵀ ⊙ D) V, plus the decayed state.
 
-    `dropout` forgets single weights of Q Kᵀ ⊙ D, for training.
+    `dropout` applies to single weights of Q Kᵀ ⊙ D, in training.
     """
     read = recall(q, k, v, log_decay, state, normalize=normalize, dropout=dropout)
     return read, absorb(k, v, log_decay, state)
@@ -90,14 +90,14 @@ def recall(
     normalize: bool = False,
     dropout: float = 0.0,
 ) -> Tensor:
-    """What the last M of N tokens read, q (B, H, M, K): (Q Kᵀ ⊙ D) V, plus what the state before them still holds."""
+    """The output for the last M of N tokens, q (B, H, M, K): (Q Kᵀ ⊙ D) V, plus the decayed state before them."""
     exact = torch.promote_types(q.dtype, torch.float32)
     fade, asking = log_decay.to(exact).cumsum(-1), q.shape[2]
     own = fade[..., -asking:]
     distance = own[..., :, None] - fade[..., None, :]
     if asking > 1:
         future = torch.ones(distance.shape[-2:], dtype=torch.bool, device=q.device).triu(1 + fade.shape[-1] - asking)
-        # Mask before exp: exp of the future overflows, and inf * 0 would poison the gradient.
+        # Mask before exp: future tokens would overflow, and inf * 0 would make the gradient NaN.
         distance = distance.masked_fill(future, -torch.inf)
     decay = distance.exp()
     weights = F.dropout(q @ k.mT * decay, dropout) if dropout else q @ k.mT * decay
@@ -111,7 +111,7 @@ def recall(
 def absorb(k: Tensor, v: Tensor, log_decay: Tensor, state: RetentionState) -> RetentionState:
     """The state after N more tokens."""
     fade = log_decay.to(state.mass.dtype).cumsum(-1)
-    left = (fade[..., -1:] - fade).exp()  # how much of each token is left after the last one
+    left = (fade[..., -1:] - fade).exp()  # weight of each token after the last one
     gone = fade[..., -1].exp()
     memory = gone[..., None, None] * state.memory + (k * left[..., None]).mT @ v.to(state.memory.dtype)
     return RetentionState(memory, gone * state.mass + left.sum(-1))
@@ -128,7 +128,7 @@ def chunkwise(
     dropout: float = 0.0,
     chunk: int = CHUNK,
 ) -> tuple[Tensor, RetentionState]:
-    """Take `chunk` tokens at a time: linear in length, quadratic only in `chunk`."""
+    """Process `chunk` tokens at a time: linear in length, quadratic only in `chunk`."""
     reads = []
     for n in range(0, q.shape[2], chunk):
         piece = slice(n, n + chunk)

@@ -1,7 +1,7 @@
-"""Batches of prefix trees: texts that share prefixes, with one node for each shared token.
+"""Trees of texts with shared prefixes, in which a shared token is one node.
 
-Most of a layer treats each token separately and is computed once per node. Only for attention to the text does each
-text get its own row.
+Most of a layer treats each token alone and is computed once per node. Only where tokens attend to their text, each text
+has its own row.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,9 +17,9 @@ from drethtr.text.tokenizer import PAD
 class Tree(NamedTuple):
     """For each of B lines, T texts of at most L tokens, which are paths through N nodes.
 
-    nodes  (B, T, L) the node of each token; behind the end of a text any
-    text   (B, N) a text that goes through each node
-    place  (B, N) number of its token there, which is its place in each text that has it
+    nodes  (B, T, L) the node of each token; arbitrary beyond the end of a text
+    text   (B, N) a text that contains each node
+    place  (B, N) the position of each node in its texts
     """
 
     nodes: Tensor
@@ -32,21 +32,21 @@ class Tree(NamedTuple):
         return torch.arange(len(self.nodes), device=self.nodes.device)[:, None]
 
     def spread(self, x: Tensor) -> Tensor:
-        """Vectors of nodes (B, ..., N, K) as those of texts (B x T, ..., L, K)."""
+        """Copy vectors of nodes (B, ..., N, K) to their texts (B x T, ..., L, K)."""
         return x.movedim(-2, 1)[self.lines[..., None], self.nodes].flatten(0, 1).movedim(1, -2)
 
     def gathered(self, x: Tensor) -> Tensor:
-        """Vectors of texts (B x T, ..., L, K) as those of nodes (B, ..., N, K)."""
+        """Gather vectors of texts (B x T, ..., L, K) at the nodes (B, ..., N, K)."""
         rows = self.lines * self.nodes.shape[1] + self.text
         return x.movedim(-2, 1)[rows, self.place].movedim(1, -2)
 
 
 LIKE = 0.75
-"""A tree joins a batch if it has at least this share of the nodes of the largest."""
+"""A tree joins a batch if it has at least this share of the largest tree's nodes."""
 
 
 def of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:
-    """The numbers of trees in groups in which none is much smaller than the largest."""
+    """Group trees, by their numbers, so that none is much smaller than the largest of its group."""
     group: list[int] = []
     for number in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
         if group and sizes[number] < LIKE * sizes[group[0]]:
@@ -58,7 +58,7 @@ def of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:
 
 
 def stack_trees(trees: Sequence[TextTree]) -> tuple[Tensor, Tree]:
-    """Tokens (lines, N) and trees for `DRetHTR.decode_tree`; no text contains padding."""
+    """Stack trees for `DRetHTR.decode_tree`: tokens (lines, N), and their structure; no text contains padding."""
     nodes = max(len(tree.tokens) for tree in trees)
     texts = max(max(len(tree.paths) for tree in trees), 1)
     length = max(len(path) for tree in trees for path in (*tree.paths, [0]))

@@ -1,4 +1,4 @@
-"""A trained network for another vocabulary: every new token starts as a blend of old ones.
+"""Convert a trained network to another vocabulary: every new token starts as a blend of old ones.
 
 Shapes, everywhere in this file: V old tokens, N new ones.
 """
@@ -16,15 +16,15 @@ ROW_PER_TOKEN = (
     "ctc.refine.weight",
     "ctc.refine.bias",
 )
-"""Weights whose rows are tokens; those of the refined reading, all tokens of each of its steps."""
+"""Weights with a row per token; those of the refined reading have one per step and token."""
 
 COLUMN_PER_TOKEN = ("ctc.inform.weight",)
 
 
 def with_vocabulary(weights: Mapping[str, Tensor], shares: Tensor) -> dict[str, Tensor]:
-    """The weights of a network for N tokens, from one for V; `shares` (N, V), rows summing to 1, blend the old ones.
+    """Convert weights from V to N tokens; `shares` (N, V), whose rows sum to 1, blend the old tokens.
 
-    Weights that do not depend on tokens are kept.
+    Weights that do not depend on the vocabulary are kept.
     """
     carried = dict(weights)
     for name in ROW_PER_TOKEN:

@@ -16,7 +16,7 @@ from torch import Tensor
 from drethtr.base.errors import CheckpointError
 
 ZIP, LEGACY = b"PK\x03\x04", b"\x80\x02"
-"""First bytes of torch files, since torch 1.6 and before."""
+"""First bytes of torch files since torch 1.6, and before."""
 
 DAMAGES = (
     BadZipFile,
@@ -32,11 +32,11 @@ DAMAGES = (
     MemoryError,
     OverflowError,
 )
-"""Errors that reading a damaged archive or tensor may cause."""
+"""Exceptions from damaged archives and tensors."""
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file by name; its first bytes determine the format.
+    """Read the tensors of a file by name; its first bytes show the format.
 
     Raises:
         CheckpointError: if it is missing, damaged, or holds anything but named tensors.
@@ -50,7 +50,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         return read_torch(path)
     if start[:2] == LEGACY:
         raise CheckpointError(
-            f"{path}: saved as before torch 1.6; load it where you trust it and save it again with torch.save"
+            f"{path}: in the format before torch 1.6; if you trust it, load it and save it again with torch.save"
         )
     try:
         return load_file(path)
@@ -59,7 +59,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def read_torch(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file that `torch.save` wrote from a plain state dict.
+    """Read the tensors of a plain state dict written by `torch.save`.
 
     Raises:
         CheckpointError: if it is damaged or holds anything else.
@@ -68,8 +68,8 @@ def read_torch(path: Path) -> dict[str, Tensor]:
         with ZipFile(path) as archive:
             refuse_bomb(archive, path.stat().st_size)
             if not any(name.endswith("data.pkl") for name in archive.namelist()):
-                raise CheckpointError("it has no data.pkl, where torch.save writes one")
-        with warnings.catch_warnings(action="ignore"):  # of pickle protocols
+                raise CheckpointError("it has no data.pkl, which torch.save writes")
+        with warnings.catch_warnings(action="ignore"):  # about pickle protocols
             held = torch.load(path, map_location="cpu", weights_only=True)
         return dict(map(named_tensor, named_entries(held)))
     except CheckpointError as error:
@@ -77,23 +77,23 @@ def read_torch(path: Path) -> dict[str, Tensor]:
     except pickle.UnpicklingError as error:
         raise CheckpointError(f"{path}: {refused(error)}") from error
     except DAMAGES as error:
-        raise CheckpointError(f"{path}: not a whole torch file ({error})") from error
+        raise CheckpointError(f"{path}: damaged, or not a torch file ({error})") from error
 
 
 def refuse_bomb(archive: ZipFile, size: int) -> None:
-    """Refuse an archive with more content than the file's size: torch does not compress entries, and none overlap."""
+    """Refuse an archive whose content is larger than the file: torch neither compresses entries nor overlaps them."""
     for entry in archive.infolist():
         if entry.compress_type != ZIP_STORED:
             raise CheckpointError(f"{entry.filename} is compressed, which torch never does")
     if sum(entry.file_size for entry in archive.infolist()) > size:
-        raise CheckpointError("its entries overlap, which torch's never do")
+        raise CheckpointError("its entries overlap, which never happens in torch files")
 
 
 def refused(error: pickle.UnpicklingError) -> str:
-    """The error for a file that torch refuses; torch's own message suggests loading it anyway."""
+    """Explain what torch refused to load; its own message suggests loading the file anyway."""
     if name := re.search(r"GLOBAL (\S+) ", str(error)):
         return f"it references {name[1]}, which a plain state dict never does"
-    return "not a whole torch file, or it holds more than named tensors; save the bare state dict"
+    return "damaged, or it holds more than named tensors; save the bare state dict"
 
 
 def named_entries(held: object) -> Collection[tuple[object, object]]:
@@ -102,7 +102,7 @@ def named_entries(held: object) -> Collection[tuple[object, object]]:
 
 
 def named_tensor(entry: tuple[object, object]) -> tuple[str, Tensor]:
-    """An entry of a state dict: a plain tensor with its name, not expanded."""
+    """Check that an entry of a state dict is a plain, named tensor without repeated (zero-stride) values."""
     name, weight = entry
     plain = isinstance(weight, Tensor) and weight.layout is torch.strided and weight.device.type == "cpu"
     if not (isinstance(name, str) and isinstance(weight, Tensor) and plain):
@@ -120,10 +120,12 @@ def fit(
     named: Callable[[str], str] = str,
     remedy: str = "are they from such a network?",
 ) -> dict[str, Tensor]:
-    """The weights, in the data types of a network whose own are `wanted`; `named` gives the name to show for each.
+    """Check weights against those of a network, `wanted`, and convert them to its data types.
+
+    `named` returns the name to show for a weight.
 
     Raises:
-        CheckpointError: naming weights that are missing, left over, of another shape or kind, or not finite.
+        CheckpointError: naming weights that are missing, unexpected, of another shape or kind, or not finite.
     """
     if trouble := misfit(weights, wanted, named):
         raise CheckpointError(f"{trouble}; {remedy}")
@@ -133,7 +135,7 @@ def fit(
 
 
 def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: Callable[[str], str]) -> str:
-    """Why some weights cannot take the place of others; empty if they can."""
+    """Explain why weights do not fit a network; "" if they do."""
     if missing := [named(name) for name in wanted.keys() - weights.keys()]:
         return f"the weights lack {listed(missing)}, which this network has"
     if extra := [named(name) for name in weights.keys() - wanted.keys()]:
@@ -144,12 +146,12 @@ def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: C
         if weight.shape != own.shape:
             others.append(f"{named(name)} is of shape {tuple(weight.shape)}, in this network {tuple(own.shape)}")
         elif weight.is_complex() or (own.is_floating_point() and not weight.is_floating_point()):
-            others.append(f"{named(name)} is of {weight.dtype}, in this network {own.dtype}")
+            others.append(f"{named(name)} is {weight.dtype}, in this network {own.dtype}")
     return f"the weights do not fit: {listed(others, separator='; ')}" if others else ""
 
 
 def check_finite(weights: Mapping[str, Tensor], named: Callable[[str], str] = str) -> None:
-    """Refuse weights that are not finite in float32: lines would read as empty. Weights on the meta device pass.
+    """Refuse weights that are not finite in float32, with which nothing is read; the meta device has no values.
 
     Raises:
         CheckpointError: naming them.
@@ -159,11 +161,11 @@ def check_finite(weights: Mapping[str, Tensor], named: Callable[[str], str] = st
 
 
 def is_finite(weight: Tensor) -> bool:
-    """Whether all are real and finite in float32."""
+    """Whether all values are real, and finite in float32."""
     return not weight.is_complex() and bool(weight.float().isfinite().all())
 
 
 def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
-    """The first few names, and the number of others."""
+    """The first names, and the number of further ones."""
     more = len(names) - shown
     return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")

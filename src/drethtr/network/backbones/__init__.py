@@ -1,4 +1,4 @@
-"""From the image of a line to tokens: one file per backbone."""
+"""Backbones, which turn the image of a line into tokens; one module each."""
 
 from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.backbones.efficientnet import EfficientNetBackbone

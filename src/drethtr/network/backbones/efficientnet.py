@@ -1,7 +1,7 @@
-"""EfficientNetV2-S, the paper's backbone, on gray lines; parameters are named and shaped as in torchvision.
+"""EfficientNetV2-S, the paper's backbone, for gray lines; parameters are named and shaped as in torchvision.
 
-Batch norm in training counts the columns right of shorter lines too, which is one more reason to batch lines of like
-width; in evaluation it uses its running statistics, and padding changes nothing.
+In training, batch norm includes the padding of shorter lines, another reason to batch lines of similar width; in
+evaluation it uses running statistics, and padding has no effect.
 
 Shapes, everywhere in this file: B lines, C channels, N tokens.
 Source: paper, Sec. 4.1.1; EfficientNetV2, arXiv 2104.00298, Table 4.
@@ -21,7 +21,7 @@ from drethtr.recognition.backbones import EfficientNetV2S
 
 
 class Stage(NamedTuple):
-    """Blocks of equal width. Fused ones have one 3x3 convolution where others have a 1x1 and a depthwise 3x3."""
+    """Blocks of equal width. Fused blocks have one 3x3 convolution instead of a 1x1 and a depthwise 3x3."""
 
     fused: bool
     expansion: int
@@ -80,7 +80,7 @@ class Block(nn.Module):
         self.drop = drop
 
     def forward(self, x: Padded) -> Padded:
-        """The branch, and `x` itself where the shapes allow."""
+        """Apply the branch, and add `x` if the shapes allow."""
         y: Padded = self.block(x)
         if not self.residual:
             return y
@@ -155,13 +155,13 @@ class EfficientNetBackbone(Backbone):
 
 
 def on_canvas(x: Padded, columns: int) -> Padded:
-    """The lines on canvases of equal width, all of which count as line.
+    """Put the lines on canvases of equal width, whose whole width then counts as the line.
 
     Raises:
         DataError: if a line is wider than the canvas.
     """
     if x.pixels.shape[-1] > columns and (widest := int(x.widths.max())) > columns:
-        raise DataError(f"a line of {widest} columns; the canvas of this backbone has {columns}: shrink the line")
+        raise DataError(f"a line of {widest} columns is wider than this backbone's canvas of {columns}; shrink it")
     pixels = F.pad(x.pixels[..., :columns], (0, max(0, columns - x.pixels.shape[-1])))
     pixels = pixels.masked_fill(~valid(x.widths, columns)[:, None, None], -1.0)
     return Padded(pixels, torch.full_like(x.widths, columns), full=True)
@@ -169,5 +169,5 @@ def on_canvas(x: Padded, columns: int) -> Padded:
 
 @build_backbone.register
 def efficientnet(config: EfficientNetV2S) -> Backbone:
-    """With fresh weights."""
+    """Build this backbone with fresh weights."""
     return EfficientNetBackbone(config)

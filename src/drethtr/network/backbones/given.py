@@ -21,13 +21,12 @@ class GivenTokens(Backbone):
         """See `Backbone`; `widths` counts tokens."""
         if images.ndim != 4 or images.shape[1] != 1 or images.shape[-1] != self.width:
             raise DataError(
-                f"this network was made without an image part: it takes tokens (B, 1, N, {self.width}), "
-                f"not {tuple(images.shape)}"
+                f"this network has no image encoder: it takes tokens (B, 1, N, {self.width}), not {tuple(images.shape)}"
             )
         return ImageFeatures(images[:, 0], widths)
 
 
 @build_backbone.register
 def given(config: Given) -> Backbone:
-    """With fresh weights."""
+    """Build this backbone, which has no weights."""
     return GivenTokens(config.width)

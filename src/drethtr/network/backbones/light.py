@@ -1,6 +1,6 @@
 """A small backbone to train from scratch, similar to ConvNeXt (arXiv 2201.03545).
 
-Every position is normalized separately, over its channels: statistics depend neither on the batch nor on padding.
+Every position is normalized over its own channels, without statistics of the batch or its padding.
 
 Shapes, everywhere in this file: B lines, C channels, N tokens.
 """
@@ -16,7 +16,7 @@ from drethtr.recognition.backbones import Light
 
 
 class Stage(NamedTuple):
-    """A descent by `stride`, then blocks of equal width."""
+    """Downsampling by `stride`, then blocks of equal width."""
 
     channels: int
     stride: tuple[int, int]
@@ -30,7 +30,7 @@ STAGES = (
     Stage(channels=256, stride=(2, 1), blocks=2),
 )
 DESCENT = 16
-"""Image rows to one row of the last stage."""
+"""Image rows per row of the last stage."""
 EXPANSION = 2
 TOKEN_BLOCKS = 2
 
@@ -44,7 +44,7 @@ class ChannelNorm(nn.LayerNorm):
 
 
 class Descent(nn.Module):
-    """Fewer rows and columns, more channels."""
+    """Downsampling: fewer rows and columns, more channels."""
 
     def __init__(self, inputs: int, outputs: int, stride: tuple[int, int]) -> None:
         super().__init__()
@@ -100,5 +100,5 @@ class LightBackbone(Backbone):
 
 @build_backbone.register
 def light(config: Light) -> Backbone:
-    """With fresh weights."""
+    """Build this backbone with fresh weights."""
     return LightBackbone(config)

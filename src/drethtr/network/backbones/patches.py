@@ -1,7 +1,7 @@
-"""Patch embedding, as in vision transformers: a line is cut into rectangles, each of which is a token.
+"""Patch embedding as in vision transformers: a line is cut into rectangles, each a token.
 
-The tokens of one column of patches are consecutive, top to bottom, so that a longer line only adds tokens at the end.
-The released code also supports row order, and puts a class token first; neither is useful here.
+Tokens are ordered by columns of patches, top to bottom, so that a longer line only adds tokens at the end. The released
+code also offers row order and a class token; neither is useful here.
 
 Shapes, everywhere in this file: B lines, N tokens, P pixels of a patch.
 Source: ViT, arXiv 2010.11929.
@@ -16,7 +16,7 @@ from drethtr.recognition.backbones import Patches
 
 
 class PatchBackbone(Backbone):
-    """Every patch is normed, projected and normed again; an incomplete column of patches is padded with paper."""
+    """Norms, projects and norms every patch; an incomplete column of patches is padded with paper."""
 
     def __init__(self, config: "Patches") -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class PatchBackbone(Backbone):
 
     @property
     def narrowest(self) -> int:
-        """One patch."""
+        """The width of one patch."""
         return self.columns
 
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
@@ -48,5 +48,5 @@ class PatchBackbone(Backbone):
 
 @build_backbone.register
 def patches(config: Patches) -> Backbone:
-    """With fresh weights."""
+    """Build this backbone with fresh weights."""
     return PatchBackbone(config)

@@ -1,7 +1,7 @@
 """The line reader of PP-OCRv6 (small): a PP-LCNet of convolutions and a neck of two attention blocks.
 
-It was trained on printed and written text of many languages; `drethtr.network.pretrained` brings its weights. The
-modules stand in the order in which the published graph runs them: the import relies on it.
+It was trained on printed and handwritten text of many languages; `drethtr.network.pretrained` loads its weights. The
+modules are defined in the order in which the published graph runs them, on which loading relies.
 
 Shapes, everywhere in this file: B lines, N tokens, C channels.
 Source: PP-OCR (Apache-2.0), as packed in rapidocr 3.10: PP-OCRv6_rec_small.onnx.
@@ -20,11 +20,11 @@ from drethtr.recognition.backbones import PPOCR
 
 
 class Stage(NamedTuple):
-    """Blocks of equal width and height; between two stages a `Descent`."""
+    """Blocks of equal width and height, with a `Descent` between stages."""
 
     channels: int
     squeezed: tuple[bool, ...]
-    """For each block whether it has squeeze-excitation."""
+    """Whether each block has squeeze-excitation."""
 
 
 STAGES = (
@@ -34,14 +34,14 @@ STAGES = (
 )
 STEM_WIDTH = 48
 DESCENT = 16
-"""How many rows of a line become one."""
+"""Image rows per row of the last stage."""
 
 NECK_WIDTH = 120
 NECK_HEADS = 8
 
 
 class Stem(nn.Module):
-    """Image to a quarter of its height and width; one path keeps the strongest stroke, the other mixes."""
+    """Reduces height and width to a quarter, with a max-pooling path and a convolutional one."""
 
     def __init__(self, width: int, outputs: int) -> None:
         super().__init__()
@@ -60,15 +60,15 @@ class Stem(nn.Module):
 
 
 def strongest_of_four(pixels: Tensor) -> Tensor:
-    """The largest of each pixel, its right and lower neighbors and the one between, zeros outside; same shape.
+    """The maximum of each pixel and its right, lower and lower right neighbors, with zero padding; same shape.
 
-    What `F.max_pool2d(F.pad(pixels, (0, 1, 0, 1)), 2, stride=1)` does, in less than half its time.
+    Equivalent to `F.max_pool2d(F.pad(pixels, (0, 1, 0, 1)), 2, stride=1)`, in less than half the time.
     """
     return LargerNeighbor.apply(LargerNeighbor.apply(F.pad(pixels, (0, 1, 0, 1)), 2), 3)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class LargerNeighbor(torch.autograd.Function):
-    """max(x_i, x_{i+1}) along a dimension; ties pass the gradient to x_i. `torch.maximum` takes thrice as long."""
+    """max(x_i, x_{i+1}) along a dimension; ties pass the gradient to x_i. `torch.maximum` takes three times as long."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, dim: int) -> Tensor:
@@ -139,7 +139,7 @@ class AttentionBlock(nn.Module):
 
 
 class Neck(nn.Module):
-    """Lets tokens attend to the whole line (SVTR); its batch norms are folded into its convolutions."""
+    """Attention of tokens to the whole line (SVTR); batch norms are folded into the convolutions."""
 
     def __init__(self, inputs: int, width: int, heads: int) -> None:
         super().__init__()
@@ -162,7 +162,7 @@ class Neck(nn.Module):
 
 
 class PPOCRBackbone(Backbone):
-    """Tokens of the pooled features of the convolutions and, last, the `draft_width` features PP-OCR reads from."""
+    """Tokens of pooled convolutional features, followed by the `draft_width` features that PP-OCR reads from."""
 
     columns_per_token = 8
     draft_width = NECK_WIDTH
@@ -182,7 +182,7 @@ class PPOCRBackbone(Backbone):
         self.neck = Neck(channels, NECK_WIDTH, NECK_HEADS)
 
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
-        """See `Backbone`: (B, 1, height, W) to (B, ceil(W / 4) // 2, 504), one token at least."""
+        """See `Backbone`: (B, 1, height, W) to (B, ceil(W / 4) // 2, 504), with at least one token."""
         x = self.blocks(self.stem(self.padded(images, widths)))
         pooled = Padded(F.avg_pool2d(x.pixels, (self.height // DESCENT, 2)), x.widths // 2, x.full)
         convolved = pooled.pixels.flatten(2).transpose(1, 2)
@@ -194,5 +194,5 @@ class PPOCRBackbone(Backbone):
 
 @build_backbone.register
 def ppocr(config: PPOCR) -> Backbone:
-    """With fresh weights."""
+    """Build this backbone with fresh weights."""
     return PPOCRBackbone(config)

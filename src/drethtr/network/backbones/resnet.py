@@ -1,7 +1,7 @@
-"""ResNet-50 on gray lines; parameters are named and shaped as in torchvision, but for the stem's one channel.
+"""ResNet-50 for gray lines; parameters are named and shaped as in torchvision, except for the stem's single channel.
 
-The paper compares with it (Sec. 5.5.2) but does not say how it keeps the places of letters apart, and the released code
-for it does not run. Of its two forms, both with a token for every 16 columns, one keeps 4 rows and one keeps 2.
+The paper compares with it (Sec. 5.5.2) but does not state its horizontal resolution, and the released code for it does
+not run. Both variants here have a token per 16 columns; one keeps 4 rows, the other 2.
 
 Shapes, everywhere in this file: B lines, C channels, N tokens.
 Source: arXiv 1512.03385.
@@ -21,7 +21,7 @@ Strides = tuple[int, int]
 
 
 class Stage(NamedTuple):
-    """Blocks of equal width, the first of which descends."""
+    """Blocks of equal width, of which the first downsamples."""
 
     channels: int
     blocks: int
@@ -34,7 +34,7 @@ STRIDES: dict[int, tuple[Strides, ...]] = {
     4: ((1, 1), (1, 1), (2, 2), (2, 2)),
     2: ((1, 1), (2, 2), (2, 2), (2, 1)),
 }
-"""Of the first block of each stage, by the rows that are left of 64; the stem has descended by 4 before."""
+"""Strides of the first block of each stage, by the number of final rows; the stem has downsampled by 4."""
 
 
 def conv(inputs: int, outputs: int, kernel: int, stride: Strides = (1, 1)) -> MaskedConv:
@@ -104,7 +104,7 @@ class ResNetBackbone(Backbone, Normed):
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
         """See `Backbone`: (B, 1, 64, W) to (B, ceil(W / 16), 2048 x rows)."""
         x = self.conv1(self.padded(images, widths)).map(self.bn1).map(F.relu).map(self.dropout).cleared()
-        # After a ReLU, the zeros right of a line are as good as the minus infinity that pooling pads with.
+        # After a ReLU, zeros right of a line are equivalent to the minus infinity of max pooling.
         x = Padded(F.max_pool2d(x.pixels, 3, stride=2, padding=1), (x.widths + 1) // 2, x.full)
         for number in range(1, len(STAGES) + 1):
             x = getattr(self, f"layer{number}")(x)
@@ -114,5 +114,5 @@ class ResNetBackbone(Backbone, Normed):
 
 @build_backbone.register
 def resnet(config: ResNet50) -> Backbone:
-    """With fresh weights."""
+    """Build this backbone with fresh weights."""
     return ResNetBackbone(config)

@@ -1,9 +1,9 @@
-"""The ShallowCNN of Wick et al.: three convolutions that pad nothing, for comparison (paper, Sec. 5.5.2).
+"""The ShallowCNN of Wick et al.: three convolutions without padding, for comparison (paper, Sec. 5.5.2).
 
-A token never sees beyond its line, so lines of different widths need no masks but for counting their tokens.
+A token never sees beyond its line, so lines of different widths need no masks except for counting tokens.
 
 Shapes, everywhere in this file: B lines, N tokens.
-Source: sizes as in the released code, which the paper does not give.
+Source: the released code, for sizes that the paper does not give.
 """
 
 from torch import Tensor, nn
@@ -14,11 +14,11 @@ from drethtr.recognition.backbones import ShallowCNN
 
 CHANNELS = (16, 64, 128)
 POOLED = {4: 4, 10: 2}
-"""Rows that are pooled into one after the second convolution, by the rows that are left in the end of 64."""
+"""Rows pooled into one after the second convolution, by the number of final rows."""
 
 
 class ShallowBackbone(Backbone):
-    """A token for every 8 columns, channel c, row r at rows x c + r; the last few columns of a line may have none."""
+    """A token per 8 columns, with channel c, row r at rows x c + r; the last few columns of a line may have none."""
 
     height = 64
     columns_per_token = 8
@@ -37,7 +37,7 @@ class ShallowBackbone(Backbone):
 
     @property
     def narrowest(self) -> int:
-        """What one token sees."""
+        """The receptive field of one token."""
         return 24
 
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
@@ -50,12 +50,12 @@ class ShallowBackbone(Backbone):
         return ImageFeatures(tokens * valid(counts, tokens.shape[1])[..., None].to(tokens.dtype), counts)
 
     def seen(self, conv: nn.Module, pixels: Tensor) -> Tensor:
-        """A convolution with what follows it."""
+        """Apply a convolution, the activation and dropout."""
         out: Tensor = self.dropout(self.activation(conv(pixels)))
         return out
 
 
 @build_backbone.register
 def shallow(config: ShallowCNN) -> Backbone:
-    """With fresh weights."""
+    """Build this backbone with fresh weights."""
     return ShallowBackbone(config)
