@@ -231,9 +231,9 @@ def test_the_weights_given_are_left_alone():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"ret_norm": True}, "^ret_norm has no equal form here"),
-        ({"mode": "RetNet_Sinusoidal_to_in"}, "'to_in' is no published word; known: Transformer, RetNet, "),
-        ({"mode": "Bi_ret_Sinusoidal"}, "says neither RetNet, RetNet3 nor Transformer"),
+        ({"ret_norm": True}, "^ret_norm is not supported"),
+        ({"mode": "RetNet_Sinusoidal_to_in"}, "unknown word 'to_in'; known: Transformer, RetNet, "),
+        ({"mode": "Bi_ret_Sinusoidal"}, "contains neither RetNet, RetNet3 nor Transformer"),
         ({"mode": ""}, "says neither"),
         ({"gamma_subtracter": 0.99}, r"leaves \(0, 1\) at layer 0"),
     ],
@@ -267,7 +267,7 @@ def test_weights_of_another_mode_are_refused_by_name(made, mode, message):
 
 
 def test_something_else_is_no_published_network():
-    with pytest.raises(CheckpointError, match=r"no network here has: x; are they from a DRetHTR\?"):
+    with pytest.raises(CheckpointError, match=r"unknown weights: x; are they from a DRetHTR\?"):
         load({"x": torch.zeros(1)}, heads=1)
     with pytest.raises(CheckpointError, match=r"lack embed_tokens\.weight; are they from a DRetHTR\?"):
         load({"module.generator.weight": torch.zeros(1)}, heads=1)

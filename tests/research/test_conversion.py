@@ -58,7 +58,7 @@ def test_presets_are_the_published_networks():
 
 def test_an_alphabet_of_another_size_is_refused(weights):
     with pytest.raises(
-        CheckpointError, match=r"for 83 tokens, but an alphabet of 2 characters makes 6 .* give the 79 ch"
+        CheckpointError, match=r"for 83 tokens, but an alphabet of 2 characters has 6 .* give the 79 ch"
     ):
         convert(weights, replace(TINY, alphabet="ab"), {})
     with pytest.raises(ConfigError, match="sorted and unique"):

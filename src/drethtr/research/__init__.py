@@ -1,1 +1,1 @@
-"""The paper: its tables, its authors' weights and decoding, and benchmarks against rivals."""
+"""Research on the paper: its tables, its authors' weights and decoding, and benchmarks against other systems."""

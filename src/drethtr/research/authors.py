@@ -1,7 +1,7 @@
-"""The authors' checkpoints: their names for the weights, translated into ours.
+"""Load the authors' checkpoints, whose weights have other names than ours.
 
-Their checkpoints hold weights and nothing else. Mixer, decay, prior and alphabet are not in them; give these
-in a `NetworkConfig` or in the words of their command lines.
+They contain only weights. Mixer, decay, prior and alphabet are missing; give these as a `NetworkConfig` or in the terms
+of the authors' command lines.
 """
 
 import re
@@ -19,10 +19,10 @@ from drethtr.recognition.backbones import EfficientNetV2S, Given
 from drethtr.research.published_mode import PUBLISHED, PublishedSettings
 
 CANVAS = 2227
-"""Columns to which the authors fill up every line (Sec. 5.3)."""
+"""Width to which the authors pad every line, in columns (Sec. 5.3)."""
 
 BACKBONE = EfficientNetV2S(dropout=0.3, canvas=CANVAS)
-"""The published networks have never seen a line end, so every line must be filled up for them."""
+"""The published backbone; it has never seen a line without this padding, so every line must be padded for it."""
 
 QUERIES, KEYS_VALUES, JOINED = "fusion.to_q.weight", "fusion.to_kv.weight", "fusion.to_qkv.weight"
 OUTSIDE_LAYERS = {
@@ -63,17 +63,17 @@ def load(
     heads: int,
     settings: PublishedSettings = PUBLISHED,
 ) -> DRetHTR:
-    """A published network, ready to read, from a file or a state dict.
+    """Load a published network, ready for reading, from a file or a state dict.
 
-    Weights without an image part give a network that takes image tokens for an image, see `Given`.
+    From weights without image encoder, the network takes image tokens instead of images, see `Given`.
 
     Args:
-        heads: 12 in BASE, 8 in SMALL.
+        heads: 12 for BASE, 8 for SMALL.
         settings: As on the published command lines.
 
     Raises:
-        ConfigError: for settings and heads that do not fit.
-        CheckpointError: for a file that cannot be used, and weights that do not fit the settings.
+        ConfigError: if settings and heads are inconsistent.
+        CheckpointError: if the file is unusable, or the weights do not fit the settings.
     """
     state = read_weights(Path(weights)) if isinstance(weights, str | Path) else weights
     ours = published_weights(state)
@@ -84,10 +84,10 @@ def load(
 
 
 def published_network(weights: Mapping[str, Tensor], config: NetworkConfig) -> DRetHTR:
-    """The network of `published_weights`, ready to read.
+    """Build a network with `published_weights`, ready for reading.
 
     Raises:
-        CheckpointError: for weights that do not fit the config.
+        CheckpointError: if the weights do not fit the config.
     """
     with torch.device("meta"):
         network = DRetHTR(config, vocabulary_of(weights))
@@ -96,7 +96,7 @@ def published_network(weights: Mapping[str, Tensor], config: NetworkConfig) -> D
 
 
 def published_config(weights: Mapping[str, Tensor], heads: int, settings: PublishedSettings) -> NetworkConfig:
-    """The network that `published_weights` are of, as far as their shapes and the settings tell."""
+    """Infer the network config from the shapes of `published_weights` and the settings."""
     width = size(weights, "embed.tokens.weight", 1)
     has_image_part = any(name.startswith(IMAGE_PART) for name in weights)
     return NetworkConfig(
@@ -114,32 +114,32 @@ def published_config(weights: Mapping[str, Tensor], heads: int, settings: Publis
 
 
 def vocabulary_of(weights: Mapping[str, Tensor]) -> int:
-    """How many tokens `published_weights` are for."""
+    """The vocabulary size of `published_weights`."""
     return size(weights, "embed.tokens.weight", 0)
 
 
 def size(weights: Mapping[str, Tensor], name: str, axis: int) -> int:
-    """One side of a weight."""
+    """The size of a weight along an axis."""
     if name not in weights or weights[name].ndim <= axis:
         raise CheckpointError(f"the published weights lack {their_name(name)}; are they from a DRetHTR?")
     return weights[name].shape[axis]
 
 
 def fill(network: DRetHTR, weights: Mapping[str, Tensor]) -> None:
-    """Fill a network, which may be on the meta device, with a copy of `published_weights`, in float32.
+    """Load a float32 copy of `published_weights` into a network, which may be on the meta device.
 
     Raises:
-        CheckpointError: naming weights that are missing, left over, of another shape or kind, or not finite.
+        CheckpointError: naming weights that are missing, unexpected, of another shape or kind, or not finite.
     """
     fitted = fit(weights, network.state_dict(), named=their_name, remedy=REMEDY)
     network.load_state_dict({name: weight.clone() for name, weight in fitted.items()}, assign=True)
 
 
 def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """A published state dict under our names; DDP's prefix `module.` may stand before theirs.
+    """Rename the weights of a published state dict to our names; DDP's prefix `module.` is dropped.
 
     Raises:
-        CheckpointError: naming weights that no network of ours has.
+        CheckpointError: naming unknown weights.
     """
     weights, unknown = {}, []
     for name, weight in state.items():
@@ -149,12 +149,12 @@ def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         else:
             weights[ours] = weight
     if unknown:
-        raise CheckpointError(f"weights that no network here has: {listed(unknown)}; are they from a DRetHTR?")
+        raise CheckpointError(f"unknown weights: {listed(unknown)}; are they from a DRetHTR?")
     return joined_projections(weights)
 
 
 def joined_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights with each layer's queries, keys and values in one matrix, queries first."""
+    """Join each layer's projections to queries, keys and values into one matrix, in this order."""
     joined = dict(weights)
     for name in weights:
         if name.endswith(QUERIES):
@@ -163,7 +163,7 @@ def joined_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
                 raise CheckpointError(f"the published weights have queries but no keys and values for {layer}")
             queries, keys_values = joined.pop(name), joined.pop(layer + KEYS_VALUES)
             if queries.shape[1:] != keys_values.shape[1:]:
-                raise CheckpointError(f"queries and keys of {layer} are of other widths; {REMEDY}")
+                raise CheckpointError(f"queries and keys of {layer} differ in width; {REMEDY}")
             joined[layer + JOINED] = torch.cat([queries, keys_values])
     return joined
 
@@ -179,7 +179,7 @@ def our_name(name: str) -> str | None:
 
 
 def their_name(name: str) -> str:
-    """The published name of one of our weights; queries stand for keys and values too. Ours if they have none."""
+    """The published name of one of our weights, or our own name; for the joined projections, that of the queries."""
     layers = {ours: theirs for theirs, ours in IN_LAYER.items()} | {JOINED: "0.fn.to_q.weight"}
     if (match := OUR_LAYER.fullmatch(name)) and match[2] in layers:
         return f"retnet.layers.{match[1]}.{layers[match[2]]}"

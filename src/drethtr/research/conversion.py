@@ -1,4 +1,4 @@
-"""Published checkpoints as models, with the settings that are not in their weights."""
+"""Convert published checkpoints to models, with the settings that the weights lack."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,12 +15,12 @@ from drethtr.research.authors import BACKBONE, published_network, published_weig
 from drethtr.text.tokenizer import Characters
 
 IAM_ALPHABET = "".join(sorted(" !\"#&'()*+,-./0123456789:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
-"""The 79 characters of the IAM lines, which the published networks write."""
+"""The 79 characters of the IAM lines, the alphabet of the published networks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion:
-    """The settings that are not in published weights."""
+    """The settings that published weights lack."""
 
     network: NetworkConfig
     preparation: Preparation = field(default_factory=lambda: Preparation(deslant=True))
@@ -34,19 +34,19 @@ PRESETS = {
 
 
 def convert(weights: Mapping[str, Tensor], conversion: Conversion, card: Mapping[str, Any]) -> Model:
-    """A model with published weights.
+    """Build a model from published weights.
 
     Raises:
         ConfigError: if the characters of the alphabet are not sorted and unique.
-        CheckpointError: naming weights that are unknown, missing, left over or of another shape.
+        CheckpointError: naming weights that are unknown, missing, unexpected or of another shape.
     """
     tokenizer = Characters(conversion.alphabet)
     ours = published_weights(weights)
     tokens = vocabulary_of(ours)
     if tokens != tokenizer.size:
         raise CheckpointError(
-            f"the weights are for {tokens} tokens, but an alphabet of {len(conversion.alphabet)} characters makes "
-            f"{tokenizer.size} with the 4 marks; give the {tokens - 4} characters that they were trained with"
+            f"the weights are for {tokens} tokens, but an alphabet of {len(conversion.alphabet)} characters has "
+            f"{tokenizer.size} with the 4 special ones; give the {tokens - 4} characters that they were trained with"
         )
     network = published_network(ours, conversion.network)
     return with_network(Model(conversion.network, {}, tokenizer, conversion.preparation, card), network)

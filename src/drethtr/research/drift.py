@@ -1,7 +1,7 @@
-"""How far the parallel form of a network and its recurrent form drift apart on the same text.
+"""Measure how far the parallel and the recurrent form of a network drift apart on the same text.
 
-On paper they are one function. In finite precision they add in another order, so their results differ a little, and the
-difference may grow with the text. A network that drifts too far no longer writes what it was trained to write.
+Mathematically they are the same function. In finite precision they add in different orders, so results differ slightly,
+and the difference may grow along the text. With too much drift, a network no longer decodes as it was trained.
 """
 
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import BOS, PAD
 
 TOLERANCE = 1e-3
-"""Log-probabilities that differ by more are worth a warning; in float32 the forms agree some twenty times better."""
+"""Difference of log-probabilities worth a warning; in float32 the forms agree about twenty times better."""
 
 
 def measure(
     model: Model, strategy: Strategy | None, lines: Sequence[Line], device: torch.device, precision: Precision
 ) -> list[float]:
-    """The largest drift on the text of each piece of some lines.
+    """The largest drift for each piece of the lines, on the text that was read.
 
-    It measures the text side; in bfloat16, that of a narrow network still computes in float32.
+    It covers the text side only, which in bfloat16 still computes in float32 for narrow networks.
     """
     network = TorchNetwork(network_of(model, device), precision)
     recognizer = Recognizer(model, strategy, network=network, precision=precision)
@@ -44,16 +44,16 @@ def measure(
 
 
 def text_drift(network: DRetHTR, texts: Sequence[Sequence[int]], memory: BatchMemory) -> list[float]:
-    """The largest drift on each of some texts, one per line of the memory."""
+    """The largest drift on each text; there is one per line of the memory."""
     tokens = pad_sequence([torch.tensor([BOS, *text]) for text in texts], batch_first=True, padding_value=PAD)
     found = drift(network, tokens.to(memory.layers[0].keys.device), memory).cpu()
     return [float(row[: len(text) + 1].max()) for row, text in zip(found, texts, strict=True)]
 
 
 def drift(network: DRetHTR, tokens: Tensor, memory: BatchMemory) -> Tensor:
-    """The largest difference of log-probabilities after each of the tokens (R, N), (R, N).
+    """The largest difference of log-probabilities (R, N) after each token (R, N).
 
-    The parallel form takes at most `CHUNK` tokens at a time, the recurrent one a single token.
+    The parallel form takes up to `CHUNK` tokens at a time, the recurrent form a single token.
     """
     parallel = recurrent = network.initial_state(memory, tokens.shape[0] // memory.layers[0].keys.shape[0])
     differences = []

@@ -1,9 +1,9 @@
-"""Decoding with the released code's scores, to compare with published figures; for reading, use the other strategies.
+"""Decoding with the scores of the released code, for comparison with published figures, not for reading.
 
-The decoder may write every token, the start and padding included. A beam search sums log-probabilities whatever the
-length. A text that has ended continues, at the cost of tokens that are cut off later, until all beams of its line end;
-the highest sum wins, cut at its first end. Here each line is decoded as if it were alone; in the released code, the
-text of a line depends on its batch.
+The decoder may emit every token, including BOS and PAD. Beam search sums log-probabilities without length
+normalization. A text that has ended continues, paying for tokens that are cut off later, until all beams of its line
+have ended; the highest sum wins, cut at its first end. Here each line is decoded as if it were alone; in the released
+code, the text of a line depends on its batch.
 """
 
 from abc import abstractmethod
@@ -24,14 +24,14 @@ from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 LIMIT = 94
-"""Tokens of a text with its end: two more than the longest line of IAM has characters, less the start."""
+"""Most tokens of a text including its end: as released, the longest IAM line plus two, without the start."""
 
 LONGEST_LIMIT = 10_000
-"""No line is longer; a file could name any number."""
+"""The highest limit, since a file could set any number."""
 
 
 class Beams(NamedTuple):
-    """What is written so far, the beams of a line next to each other.
+    """The texts so far; the beams of a line are adjacent rows.
 
     tokens  (rows, N)
     gains   (rows, N)  log-probability of each token
@@ -46,7 +46,7 @@ class Beams(NamedTuple):
 
     @classmethod
     def empty(cls, lines: int) -> "Beams":
-        """One beam for each line, nothing written."""
+        """One empty beam per line."""
         nothing = np.zeros((lines, 0))
         return cls(nothing.astype(np.int64), nothing, np.zeros(lines), np.zeros(lines, dtype=np.bool_))
 
@@ -56,7 +56,7 @@ class Beams(NamedTuple):
         return Beams(tokens[rows], gains[rows], scores[rows], ended[rows])
 
     def followed_by(self, tokens: Ints, gains: Floats, end: int) -> "Beams":
-        """With one more token in each row."""
+        """Append a token to each row."""
         return Beams(
             np.concatenate([self.tokens, tokens[:, None]], axis=1),
             np.concatenate([self.gains, gains[:, None]], axis=1),
@@ -68,7 +68,7 @@ class Beams(NamedTuple):
 def published_beam_search(
     scorer: Scorer[State], state: State, first: Ints, *, end: int, beams: int, limit: int
 ) -> list[Hypothesis]:
-    """The text of each line with the highest sum, in the order of `first` (lines,)."""
+    """Find the text with the highest sum for each line; `first` (lines,) are the first tokens."""
     found: dict[int, Hypothesis] = {}
     numbers, written, last = np.arange(len(first)), Beams.empty(len(first)), first
     for position in range(limit):
@@ -90,7 +90,7 @@ def published_beam_search(
 
 
 def extended(written: Beams, log_probabilities: Floats, lines: int, beams: int) -> tuple[Ints, Ints, Floats]:
-    """The best continuations of each line: rows they continue, tokens they add, what these gain; (new rows,) each."""
+    """The best continuations per line: the rows they extend, the new tokens, and their gains, (new rows,) each."""
     vocabulary = log_probabilities.shape[1]
     sums = (written.scores[:, None] + log_probabilities).reshape(lines, -1)
     best = (highest(sums, beams) + np.arange(lines)[:, None] * sums.shape[1]).ravel()
@@ -98,7 +98,7 @@ def extended(written: Beams, log_probabilities: Floats, lines: int, beams: int) 
 
 
 def best_of(written: Beams, line: int, width: int, end: int) -> Hypothesis:
-    """The beam of a line with the highest sum, up to its first end."""
+    """The beam of a line with the highest sum, cut at its first end."""
     row = line * width + int(written.scores[line * width : (line + 1) * width].argmax())
     tokens, gains = written.tokens[row].tolist(), written.gains[row].tolist()
     length = tokens.index(end) if end in tokens else len(tokens)
@@ -107,7 +107,7 @@ def best_of(written: Beams, line: int, width: int, end: int) -> Hypothesis:
 
 
 def without_marks(hypothesis: Hypothesis) -> Hypothesis:
-    """The text of a hypothesis that may have start and padding among its tokens."""
+    """Remove BOS and PAD from the tokens of a hypothesis."""
     tokens, gains = hypothesis.tokens, hypothesis.token_log_probabilities
     kept = [place for place, token in enumerate(tokens) if token not in (BOS, PAD)]
     return hypothesis._replace(
@@ -117,7 +117,7 @@ def without_marks(hypothesis: Hypothesis) -> Hypothesis:
 
 
 class Published(Strategy):
-    """Decoding as in the released code; it gives no alternatives."""
+    """Base of strategies that decode as the released code; they give no alternatives."""
 
     @property
     def most_alternatives(self) -> int:
@@ -132,12 +132,12 @@ class Published(Strategy):
 
     @abstractmethod
     def search(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        """The text of each line, marks included."""
+        """The text of each line, with special tokens."""
 
 
 @dataclass(frozen=True)
 class PublishedGreedy(Published):
-    """The likeliest token at every step, as the released code takes it."""
+    """Greedy decoding as in the released code."""
 
     limit: int = LIMIT
 
@@ -150,7 +150,7 @@ class PublishedGreedy(Published):
 
 @dataclass(frozen=True)
 class PublishedBeam(Published):
-    """The released beam search, whose best texts the paper reports at 5 beams."""
+    """Beam search as in the released code; the paper's best results have 5 beams."""
 
     beams: int = 5
     limit: int = LIMIT
@@ -166,13 +166,13 @@ class PublishedBeam(Published):
 
 
 def check_limit(limit: int) -> None:
-    """Refuse a limit that leaves no room for any token, or for more than any line has.
+    """Refuse a limit out of range.
 
     Raises:
-        ConfigError: saying what a limit may be.
+        ConfigError: naming the range.
     """
     if not 1 <= limit <= LONGEST_LIMIT:
-        raise ConfigError(f"a text has 1 token, its end, to {LONGEST_LIMIT:,}, so the limit cannot be {limit}")
+        raise ConfigError(f"limit must be 1 to {LONGEST_LIMIT:,} tokens, including the end, not {limit}")
 
 
 NAMES["published"] = PublishedGreedy()

@@ -1,7 +1,7 @@
-"""The settings of the published command lines, translated once into ours (docs/paper.md).
+"""Translate the settings of the published command lines to ours (docs/paper.md).
 
-The released code looks for words in one string, `mode`, and reads some of them only beside others: with `RetNet`,
-`with_gamma` and `split_softmax` mean nothing, with `Transformer`, nothing is gated or normed. So it is here.
+The released code looks for words in one string, `mode`, and some only count together with others: with `RetNet`,
+`with_gamma` and `split_softmax` have no effect; with `Transformer`, nothing is gated or normed. The same holds here.
 """
 
 import re
@@ -45,7 +45,7 @@ MODE = re.compile("|".join(sorted(WORDS, key=len, reverse=True)))
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedSettings:
-    """The settings that are not in published weights, named as on the published command lines.
+    """The settings that published weights lack, named as on the published command lines.
 
     mode       words of `WORDS`
     layerwise  γ grows from layer to layer (`increase_gamma_along_layers`)
@@ -61,13 +61,13 @@ class PublishedSettings:
 
     def __post_init__(self) -> None:
         if strange := MODE.sub("", self.mode).strip("_").replace("__", "_"):
-            raise ConfigError(f"mode {self.mode!r}: {strange!r} is no published word; known: {', '.join(WORDS)}")
+            raise ConfigError(f"mode {self.mode!r}: unknown word {strange!r}; known: {', '.join(WORDS)}")
         if not self.retentive and "Transformer" not in self.words:
-            raise ConfigError(f"mode {self.mode!r} says neither RetNet, RetNet3 nor Transformer")
+            raise ConfigError(f"mode {self.mode!r} contains neither RetNet, RetNet3 nor Transformer")
         if self.ret_norm and self.retentive:
             raise ConfigError(
-                "ret_norm has no equal form here: it divides by the sum of all scores of the past, which retention "
-                "with a memory of fixed size does not keep; the published runs did without it"
+                "ret_norm is not supported: it divides by the sum of all past scores, which retention with a memory "
+                "of fixed size does not keep; the published runs did not use it"
             )
 
     @property
@@ -77,18 +77,18 @@ class PublishedSettings:
 
     @property
     def retentive(self) -> bool:
-        """Whether text mixes by retention."""
+        """Whether text is mixed by retention."""
         return not self.words.isdisjoint({"RetNet", "RetNet3"})
 
     @property
     def schedule(self) -> Scheduled:
-        """γ of the text; the flags take precedence as in the released code."""
+        """The schedule of γ for the text; flags take precedence as in the released code."""
         name = "headwise" if self.various else "layerwise" if self.layerwise else "small"
         return Scheduled(name, self.gamma_subtracter)
 
     @property
     def mixer(self) -> MixerConfig:
-        """How text weighs image and text."""
+        """The mixer of the text."""
         if self.retentive:
             decay: DecayConfig = Gated() if "RetNet3" in self.words else self.schedule
             return Retentive(decay, self.D_norm)
@@ -97,7 +97,7 @@ class PublishedSettings:
 
     @property
     def prior(self) -> PriorConfig:
-        """How image tokens weigh each other; the subtracter counts only where the decay is layer-wise."""
+        """The image prior; the subtracter applies only to a layer-wise decay."""
         if "Bi_ret" not in self.words:
             return NoPrior()
         layerwise = self.layerwise and "no_lwgs" not in self.words
@@ -105,7 +105,7 @@ class PublishedSettings:
 
     @property
     def output(self) -> OutputConfig:
-        """What happens to the output of the heads; the words take precedence as in the released code."""
+        """The output of the heads; words take precedence as in the released code."""
         words = self.words if self.retentive else self.words | {"to_out"}
         if "to_out" in words:
             return Sigmoid() if "sigmoid" in words else Plain()
@@ -117,7 +117,7 @@ class PublishedSettings:
 
     @property
     def text_positions(self) -> bool:
-        """Whether text tokens have positions; the released code adds some in stepwise decoding only, by mistake."""
+        """Whether text tokens have positions; otherwise, the released code erroneously adds them in decoding alone."""
         return not self.words.isdisjoint({"Transformer", "Sinusoidal"})
 
 

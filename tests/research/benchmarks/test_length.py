@@ -30,7 +30,7 @@ def test_the_notes_say_how_far_behind_n_is_timed(monkeypatch):
         DRetHTR, "decode_text", lambda net, *given: steps.append(given[2].length) or decode_text(net, *given)
     )
     report = measure(TASK, (20,), QUICK)
-    assert max(steps) + 1 == 20 + 12 and "tokens up to 12 behind N" in report.notes[0]
+    assert max(steps) + 1 == 20 + 12 and "tokens up to 12 beyond N" in report.notes[0]
 
 
 def test_kept_counts_tensors_only():

@@ -66,7 +66,7 @@ RESULTS = {
 def test_a_sheet_shows_mean_deviation_interval_and_difference():
     text = sheet(TABLE, RESULTS).markdown()
     rows = [re.split(r"\s*\|\s*", line) for line in text.splitlines() if line.startswith("|")]
-    assert rows[0][1:7] == ["", "seeds", "CER %", "paper", "less the first row's", "test lines"]
+    assert rows[0][1:7] == ["", "seeds", "CER %", "paper", "minus first row", "test lines"]
     assert rows[2][1:7] == ["a", "2", "20.00 ± 14.14 [20.00, 20.00]", "4.49", "", "20"]
     assert rows[3][1:6] == ["b", "2", "15.00 ± 21.21 [15.00, 15.00]", "", "-5.00 [-5.00, -5.00]"]
     assert rows[4][1:] == ["c", "", "", "", "", "", ""]
@@ -99,7 +99,7 @@ def test_surprise_has_an_interval_too_and_lines_in_pieces_do_not_count():
     head, rows = sheet(TABLE, results).head, sheet(TABLE, results).rows
     place = head.index(NATS)
     assert [row[place] for row in rows] == ["1.000 [1.000, 1.000]", "2.000 [2.000, 2.000]", ""]
-    assert head[place + 1] == "less the first row's" and rows[1][place + 1].startswith("+")
+    assert head[place + 1] == "minus first row" and rows[1][place + 1].startswith("+")
 
 
 def test_a_page_shows_everything_and_escapes_it():

@@ -20,7 +20,7 @@ def test_a_report_holds_tables_and_pictures(conditions):
     reproduce(BEAMS, BEAMS.rows[:2], 1, conditions)
     reproduce(EFFICIENCY, EFFICIENCY.rows[:1], 1, conditions)
     page = write_report(conditions.folder, CPU)
-    for title in (GAMMA.title, BEAMS.title, EFFICIENCY.title, "The hardest lines", "What is remembered"):
+    for title in (GAMMA.title, BEAMS.title, EFFICIENCY.title, "The hardest lines", "Decay: D by schedule"):
         assert title in page
     assert "γ softmax" in page and "back on average" in page
     assert len(re.findall("<svg ", page)) >= 7 and "src='data:image/png;base64," in page

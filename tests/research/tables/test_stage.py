@@ -53,7 +53,7 @@ def test_results_of_different_data_are_not_combined_in_a_table(wanted, condition
     reproduce(GAMMA, GAMMA.rows[:1], 1, conditions)
     lines = conditions.material.lines("iam")
     other = PaperData({"iam": replace(lines, test=lines.validation)}, conditions.material.synthetic)
-    with pytest.raises(ConfigError, match=r"layer-wise\.0\.json.*: of other settings, data"):
+    with pytest.raises(ConfigError, match=r"layer-wise\.0\.json.*: made with other settings, data"):
         reproduce(GAMMA, GAMMA.rows[wanted], 1, replace(conditions, material=other))
 
 

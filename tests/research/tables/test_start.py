@@ -54,7 +54,7 @@ def test_the_draft_writes_what_it_wrote_before(tiny_model, tiny_path):
 
 def test_another_backbone_is_refused(tiny_path):
     network, tokenizer = fresh(replace(TINY, backbone=Light(height=64)), "ab")
-    with pytest.raises(ConfigError, match="another than this run's"):
+    with pytest.raises(ConfigError, match="differs from this run's"):
         FinishedImagePart.of(tiny_path).apply(network, tokenizer)
 
 

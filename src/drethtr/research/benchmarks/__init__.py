@@ -1,1 +1,1 @@
-"""Time and memory, side by side."""
+"""Benchmarks of time and memory."""

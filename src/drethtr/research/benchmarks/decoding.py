@@ -1,7 +1,7 @@
-"""Retention against a key-value cache and against the published algorithm, at the same work.
+"""Benchmark decoding: retention against a key-value cache and the published algorithm, at the same work.
 
-The weights are random, so a text would end by chance. It is made to end after `Task.characters` characters: before that
-the end is impossible, then it is certain. All contenders have networks of the same shape and search with the same code.
+The weights are random, so texts would end at random. They are forced to end after `Task.characters` characters. All
+contenders have networks of the same shape and use the same search code.
 """
 
 from collections.abc import Sequence
@@ -28,12 +28,12 @@ from drethtr.text.tokenizer import EOS
 
 VOCABULARY = 83  # of the paper's IAM model
 CERTAIN = 1e4
-"""A logit beside which all others are nothing."""
+"""A logit that dominates all others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is read: `batch` lines at a time, all `pixels` wide at a height of 64, with texts of one length."""
+    """A reading task: `batch` lines at a time, `pixels` wide at a height of 64, with texts of equal length."""
 
     name: str
     config: NetworkConfig
@@ -49,20 +49,20 @@ class Task:
 
     @property
     def strategy(self) -> Strategy:
-        """Greedy, or beam search with this many beams."""
+        """Greedy decoding for one beam, otherwise beam search."""
         return Greedy() if self.beams == 1 else Beam(self.beams)
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Tasks of every network with every batch and number of beams."""
+    """Tasks for all combinations of network, batch size and number of beams."""
 
     networks: Sequence[str] = ("compact", "small", "base")
     batches: Sequence[int] = (1, 8)
     beams: Sequence[int] = (1, 5, 10)
 
     def tasks(self, device: torch.device) -> list[Task]:
-        """All tasks, for a device."""
+        """All tasks on a device."""
         return [
             Task(name=name, config=PRESETS[name], batch=batch, beams=beams, device=device)
             for name in self.networks
@@ -72,12 +72,12 @@ class Grid:
 
 
 class EndingNetwork(DRetHTR):
-    """A network whose every text has `characters` characters."""
+    """A network whose texts all have `characters` characters."""
 
     characters: int
 
     def decode_text(self, tokens: Tensor, memory: BatchMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """See `DRetHTR.decode_text`; the end comes when it is due, and not before."""
+        """See `DRetHTR.decode_text`; the end has probability 1 when it is due, and 0 before."""
         logits, after = super().decode_text(tokens, memory, state)
         due = torch.arange(state.length, after.length, device=logits.device) >= self.characters
         logits[..., EOS] = torch.where(due, CERTAIN, -CERTAIN).to(logits.dtype)
@@ -85,7 +85,7 @@ class EndingNetwork(DRetHTR):
 
 
 def build(task: Task, mixer: MixerConfig) -> EndingNetwork:
-    """The task's network with another mixer and random weights from one seed."""
+    """Build the task's network with a mixer and random weights from a fixed seed."""
     torch.manual_seed(0)
     network = EndingNetwork(replace(task.config, mixer=mixer), task.vocabulary)
     network.characters = task.characters
@@ -95,13 +95,13 @@ def build(task: Task, mixer: MixerConfig) -> EndingNetwork:
 
 
 def images_of(task: Task, height: int) -> list[Prepared]:
-    """Lines (height, columns) of random pixels: what is on them does not change how long reading takes."""
+    """Lines (height, columns) of random pixels, since content does not affect time."""
     columns = Preparation(height=height).columns(task.pixels, 64)
     return list(np.random.default_rng(0).uniform(-1, 1, (task.batch, height, columns)).astype(np.float32))
 
 
 def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precision.FLOAT32) -> Work:
-    """Our search: early stop, images at their own width, their keys stored once."""
+    """Prepare our search: early stopping, images at their own width, image keys stored once."""
     network = TorchNetwork(build(task, mixer), precision)
     images = images_of(task, network.dimensions.height)
 
@@ -112,7 +112,7 @@ def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precisio
 
 
 def prepare_published(task: Task) -> Work:
-    """The algorithm of the paper; lines that it reads greedily together never end at the same step, as in real data."""
+    """Prepare the paper's algorithm; as with real data, lines of a greedy batch never all end at the same step."""
     together = task.beams > 1 or task.batch == 1
     network = TorchNetwork(build(task if together else replace(task, characters=LIMIT), PublishedRetentive()))
     images = images_of(task, network.dimensions.height)
@@ -124,7 +124,7 @@ def prepare_published(task: Task) -> Work:
 
 
 def contenders(task: Task) -> list[Contender]:
-    """Ours in both precisions, DTrHTR in the same search with a preallocated cache, and the published algorithm."""
+    """Ours in both precisions, DTrHTR with the same search and a preallocated cache, and the published algorithm."""
     return [
         Contender("retention", partial(prepare_ours, task, Retentive())),
         Contender("retention, bfloat16", partial(prepare_ours, task, Retentive(), Precision.BFLOAT16)),
@@ -134,7 +134,7 @@ def contenders(task: Task) -> list[Contender]:
 
 
 def measure(tasks: Sequence[Task], rounds: Rounds) -> BenchmarkReport:
-    """Seconds from images to tokens for every task."""
+    """Measure seconds from images to tokens for every task."""
     races = [time_race(str(task), contenders(task), rounds, task.device) for task in tasks]
     return BenchmarkReport("Decoding: seconds from images to tokens", notes(tasks[0]), races)
 
@@ -142,10 +142,10 @@ def measure(tasks: Sequence[Task], rounds: Rounds) -> BenchmarkReport:
 def notes(task: Task) -> tuple[str, ...]:
     """How the figures were measured."""
     return (
-        f"Lines of {task.pixels} x 64 pixels, random weights; every text is made to end after {task.characters} "
+        f"Lines of {task.pixels} x 64 pixels, random weights; every text is forced to end after {task.characters} "
         "characters.",
         "retention: DRetHTR in this package, in float32 and in bfloat16. key-value cache: DTrHTR, the same weights and "
         "the same search, with image keys shared by beams and a preallocated cache. published: the paper's algorithm "
-        "on its canvas of 2,227 columns, image keys copied for every beam. It stops once all beams have ended, and "
-        f"without beams at a step at which all lines end: several real lines are never equally long, so {LIMIT} steps.",
+        "on its canvas of 2,227 columns, with image keys copied for every beam. Beam search stops once all beams have "
+        f"ended; greedy search only at a step at which all lines end: for several real lines never, so {LIMIT} steps.",
     )

@@ -1,4 +1,4 @@
-"""How long requests to `drethtr edit` take in a folder of many pages, as a browser would wait."""
+"""Benchmark requests to `drethtr edit` in a folder of many pages, as a browser would make them."""
 
 from collections.abc import Callable
 from io import BytesIO
@@ -21,18 +21,18 @@ from drethtr.research.benchmarks.markdown import markdown_table
 from drethtr.server.app import make_app
 
 SIZE = 1500, 2000
-"""Of a scan, in pixels."""
+"""Size of a scan in pixels."""
 
 NAME = "scan.jpg"
 
 WORDS = ("We", "have", "received", "your", "letter", "of", "the", "fourth")
 
 TIMES = 5
-"""How often each request is made."""
+"""Repetitions of each request."""
 
 
 class RequestTime(NamedTuple):
-    """Seconds of a request, or of opening the folder; `busy` are those of the processor."""
+    """Seconds of a request, or of opening the folder; `busy` is processor time."""
 
     name: str
     seconds: float
@@ -40,7 +40,7 @@ class RequestTime(NamedTuple):
 
 
 def measure(pages: int, lines: int, recognizer: Recognizer) -> list[RequestTime]:
-    """Make a folder of so many pages with so many lines each, and work in it."""
+    """Generate a folder of `pages` pages with `lines` lines each, and time requests to it."""
     with TemporaryDirectory() as made:
         folder = Path(made)
         make_folder(folder, pages, lines)
@@ -58,7 +58,7 @@ def measure(pages: int, lines: int, recognizer: Recognizer) -> list[RequestTime]
 
 
 def requests(client: TestClient) -> list[RequestTime]:
-    """The requests of a person at work."""
+    """Time typical requests."""
     page = client.get("/api/pages").json()[0]["id"]
     here = f"/api/pages/{page}"
 
@@ -82,7 +82,7 @@ def requests(client: TestClient) -> list[RequestTime]:
 
 
 def make_folder(folder: Path, pages: int, lines: int) -> None:
-    """Write blank scans, and files that say that they were read."""
+    """Write blank scans with PAGE files, as if they had been read."""
     width, height = SIZE
     image = Image.new("L", SIZE, 255)
     pitch, step = height // (lines + 1), width // (len(WORDS) + 1)
@@ -108,14 +108,14 @@ def make_folder(folder: Path, pages: int, lines: int) -> None:
 
 
 def timed(name: str, work: Callable[[], object]) -> RequestTime:
-    """The seconds that work takes."""
+    """Time a function."""
     began, busy = perf_counter(), process_time()
     work()
     return RequestTime(name, perf_counter() - began, process_time() - busy)
 
 
 def middle(figures: list[RequestTime]) -> RequestTime:
-    """The median of several times."""
+    """The median of repeated requests."""
     return RequestTime(figures[0].name, median(one.seconds for one in figures), median(one.busy for one in figures))
 
 

@@ -1,8 +1,8 @@
-"""The cost of the next token after N tokens, and the size of the state: retention against a key-value cache.
+"""Benchmark the cost of the next token after N tokens, and the size of the state: retention against a key-value cache.
 
-Per head of width K, retention keeps K numbers for every channel and touches them at each step; a cache keeps 2N. So
-retention needs less memory from N = K/2 on, and less arithmetic from about N = K on. Below that, it is read like a
-cache (`drethtr.network.recollection`).
+Per head of width K, retention keeps K numbers per channel and updates them at each step; a cache keeps 2N. So retention
+needs less memory from N = K/2 on, and less arithmetic from about N = K on. Below that, it works like a cache
+(`drethtr.network.recollection`).
 """
 
 from collections.abc import Sequence
@@ -24,12 +24,12 @@ from drethtr.research.benchmarks.race import Contender, Race, Rounds, Work, time
 from drethtr.research.benchmarks.report import BenchmarkReport, CurveChart
 
 MIXERS: dict[str, MixerConfig] = {"retention": Retentive(), "key-value cache": JointSoftmax()}
-PIECE = 250  # tokens written at once on the way to a length
-STEPS = 4  # timed together; each round continues the one before, since going back would mean copying a cache
+PIECE = 250  # tokens decoded in one pass on the way to a length
+STEPS = 4  # timed together; each round continues the previous one, since going back would mean copying a cache
 
 
 def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> BenchmarkReport:
-    """Milliseconds and megabytes at each length; the beams of a line are reordered at every step."""
+    """Measure milliseconds and megabytes at each length; the beams of a line are reordered at every step."""
     networks = {name: build(task, mixer) for name, mixer in MIXERS.items()}
     written = {name: Written(network, task) for name, network in networks.items()}
     races: list[Race] = []
@@ -41,16 +41,16 @@ def measure(task: Task, lengths: Sequence[int], rounds: Rounds) -> BenchmarkRepo
     head = config.width // config.heads
     notes = (
         f"{task}: the next token after a text of N, random weights; the beams are reordered at every step. Each round "
-        f"continues the one before, so times are those of tokens up to {STEPS * (1 + rounds.most)} behind N.",
+        f"continues the previous one, so times are of tokens up to {STEPS * (1 + rounds.most)} beyond N.",
         f"By formula, with heads {head} wide, retention needs less memory from N = {head // 2} on and less arithmetic "
-        f"from about N = {head} on; up to {head // 2} tokens that wait to enter its memory take as much again. The "
-        "layers that both have in common make up most of the time of short texts.",
+        f"from about N = {head} on; up to {head // 2} tokens waiting to enter its memory take as much again. For short "
+        "texts, most of the time goes into the layers that both share.",
     )
     return BenchmarkReport("Length: the next token after N", notes, races, CurveChart("tokens"))
 
 
 def races_at(length: int, written: dict[str, "Written"], task: Task, rounds: Rounds) -> list[Race]:
-    """The whole network, its text mixers alone, and the size of their states."""
+    """Races at one length: the whole network, its text mixers alone, and the size of their states."""
     steps = [Contender(name, partial(text.prepare, task)) for name, text in written.items()]
     mixers = [Contender(name, partial(text.prepare_mixers, task)) for name, text in written.items()]
     at, per = float(length), STEPS / 1000
@@ -65,7 +65,7 @@ def races_at(length: int, written: dict[str, "Written"], task: Task, rounds: Rou
 
 
 def kept(state: object) -> int:
-    """Bytes of a state, spare room left out."""
+    """Size of a state in bytes, without spare room."""
     if isinstance(state, TextCache):
         return kept(state.tokens)
     if isinstance(state, Tensor):
@@ -85,21 +85,21 @@ class Written:
 
     @torch.inference_mode()
     def extend(self, length: int) -> None:
-        """Write up to this length, piece by piece, and the last token alone: a step tidies up the state."""
+        """Decode up to a length, piece by piece, and the last token alone, since only a step tidies the state."""
         device = self.memory.layers[0].keys.device
         while (left := length - self.state.length) > 0:
             tokens = torch.zeros(1, min(PIECE, max(left - 1, 1)), dtype=torch.long, device=device)
             _, self.state = self.network.decode_text(tokens, self.memory, self.state)
 
     def spread(self, task: Task) -> tuple[BatchMemory, DecoderState]:
-        """Image and text, repeated for all lines and beams of a task."""
+        """Copy image and text for all lines and beams of a task."""
         rows = torch.zeros(task.batch * task.beams, dtype=torch.long, device=task.device)
         return BatchMemory(select_rows(self.memory.layers, rows[: task.batch]), None, None), select_rows(
             self.state, rows
         )
 
     def prepare(self, task: Task) -> Work:
-        """Write `STEPS` further tokens in all beams of all lines."""
+        """Prepare decoding `STEPS` further tokens in all beams of all lines."""
         memory, state = self.spread(task)
         turn = turned(task)
         tokens = torch.zeros(len(turn), 1, dtype=torch.long, device=task.device)
@@ -114,7 +114,7 @@ class Written:
         return run
 
     def prepare_mixers(self, task: Task) -> Work:
-        """The part of `prepare` that depends on the mixer: looking at image and text, not the layers around it."""
+        """Prepare the part of `prepare` that depends on the mixer, without the layers around it."""
         memory, state = self.spread(task)
         turn, config = turned(task), task.config
         x = torch.randn(len(turn), 1, config.width, device=task.device)

@@ -1,10 +1,10 @@
-"""Tables in Markdown."""
+"""Markdown tables."""
 
 from collections.abc import Sequence
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """With columns that stand under each other."""
+    """Format a table with aligned columns."""
     widths = [max(3, *(len(row[column]) for row in [head, *rows])) for column in range(len(head))]
     rule = ["-" * width for width in widths]
     return "\n".join(

@@ -1,4 +1,4 @@
-"""The most memory that decoding takes, beside what has to be remembered by formula."""
+"""Benchmark the peak memory of decoding, beside the state that must be kept by formula."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,18 +16,18 @@ FLOAT = 4  # bytes
 
 
 def measure(tasks: Sequence[Task]) -> BenchmarkReport:
-    """Megabytes at the peak of every task, less those taken before: weights, images, the program."""
+    """Measure peak megabytes of every task, without those taken before: weights, images, the program."""
     races = [memory_race(str(task), contenders(task), task.device, formulas(task)) for task in tasks]
     remarks = (
         *notes(tasks[0]),
-        "Peaks count all that is needed at once, the layers' intermediate results included; in italics, by formula, "
-        "what has to be kept from one step to the next, in MB of float32.",
+        "Peaks include the layers' intermediate results; in italics, by formula, the state kept from one step to the "
+        "next, in MB of float32.",
     )
-    return BenchmarkReport("Memory: the most that decoding takes at any time", remarks, races)
+    return BenchmarkReport("Memory: the peak of decoding", remarks, races)
 
 
 def formulas(task: Task) -> dict[str, float]:
-    """Megabytes to be kept, of L layers of width d with heads of width K, for B lines, R rows and N characters.
+    """Megabytes of state for L layers of width d with heads of width K, B lines, R rows and N characters.
 
     A line has I image tokens; as published, those of the canvas.
     """

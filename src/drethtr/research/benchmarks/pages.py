@@ -1,4 +1,4 @@
-"""Pages whose lines are marked: how many of them are found, the seconds that each stage takes, and the memory."""
+"""Benchmark pages with marked lines: detection rates, seconds per stage, and peak memory."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -29,7 +29,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class PageFigures:
-    """What one page took: seconds by stage, and its lines against the marked ones."""
+    """The figures of one page: seconds by stage, and detected lines against marked ones."""
 
     name: str
     lines: int
@@ -41,17 +41,17 @@ class PageFigures:
 
     @property
     def seconds(self) -> float:
-        """All stages together."""
+        """Seconds of all stages."""
         return self.load + self.find + self.cut + self.read
 
 
 def measure(pages: Sequence[Original], recognizer: Recognizer, finder: Finder) -> list[PageFigures]:
-    """Read every page twice, and keep the second time: the first one loads the networks."""
+    """Read every page twice, and keep the second time, since the first loads the networks."""
     return [[measure_page(page, recognizer, finder) for _ in range(2)][-1] for page in pages]
 
 
 def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> PageFigures:
-    """Take one page apart into stages."""
+    """Read one page, timing each stage."""
     grey, load = timed(page.source.grey)
     lines, find = timed(lambda: finder.find(grey))
     order, sort = timed(lambda: arrange(lines))
@@ -65,14 +65,14 @@ def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> Page
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    """What some work gives, and the seconds it takes."""
+    """Call a function; returns its result and the seconds it took."""
     start = perf_counter()
     result = work()
     return result, perf_counter() - start
 
 
 def peak_bytes(page: Original, finder: Finder, threads: int | None = None) -> int | None:
-    """The most memory of a process that reads the page enlarged to a scan of `LARGE`; None if this system hides it."""
+    """Peak memory of a process that reads the page enlarged to `LARGE`; None if the system cannot measure it."""
     if not RESET.exists():
         return None
     with TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
@@ -82,13 +82,13 @@ def peak_bytes(page: Original, finder: Finder, threads: int | None = None) -> in
 
 
 def read_and_weigh(path: Path, finder: Finder, threads: int | None) -> int:
-    """Read a page in this process, and return the most memory that it ever had."""
+    """Read a page in this process, and return the peak memory of the process."""
     transcribe_page(path, Recognizer.load(threads=threads), finder)
     return resident("VmHWM")
 
 
 def table(figures: Sequence[PageFigures], peak: int | None) -> str:
-    """The figures for people."""
+    """The figures as text."""
     width = max(len(Path(page.name).name) for page in figures)
     titles = ("lines", "load s", "find s", "cut s", "read s", "all s", "recall %", "precision %", "mean IoU")
     rows = [f"{'page':{width}}" + "".join(f"  {title:>11}" for title in titles)]
@@ -101,8 +101,8 @@ def table(figures: Sequence[PageFigures], peak: int | None) -> str:
     total = sum((page.detection for page in figures), Detection())
     mean = sum(page.seconds for page in figures) / len(figures)
     rows.append(
-        f"\n{mean:.2f} s a page; {total.both} of {total.marked} marked lines found, {total.found - total.both} more; "
-        "a line is found if its outline and the marked one share half of what either covers (IoU 0.5)"
+        f"\n{mean:.2f} s per page; {total.both} of {total.marked} marked lines found, and {total.found - total.both} "
+        "others; a line counts as found if its outline and the marked one have an IoU of at least 0.5"
     )
     if peak is not None:
         rows.append(f"{peak / 1e6:,.0f} MB at the peak, with a scan of {LARGE[0]:,} x {LARGE[1]:,} pixels")
@@ -110,5 +110,5 @@ def table(figures: Sequence[PageFigures], peak: int | None) -> str:
 
 
 def to_json(figures: Sequence[PageFigures], peak: int | None) -> dict[str, Any]:
-    """The figures for programs; times are in seconds."""
+    """The figures as plain values; times are in seconds."""
     return {"pages": [asdict(page) for page in figures], "peak_bytes": peak}

@@ -1,7 +1,7 @@
-"""The most memory that some work takes at any time, on top of what was taken before.
+"""Measure the peak memory of some work, beyond what was allocated before.
 
-On a GPU, torch counts what it gives out. On a CPU, it is the resident memory of the process as Linux counts it, in a
-process of its own, so that nothing freed before can hide what is needed now.
+On a GPU, it is what torch allocates. On a CPU, it is the resident memory reported by Linux, measured in a separate
+process, so that memory freed earlier cannot hide what is needed.
 """
 
 import ctypes
@@ -23,11 +23,11 @@ STATUS = Path("/proc/self/status")
 RESET = Path("/proc/self/clear_refs")
 RESET_PEAK = "5"  # man 5 proc
 M_MMAP_THRESHOLD = -3  # man 3 mallopt
-RETURNED_AT_ONCE = 65_536  # bytes: what is larger goes back to the system when it is freed
+RETURNED_AT_ONCE = 65_536  # bytes; larger blocks are returned to the system when freed
 
 
 class PeakMemory:
-    """Watches the memory of this process on a device from when it is made.
+    """Tracks the memory of this process on a device, starting with its creation.
 
     Raises:
         ConfigError: if this system cannot measure it.
@@ -46,7 +46,7 @@ class PeakMemory:
             raise ConfigError(f"the peak memory of {device.type} cannot be measured on this system; use Linux or CUDA")
 
     def taken(self) -> int:
-        """Bytes at the peak since then, less those at the start."""
+        """Peak bytes since the start, minus those at the start."""
         if self.device.type == "cuda":
             return torch.cuda.max_memory_allocated(self.device) - self.before
         return resident("VmHWM") - self.before
@@ -58,7 +58,7 @@ def can_measure(device: torch.device) -> bool:
 
 
 def resident(field: str) -> int:
-    """Bytes in a field of this process's status."""
+    """A field of this process's status in bytes."""
     for line in STATUS.read_text().splitlines():
         name, _, value = line.partition(":")
         if name == field:
@@ -67,7 +67,7 @@ def resident(field: str) -> int:
 
 
 def memory_race(work: str, contenders: Sequence[Contender], device: torch.device, facts: Mapping[str, float]) -> Race:
-    """Peak megabytes of each contender, one after the other, each in its own process.
+    """Measure peak megabytes of the contenders one by one, each in its own process.
 
     Raises:
         ConfigError: if the system killed a contender.
@@ -80,14 +80,14 @@ def memory_race(work: str, contenders: Sequence[Contender], device: torch.device
                 figures[contender.name] = (taken.result() / MEGABYTE,)
             except BrokenProcessPool as error:
                 raise ConfigError(
-                    f"{work}: {contender.name} was killed by the system, most likely because memory ran out; "
-                    "measure a smaller batch or fewer beams"
+                    f"{work}: {contender.name} was killed by the system, probably out of memory; measure a smaller "
+                    "batch or fewer beams"
                 ) from error
     return Race(work, "MB", figures, facts)
 
 
 def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
-    """Bytes that the work of a contender takes after one warm-up run."""
+    """Peak bytes of a contender's work, after one warm-up run."""
     if sys.platform == "linux":
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
     torch.set_num_threads(threads)

@@ -1,7 +1,7 @@
-"""Other recognizers on the same lines, each run as its makers recommend; rapidocr and commands where installed.
+"""Benchmark other recognizers on the same lines, each run as its authors recommend, as far as installed.
 
-TrOCR has random weights of the published shapes, so nothing is downloaded. Its tokens are pieces of words, fewer than
-characters; here it always writes as many as the lines' texts take, with one beam.
+TrOCR has random weights of the published shapes, so nothing is downloaded. It writes subword tokens, fewer than
+characters; here always as many as the lines' texts take, with one beam.
 """
 
 import shutil
@@ -29,10 +29,10 @@ from drethtr.research.benchmarks.strategies import batches_of, prepare_reading
 EXTRA = "bench"
 
 TROCR, RAPIDOCR, TESSERACT = PEERS = ("trocr", "rapidocr", "tesseract")
-"""Others by name; kraken takes part where a model is given to it."""
+"""Other recognizers by name; kraken takes part if a model is given."""
 
 CHARACTERS_PER_PIECE = 4.0
-"""Of GPT-2's pieces on the test lines of IAM: the paper's counts."""
+"""Characters per GPT-2 token on the test lines of IAM, from the paper's counts."""
 TROCR_PIXELS = 384
 START, PAD, END = 2, 1, 2  # of TrOCR's decoder
 
@@ -54,10 +54,10 @@ def measure(
     peers: Sequence[str] = PEERS,
     kraken_model: Path | None = None,
 ) -> BenchmarkReport:
-    """Milliseconds per line, from image to text, of the shipped model and of those `peers` that are installed.
+    """Measure milliseconds per line, from image to text, of the shipped model and the installed `peers`.
 
-    On a CPU, the shipped model is given all lines at once, of which it reads one on each thread; the others are given
-    so many at a time, and share the threads within them.
+    On a CPU, the shipped model gets all lines at once, and reads one per thread; the others get one batch at a time,
+    and use the threads within it.
     """
     races = []
     pictures = [known.line for known in lines]
@@ -86,15 +86,15 @@ def measure(
     characters = sum(len(known.text) for known in lines) / len(lines)
     notes = (
         f"{len(lines)} lines of {characters:.0f} characters on average, from image to text. COMPACT reads one line on "
-        f"each of {torch.get_num_threads()} threads. TrOCR: random weights, greedy, one piece for every "
-        f"{CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the command for all lines, start "
-        "included.",
+        f"each of {torch.get_num_threads()} threads. TrOCR: random weights, greedy, one token per "
+        f"{CHARACTERS_PER_PIECE:.0f} characters. tesseract and kraken: one call of the command for all lines, "
+        "including its startup.",
     )
     return BenchmarkReport("Peers: milliseconds per line", notes, races)
 
 
 def save(lines: Sequence[Line], folder: Path) -> list[Path]:
-    """The lines as files for those who read files."""
+    """Save the lines as image files, for commands."""
     files = [folder / f"{number:05}.png" for number in range(len(lines))]
     for file, line in zip(files, lines, strict=True):
         Image.fromarray(line).save(file)
@@ -161,7 +161,7 @@ def trocr_large(image_layers: int = 24, text_layers: int = 12) -> Any:
 
 
 def trocr_with(width: int, heads: int, image_layers: int, text_layers: int) -> Any:
-    """An image transformer of some width, and the decoder that base and large share."""
+    """A TrOCR with an image transformer of this width, and the decoder that base and large share."""
     from transformers import TrOCRConfig, ViTConfig
 
     encoder = ViTConfig(
@@ -191,7 +191,7 @@ def trocr(encoder: Any, decoder: Any) -> Any:
 
 
 def prepare_trocr(build: Callable[[], Any], lines: Sequence[KnownLine], batch: int, device: torch.device) -> Work:
-    """Scale and encode images, and write tokens with its own cache."""
+    """Prepare scaling and encoding images, and decoding with TrOCR's own cache."""
     network = build().to(device)
     groups = batches_of(lines, batch)
 
@@ -205,13 +205,13 @@ def prepare_trocr(build: Callable[[], Any], lines: Sequence[KnownLine], batch: i
 
 @torch.inference_mode()
 def write_pieces(network: Any, pixels: Tensor, characters: int, beams: int = 1) -> None:
-    """Encode images (B, 3, 384, 384), and write as many tokens as a text of this length takes."""
+    """Encode images (B, 3, 384, 384), and decode as many tokens as a text of this length takes."""
     pieces = max(1, round(characters / CHARACTERS_PER_PIECE))
     network.generate(pixels, min_new_tokens=pieces, max_new_tokens=pieces, num_beams=beams, do_sample=False)
 
 
 def trocr_image(line: Line) -> Tensor:
-    """(3, 384, 384) in [-1, 1]."""
+    """Scale a line to (3, 384, 384) in [-1, 1]."""
     size = (TROCR_PIXELS, TROCR_PIXELS)
     scaled = np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BILINEAR), dtype=np.float32)
     return torch.from_numpy(scaled / 127.5 - 1).expand(3, -1, -1)
@@ -225,13 +225,13 @@ def rapidocr_contenders(lines: Sequence[Line], batch: int) -> list[Contender]:
 
 
 def prepare_rapidocr(lines: Sequence[Line], batch: int) -> Work:
-    """Its recognizer alone, without line detection, on as many threads as torch has."""
+    """Prepare the recognizer alone, without line detection, with as many threads as torch."""
     from rapidocr import RapidOCR
     from rapidocr.ch_ppocr_rec.typings import TextRecInput
 
     threads = {"EngineConfig.onnxruntime.intra_op_num_threads": torch.get_num_threads()}
     engine: Any = RapidOCR(params={"Rec.rec_batch_num": batch, "Global.log_level": "error", **threads})
-    engine(np.zeros((48, 320, 3), np.uint8), use_det=False, use_cls=False, use_rec=True)  # only now it loads
+    engine(np.zeros((48, 320, 3), np.uint8), use_det=False, use_cls=False, use_rec=True)  # loads the model
     colored = [np.repeat(line[:, :, None], 3, axis=2) for line in lines]
     groups = batches_of(colored, batch)
 
@@ -256,9 +256,9 @@ def check_kraken(model: Path) -> None:
 
 
 def command_contenders(files: Sequence[Path], kraken_model: Path | None, *, tesseract: bool) -> list[Contender]:
-    """Recognizers that are commands; kraken ships no model, so it needs one.
+    """Recognizers run as commands; kraken ships no model, so it needs one.
 
-    It gets as many threads as torch, and fails where it would otherwise skip a line.
+    kraken gets as many threads as torch, and fails rather than skip a line.
     """
     found = []
     if tesseract and shutil.which("tesseract"):
@@ -275,5 +275,5 @@ def command_contenders(files: Sequence[Path], kraken_model: Path | None, *, tess
 
 
 def prepare_command(command: Sequence[str]) -> Work:
-    """Run a command, silently."""
+    """Prepare running a command silently."""
     return partial(subprocess.run, command, check=True, capture_output=True)

@@ -1,10 +1,10 @@
-"""The published algorithm: the work it does, not its code.
+"""The published algorithm: its work, not its code.
 
-Every line stands on a canvas of 2,227 columns; every beam has its own copy of the image's keys and values; and every
-step sums the decay over the whole text. A beam search stops once all beams of all lines have
-ended. Greedy search stops at a step at which all lines end: a single line at its own end, several lines almost never,
-since their texts differ in length, so that they run to the limit of 94 tokens (`decoding.prepare_published`).
-Weights, layers, kernels and the search are those of this package, so that nothing but the algorithm is compared.
+Every line is on a canvas of 2,227 columns; every beam has its own copy of the image's keys and values; and every step
+sums the decay over the whole text. Beam search stops once all beams of all lines have ended. Greedy search stops at a
+step at which all lines end: a single line at its own end, several lines almost never, since their texts differ in
+length, so that they run to the limit of 94 tokens (`decoding.prepare_published`). Weights, layers, kernels and search
+are those of this package, so that only the algorithms are compared.
 Source: paper, Sec. 5.3 and 6.
 """
 
@@ -41,7 +41,7 @@ class GrowingState(NamedTuple):
 
 
 class PublishedRetention(PastMixer[GrowingState]):
-    """S ← γ S + k ⊗ v, read by q and divided by the root of Σ γ^p, which every step sums over the whole text."""
+    """S ← γ S + k ⊗ v, read with q and divided by √(Σ γ^p), which every step sums over the whole text."""
 
     log_gamma: Tensor
 
@@ -64,25 +64,25 @@ class PublishedRetention(PastMixer[GrowingState]):
 
 @dataclass(frozen=True)
 class PublishedRetentive(MixerConfig):
-    """Has the weights of `Retentive`; only for writing token by token."""
+    """Has the weights of `Retentive`, but only decodes token by token."""
 
     decay: Scheduled = field(default_factory=Scheduled)
 
 
 @build_past.register
 def published(config: PublishedRetentive, position: LayerPosition, width: int) -> PastMixer[GrowingState]:
-    """Retention as published."""
+    """Build retention as published."""
     return PublishedRetention(log_gamma(config.decay, position))
 
 
 def on_canvas(image: Prepared) -> Prepared:
-    """An image (height, columns) with paper on the right up to the width of the canvas."""
+    """Pad an image (height, columns) with paper on the right to the width of the canvas."""
     height, columns = image.shape
     return np.pad(image, ((0, 0), (0, max(0, round(CANVAS * height / PAPER_HEIGHT) - columns))), constant_values=-1)
 
 
 class CopyingScorer:
-    """A network as search sees it; every beam gets a copy of its line's image when there are several."""
+    """Scores tokens for the search; with several beams, each has its own copy of the line's image."""
 
     def __init__(self, network: Network, memory: ImageMemory, copies: int = 1) -> None:
         self.network = network
@@ -108,7 +108,7 @@ class CopyingScorer:
 
 
 def read(network: Network, images: Sequence[Prepared], beams: int) -> list[Hypothesis]:
-    """The best text of each line."""
+    """Read lines; returns the best text of each."""
     memory = network.encode([on_canvas(image) for image in images])
     first = np.full(len(images), BOS)
     scorer, state = CopyingScorer(network, memory), network.begin(memory)

@@ -1,7 +1,7 @@
-"""Benchmarks of several ways to do the same work, in turns.
+"""Races: benchmarks of several ways to do the same work, in turns.
 
 All are prepared and warmed up first; then they take turns, so that other load on the machine slows all equally. Each
-round gives one ratio of any two, in which that load cancels out; the range of n rounds contains the true median with
+round gives a ratio for any two, in which that load cancels out; the range over n rounds contains the true median with
 probability 1 - 2^(1-n).
 """
 
@@ -14,18 +14,18 @@ from typing import NamedTuple
 import torch
 
 Work = Callable[[], object]
-"""What is measured, after all preparation."""
+"""The work to measure, after all preparation."""
 
 
 class Contender(NamedTuple):
-    """One way to do the work, which `prepare` returns. Both can be pickled."""
+    """One way to do the work, which `prepare` returns; it must be picklable."""
 
     name: str
     prepare: Callable[[], Work]
 
 
 class Spread(NamedTuple):
-    """The median of some figures, and the least and the greatest of them."""
+    """The median and range of figures."""
 
     median: float
     low: float
@@ -33,7 +33,7 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, figures: Sequence[float]) -> "Spread":
-        """Of at least one figure."""
+        """The spread of at least one figure."""
         return cls(median(figures), min(figures), max(figures))
 
 
@@ -41,9 +41,9 @@ class Spread(NamedTuple):
 class Race:
     """The result: one figure per contender and round; the first contender is the baseline.
 
-    work     what was done
-    unit     of the figures
-    figures  by contender; all have as many rounds
+    work     the task
+    unit     unit of the figures
+    figures  figures by contender, one per round
     facts    further figures in the same unit, by formula
     at       the x value, if the race is a point of a curve
     """
@@ -59,14 +59,14 @@ class Race:
         return Spread.of(self.figures[name])
 
     def ratio(self, name: str) -> Spread:
-        """A contender's figure relative to the baseline's, round by round."""
+        """The baseline's figures divided by a contender's, round by round."""
         first = next(iter(self.figures.values()))
         return Spread.of([other / own for own, other in zip(first, self.figures[name], strict=True)])
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """The length of a race: at least `least` rounds, then more while `seconds` last, at most `most`."""
+    """The length of a race: at least `least` rounds, then more for up to `seconds`, but at most `most`."""
 
     least: int = 3
     most: int = 7
@@ -81,7 +81,7 @@ class Rounds:
 
 
 QUICK = Rounds(least=2, most=2)
-"""Just to see that everything works; the figures mean little."""
+"""Only to see that everything runs; the figures mean little."""
 
 
 def time_race(
@@ -94,7 +94,7 @@ def time_race(
     per: float = 1.0,
     at: float | None = None,
 ) -> Race:
-    """Time contenders in turns, each round starting with another; figures are seconds divided by `per`."""
+    """Time contenders in turns, each round starting with the next one; figures are seconds divided by `per`."""
     ready = {contender.name: contender.prepare() for contender in contenders}
     for run in ready.values():
         run()
@@ -108,7 +108,7 @@ def time_race(
 
 
 def seconds(work: Work, device: torch.device) -> float:
-    """The time of some work, until the device is done."""
+    """Time some work, until the device has finished."""
     wait(device)
     begun = time.perf_counter()
     work()

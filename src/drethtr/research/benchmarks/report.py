@@ -1,4 +1,4 @@
-"""What a benchmark found: as a table for people, as JSON for programs, as a chart."""
+"""Benchmark reports: as a Markdown table, as JSON, and as a chart."""
 
 import platform
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Chart(Protocol):
 
 
 def ratio_chart(title: str, races: Sequence[Race]) -> str:
-    """How many times the figure of the first contender each figure is; that one stands at 1."""
+    """A chart of ratios to the first contender, which is at 1."""
     rows: list[tuple[str, dict[str, Mark]]] = [
         (race.work, {name: race.ratio(name) for name in race.figures}) for race in races
     ]
@@ -31,7 +31,7 @@ def ratio_chart(title: str, races: Sequence[Race]) -> str:
 
 @dataclass(frozen=True)
 class CurveChart:
-    """Medians over where the races stand on an axis, a panel for each unit."""
+    """Draws medians over the x values of races, with a panel per unit."""
 
     axis: str
 
@@ -50,7 +50,7 @@ class CurveChart:
 
 @dataclass(frozen=True)
 class BenchmarkReport:
-    """Races of one benchmark, and the words to read their figures by."""
+    """The races of a benchmark, with notes that explain the figures."""
 
     title: str
     notes: Sequence[str]
@@ -58,13 +58,13 @@ class BenchmarkReport:
     chart: Chart = ratio_chart
 
     def table(self) -> str:
-        """All figures in Markdown: median [least, greatest], and the ratio to the first contender of each race."""
+        """All figures in Markdown: median [range], and the ratio to the first contender of each race."""
         head = ("work", "", "median [range]", "ratio [range]")
         rows = [row for race in self.races for row in rows_of(race)]
         return "\n".join([f"## {self.title}", "", *(f"{note}\n" for note in self.notes), markdown_table(head, rows)])
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, single figures and the machine included."""
+        """All results, including single figures and the machine."""
         return {
             "title": self.title,
             "notes": list(self.notes),
@@ -95,7 +95,7 @@ class BenchmarkReport:
 
 
 def rows_of(race: Race) -> list[tuple[str, str, str, str]]:
-    """The lines of a race in a table, its facts below its contenders."""
+    """The table rows of a race: its contenders, then its facts."""
     rows = []
     for number, name in enumerate(race.figures):
         ratio = shown(race.ratio(name)) if number else ""
@@ -111,12 +111,12 @@ def shown(spread: Spread) -> str:
 
 
 def readable(value: float) -> str:
-    """Three digits, or all before the point."""
+    """Format a number with three significant digits, or all digits before the point."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def machine() -> dict[str, Any]:
-    """Where the figures come from."""
+    """The machine and software that produced the figures."""
     return {
         "processor": processor(),
         "threads": torch.get_num_threads(),
@@ -129,7 +129,7 @@ def machine() -> dict[str, Any]:
 
 
 def processor() -> str:
-    """The name of the processor, as far as the system tells."""
+    """The name of the processor, if the system knows it."""
     names = Path("/proc/cpuinfo")
     if names.exists():
         for line in names.read_text().splitlines():

@@ -1,4 +1,4 @@
-"""How long queries take in an index of many lines: a real one whose pages are repeated."""
+"""Benchmark queries in an index of many lines, made by repeating the pages of a real one."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ from drethtr.search import SearchIndex, open_index
 from drethtr.search.store import Store
 
 LIMIT = 20
-"""Hits that a query asks for: those of a first page."""
+"""Hits per query, as on a first page of results."""
 
 TIMES = 3
-"""How often each query is asked."""
+"""Repetitions of each query."""
 
 REPEAT = """
 INSERT INTO pages (id, scan, number, state, digest, confidences, posteriors)
@@ -27,11 +27,11 @@ INSERT INTO pages (id, scan, number, state, digest, confidences, posteriors)
     WHERE id <= :last;
 INSERT INTO lines SELECT page + :begin, number, id, text, place FROM lines WHERE page <= :last;
 """
-"""Adds all pages up to `last` with their lines once more, their ids moved by `begin`."""
+"""Copies all pages up to `last` with their lines, adding `begin` to their ids."""
 
 
 class QueryTime(NamedTuple):
-    """Seconds until a query has its first hits: median, least and greatest; `busy` are those of the processors."""
+    """Seconds until a query has its first hits: median, minimum and maximum; `busy` is processor time."""
 
     query: str
     hits: int
@@ -42,10 +42,10 @@ class QueryTime(NamedTuple):
 
 
 def measure(index: Path, queries: Sequence[str], lines: int, threads: int | None) -> tuple[int, list[QueryTime]]:
-    """Repeat the pages of an index until it has so many lines, and ask; returns how many lines it has.
+    """Repeat the pages of an index until it has `lines` lines, and time queries; also returns the number of lines.
 
     Raises:
-        DataError: if it is no index, or has no lines.
+        DataError: if it is not an index, or has no lines.
     """
     with TemporaryDirectory() as folder:
         large = Path(folder) / "large.sqlite"
@@ -55,10 +55,10 @@ def measure(index: Path, queries: Sequence[str], lines: int, threads: int | None
 
 
 def grow(index: Path, large: Path, lines: int) -> None:
-    """Write an index with all pages of another one, as often as it takes to have so many lines.
+    """Write an index that repeats all pages of another until it has `lines` lines.
 
     Raises:
-        DataError: if the other is no index, or has no lines.
+        DataError: if the other is not an index, or has no lines.
     """
     with Store.read(index) as store:
         own = store.size()[1]
@@ -73,7 +73,7 @@ def grow(index: Path, large: Path, lines: int) -> None:
 
 
 def timed(index: SearchIndex, query: str) -> QueryTime:
-    """Ask a query several times."""
+    """Run a query several times."""
     seconds, busy, hits = [], [], 0
     for _ in range(TIMES):
         began, worked = perf_counter(), process_time()

@@ -1,4 +1,4 @@
-"""The shipped model on real lines: every strategy with the texts that it finds, one line at a time and many at once."""
+"""Benchmark decoding strategies: the shipped model on real lines, in batches of several sizes."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,14 +18,14 @@ Item = TypeVar("Item")
 
 
 def batches_of(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
-    """The lines in batches, in their order."""
+    """Split items into batches, in order."""
     return [lines[start : start + batch] for start in range(0, len(lines), batch)]
 
 
 def prepare_reading(
     lines: Sequence[Line], batch: int, strategy: Strategy, device: torch.device, precision: Precision
 ) -> Work:
-    """Read the lines in batches, on as many threads as torch has."""
+    """Prepare reading the lines in batches, on as many threads as torch has."""
     threads = torch.get_num_threads()
     recognizer = Recognizer(load_model(SHIPPED), strategy, precision=precision, device=str(device), threads=threads)
     groups = batches_of(lines, batch)
@@ -45,7 +45,7 @@ def measure(
     device: torch.device,
     precision: Precision,
 ) -> BenchmarkReport:
-    """Milliseconds per line from image to reading, for named strategies."""
+    """Measure milliseconds per line, from image to reading, for named strategies."""
     races = []
     for batch in batches:
         contenders = [

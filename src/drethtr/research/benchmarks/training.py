@@ -1,6 +1,6 @@
-"""How many lines per second a network trains on, and whether the loader keeps up.
+"""Benchmark training: lines per second, and whether the loader keeps up.
 
-The lines are synthetic, so that figures of different machines are comparable.
+The lines are synthetic, so that figures from different machines are comparable.
 """
 
 import time
@@ -27,15 +27,15 @@ HEIGHT = 64
 WIDTHS = (400, 1200)
 PIXELS_PER_CHARACTER = 16
 LETTERS = "abcdefghijklmnopqrstuvwxyzäöüéèß ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,;:-'()"
-WARM_UP = 3  # batches: torch makes kernels for a shape when it first meets it
+WARM_UP = 3  # batches, since torch sets up kernels when it first sees a shape
 
 
 @dataclass(frozen=True)
 class Strokes(Supply):
-    """Lines that look written from afar, as PNG, with random letters for their text."""
+    """Lines that resemble writing from afar, as PNG, with random letters as text."""
 
     def sample(self, number: int, seed: int) -> Sample:
-        """The line of this number; widths are uniform in `WIDTHS`."""
+        """Draw the line with this number; widths are uniform in `WIDTHS`."""
         rng = np.random.default_rng((seed, number))
         width = int(rng.integers(WIDTHS[0], WIDTHS[1] + 1))
         image = Image.new("L", (width, HEIGHT), 235)
@@ -48,18 +48,20 @@ class Strokes(Supply):
         return Sample(file.getvalue(), "".join(LETTERS[letter] for letter in letters), set="strokes")
 
     def describe(self) -> str:
-        """A word for it."""
-        return "made-up lines"
+        """A description."""
+        return "synthetic strokes"
 
     def digest(self) -> str:
-        """Nothing: they come from no file."""
+        """No digest, since the lines come from no file."""
         return ""
 
 
 class TrainingSpeed(NamedTuple):
-    """`loading` is the share of the time spent waiting for lines; `mean_width` counts pixels of the made-up lines.
+    """The speed of training.
 
-    `peak_bytes` is what training took at most, weights and all; 0 where the system does not tell.
+    loading     share of the time spent waiting for lines
+    mean_width  mean width of the synthetic lines in pixels
+    peak_bytes  peak memory of training, including weights; 0 if the system cannot measure it
     """
 
     lines: int
@@ -70,17 +72,17 @@ class TrainingSpeed(NamedTuple):
 
 
 def default_run() -> RunConfig:
-    """COMPACT as `RunConfig` has it, in batches as the shipped model's."""
+    """COMPACT with the defaults of `RunConfig`, in batches like those of the shipped model."""
     run = RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1_000_000, bfloat16=True)
     return replace(run, batches=replace(run.batches, pixels=768_000, lines=32, max_columns=3600))
 
 
 def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | str) -> TrainingSpeed:
-    """Train the network of a run on at least `lines` made-up lines, after a few batches to warm up.
+    """Train the network of a run on at least `lines` synthetic lines, after a few warm-up batches.
 
-    The network starts with random weights: what it starts from does not change its speed. The loader works ahead, so
-    its share is right only over several chunks of lines (`run.batches.chunk`). Started by torchrun, the figures are
-    those of all processes together, but the memory is that of one.
+    Weights are random, since they do not affect the speed. The loader works ahead, so its share is accurate only over
+    several chunks of lines (`run.batches.chunk`). Under torchrun, the figures are totals over all processes, except the
+    memory, which is that of one.
     """
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     memory = PeakMemory(devices.device) if can_measure(devices.device) else None

@@ -1,1 +1,1 @@
-"""Commands of the research room."""
+"""Commands for research, plugged into `drethtr` by entry points."""

@@ -1,4 +1,4 @@
-"""`drethtr convert`: the authors' weights as a model file."""
+"""`drethtr convert`: convert the authors' weights to a model file."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -51,15 +51,15 @@ def convert(
     save_model(model, output)
     size = f"{model.parameter_count:,} parameters, {model.tokenizer.size} tokens"
     typer.echo(f"{output}: {size}, every weight used")
-    typer.echo("check on lines that the settings are those of training: drethtr evaluate LINES --model OUT")
+    typer.echo("check that the settings are those of training: drethtr evaluate LINES --model OUT")
 
 
 def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversion":
-    """The settings of a conversion.
+    """Build the settings of a conversion.
 
     Raises:
         ConfigError: for an unknown preset or setting.
-        DataError: for an alphabet that cannot be read.
+        DataError: if the alphabet cannot be read.
     """
     from drethtr.base import config
     from drethtr.research.conversion import PRESETS, Conversion
@@ -74,7 +74,7 @@ def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversi
 
 
 def characters_of(path: Path) -> str:
-    """The characters in a text file, each once; line ends do not count."""
+    """The distinct characters in a text file, without line breaks."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""`drethtr reproduce`: the paper's tables, row by row."""
+"""`drethtr reproduce`: reproduce the paper's tables, row by row."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -94,10 +94,10 @@ def listing() -> str:
 
 
 def table_named(name: str) -> "PaperTable":
-    """The table of a name.
+    """Look up a table by name.
 
     Raises:
-        ConfigError: if there is none.
+        ConfigError: if the name is unknown.
     """
     from drethtr.research.tables.paper import TABLES
 
@@ -105,10 +105,10 @@ def table_named(name: str) -> "PaperTable":
 
 
 def scale_named(name: str) -> "Scale":
-    """The scale of a name.
+    """Look up a scale by name.
 
     Raises:
-        ConfigError: if there is none.
+        ConfigError: if the name is unknown.
     """
     from drethtr.research.tables.scale import Full, Small, Smoke
 

@@ -1,1 +1,1 @@
-"""The paper's tables: every row trained, read and set beside the published figures."""
+"""The paper's tables: every row is trained, evaluated and compared with the published figures."""

@@ -1,4 +1,4 @@
-"""What rows change, relative to a given run, so that it means the same at every scale."""
+"""The changes of rows, relative to a given run, so that they mean the same at every scale."""
 
 from dataclasses import replace
 from functools import reduce
@@ -20,27 +20,27 @@ from drethtr.training.tuning import Whole
 
 
 def both(*changes: Change) -> Change:
-    """Several changes, in order."""
+    """Apply several changes in order."""
     return lambda run: reduce(lambda changed, change: change(changed), changes, run)
 
 
 def mixing(mixer: MixerConfig) -> Change:
-    """Another way to weigh the text."""
+    """Use another mixer."""
     return lambda run: replace(run, network=replace(run.network, mixer=mixer))
 
 
 def weighing(prior: PriorConfig) -> Change:
-    """Another image prior."""
+    """Use another image prior."""
     return lambda run: replace(run, network=replace(run.network, prior=prior))
 
 
 def giving_out(output: OutputConfig) -> Change:
-    """Another output of the heads."""
+    """Use another output of the heads."""
     return lambda run: replace(run, network=replace(run.network, output=output))
 
 
 def seeing(backbone: BackboneConfig, positions: ImagePositionsConfig) -> Change:
-    """Another backbone, with random initial weights, on lines of 64 rows, without a CTC draft."""
+    """Use another backbone with random initial weights, on lines of 64 rows, without a CTC head."""
 
     def change(run: RunConfig) -> RunConfig:
         network = replace(run.network, backbone=backbone, positions=positions, ctc=None)
@@ -51,7 +51,7 @@ def seeing(backbone: BackboneConfig, positions: ImagePositionsConfig) -> Change:
 
 
 def system(preset: NetworkConfig) -> Change:
-    """Architecture, mixer and output of a preset; its encoder is in proportion to the decoder as there."""
+    """Use architecture, mixer and output of a preset; an encoder is scaled in proportion to the decoder."""
 
     def change(run: RunConfig) -> RunConfig:
         network, architecture = run.network, preset.architecture
@@ -67,7 +67,7 @@ def system(preset: NetworkConfig) -> Change:
 
 
 def base(run: RunConfig) -> RunConfig:
-    """SMALL to BASE: three times the layers, three quarters of the width, half as many heads again."""
+    """Change SMALL to BASE: 3 times the layers, 3/4 of the width, 3/2 of the heads."""
     network = run.network
     larger = replace(
         network,
@@ -80,6 +80,6 @@ def base(run: RunConfig) -> RunConfig:
 
 
 def in_pieces(run: RunConfig) -> RunConfig:
-    """Texts in 500 pieces of words, learned from the real training lines."""
+    """Use 500 subword tokens, learned from the real training lines."""
     paths = tuple(path for source in run.train if isinstance(source, Real) for path in source.paths)
     return replace(run, start=InPieces(paths=paths, start=run.start))

@@ -1,4 +1,4 @@
-"""Our figures beside the paper's, with the uncertainty from seeds and test lines."""
+"""Compare our figures with the paper's, with the uncertainty from seeds and test lines."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from drethtr.research.tables.table import PaperTable, TableRow
 
 
 def thousandths(line: LineResult) -> Counts:
-    """Nats in thousandths: `bootstrap` and `paired` take whole numbers."""
+    """Nats in thousandths, since `bootstrap` and `paired` take whole numbers."""
     return Counts(edits=round(1000 * line.nats_per_character.part), characters=line.nats_per_character.whole)
 
 
 class Rate(NamedTuple):
-    """A measure with intervals: what each test line contributes, and a factor to show the rate."""
+    """A measure with intervals: the contribution of a test line, and a display factor."""
 
     of_line: Callable[[LineResult], Counts]
     shown: float
@@ -28,26 +28,26 @@ class Rate(NamedTuple):
 RATES = {CER: Rate(lambda line: line.counts, 100), NATS: Rate(thousandths, 1e-3)}
 """The measures that have intervals."""
 DECIMALS = {LINES: 0, NATS: 3}
-"""Of measures that have not two."""
+"""Decimals of measures with other than two."""
 WITHOUT_DEVIATION = {LINES, PARAMETERS}
-"""Measures that no seed changes."""
+"""Measures that do not depend on the seed."""
 CONVENTION = (
-    "CER: edits / characters of all test lines; mean ± standard deviation of the seeds; in brackets the 95 % interval "
-    "of a bootstrap over pages, or lines of unknown page, all seeds together. Mean of batches: the paper's own way, "
-    "the CERs of batches of 16 lines averaged. Nats per character: negative log-likelihood of the "
-    "correct text with teacher forcing. Models were selected on validation lines."
+    "CER: edits / characters of all test lines; mean ± standard deviation over seeds; in brackets the 95 % interval "
+    "of a bootstrap over pages, or lines of unknown page, all seeds together. Mean of batches: the paper's own "
+    "measure, the mean CER of batches of 16 lines. Nats per character: negative log-likelihood of the correct text "
+    "with teacher forcing. Models were selected on validation lines."
 )
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A row with its results, one for each seed; there may be none."""
+    """A row with its results, one per seed, possibly none."""
 
     row: TableRow
     results: Sequence[Result]
 
     def counts(self, measure: str) -> list[Counts]:
-        """What each test line adds to one of the `RATES`, summed over the seeds."""
+        """The contribution of each test line to one of the `RATES`, summed over seeds."""
         by_seed = [map(RATES[measure].of_line, result.outcome.lines) for result in self.results]
         return [sum(of_line, Counts()) for of_line in zip(*by_seed, strict=True)]
 
@@ -58,17 +58,17 @@ class Measured:
 
     @property
     def texts(self) -> list[tuple[str, str]]:
-        """Page and text of each test line, which identify the lines wherever the files are."""
+        """Page and text of each test line, which identify lines even if files have moved."""
         return [(line.page, line.text) for result in self.results[:1] for line in result.outcome.lines]
 
     def values(self, measure: str) -> list[float]:
-        """A figure of each seed."""
+        """The figure of each seed."""
         return [r.outcome.figures[measure] for r in self.results if measure in r.outcome.figures]
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of text, and notes on it."""
+    """A table of text with notes."""
 
     title: str
     head: Sequence[str]
@@ -90,14 +90,14 @@ class ResultTable:
 
 
 def sheet(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> ResultTable:
-    """All rows of a table, those without results with the paper's figures alone."""
+    """Format all rows of a table; rows without results have the paper's figures only."""
     measured = [Measured(row, results.get(row.name, ())) for row in table.rows]
     shown = [m for m in MEASURES if any(one.values(m) or m in one.row.paper for one in measured)]
     read = any(one.pages for one in measured)
     head = ["", "seeds"]
     for measure in shown:
         head += [measure, *(["paper"] if published(measure, table) else [])]
-        head += ["less the first row's"] if measure in RATES else []
+        head += ["minus first row"] if measure in RATES else []
     rows = [cells(one, measured[0], shown, table) for one in measured]
     return ResultTable(f"{table.title} ({table.source})", head, rows, [*table.notes, *([CONVENTION] if read else [])])
 
@@ -108,7 +108,7 @@ def published(measure: str, table: PaperTable) -> bool:
 
 
 def cells(one: Measured, first: Measured, shown: Sequence[str], table: PaperTable) -> list[str]:
-    """A row of the table."""
+    """The cells of a row."""
     found = [one.row.name, str(len(one.results) or "")]
     for measure in shown:
         found.append(ours(one, measure))
@@ -120,7 +120,7 @@ def cells(one: Measured, first: Measured, shown: Sequence[str], table: PaperTabl
 
 
 def ours(one: Measured, measure: str) -> str:
-    """Our figure: the mean of the seeds, their deviation, and the interval of a rate."""
+    """Our figure: the mean over seeds, the standard deviation, and the interval of a rate."""
     values = one.values(measure)
     if not values:
         return ""
@@ -135,7 +135,7 @@ def ours(one: Measured, measure: str) -> str:
 
 
 def difference_text(one: Measured, first: Measured, measure: str) -> str:
-    """The difference to the first row's rate, with a paired bootstrap over pages."""
+    """The difference from the first row's rate, with the interval of a paired bootstrap over pages."""
     found = difference(one, first, measure)
     if found is None:
         return ""
@@ -145,7 +145,7 @@ def difference_text(one: Measured, first: Measured, measure: str) -> str:
 
 
 def difference(one: Measured, first: Measured, measure: str) -> Difference | None:
-    """The paired difference; None unless both read the same lines equally often."""
+    """The paired difference; None unless both rows have the same lines and number of seeds."""
     if one is first or not one.pages or one.texts != first.texts or len(one.results) != len(first.results):
         return None
     return paired(first.counts(measure), one.counts(measure), one.pages)

@@ -1,4 +1,4 @@
-"""What a system is trained on: real lines, synthetic lines, or both in sequence."""
+"""Courses of training: on real lines, synthetic lines, or both in sequence."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -12,30 +12,30 @@ from drethtr.research.tables.stage import TrainingStage
 from drethtr.training.run import RunConfig
 
 Change: TypeAlias = Callable[[RunConfig], RunConfig]
-"""How a row changes a run."""
+"""A row's change of a run."""
 
 
 @dataclass(frozen=True)
 class Variation:
-    """A row's change, at a scale, with a seed."""
+    """A row's change with a scale and seed."""
 
     change: Change
     scale: Scale
     seed: int
 
     def stage(self, run: RunConfig, after: TrainingStage | None = None) -> TrainingStage:
-        """A run of the paper, changed for this row."""
+        """Adapt a run of the paper to this row."""
         return TrainingStage(replace(self.change(self.scale.fit(run)), seed=self.seed), after)
 
 
 class Course(ABC):
-    """The runs that train a model; `alphabet` lists the files whose characters pretraining includes."""
+    """The runs that train a model; `alphabet` lists files whose characters pretraining must know."""
 
     @abstractmethod
     def stage(
         self, variation: Variation, lines: DataFiles, alphabet: Sequence[str], material: PaperData
     ) -> TrainingStage:
-        """The last stage; it knows those before it."""
+        """The last stage, which refers to the previous ones."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a row of a table does."""
+"""The base class of experiments, the work behind a row."""
 
 from abc import ABC, abstractmethod
 
@@ -7,20 +7,20 @@ from drethtr.research.tables.stage import Conditions
 
 
 class Experiment(ABC):
-    """The work for a row, with a seed."""
+    """The work for a row with a seed."""
 
     @abstractmethod
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
         """A digest of the settings and lines.
 
         Raises:
-            ConfigError: if data that it needs were not given.
+            ConfigError: if required data were not given.
         """
 
     @abstractmethod
     def prepare(self, conditions: Conditions, seed: int) -> None:
-        """Train what is missing; all processes of torchrun do this together."""
+        """Train what is missing; all processes of torchrun take part."""
 
     @abstractmethod
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
-        """Measure what was prepared; one process does this."""
+        """Measure what was prepared, in one process."""

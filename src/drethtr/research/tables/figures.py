@@ -16,21 +16,21 @@ from drethtr.research.tables.table import PaperTable
 
 SIDE, GAP, LABEL, TOP = 84, 6, 150, 30
 TOKENS, LAYERS, HEADS = 28, 4, 8
-"""Of the matrices by schedule; layers and heads are those of SMALL."""
+"""Size of the matrices by schedule; layers and heads are those of SMALL."""
 
 
 Numbers = NDArray[Any]
 
 
 class HeatMaps(NamedTuple):
-    """Matrices side by side, (count, rows, columns) with values from 0, with a label."""
+    """Labelled matrices side by side, (count, rows, columns), with values from 0."""
 
     label: str
     matrices: Numbers
 
 
 def heat_maps(strips: Sequence[HeatMaps], titles: Sequence[str]) -> Canvas:
-    """Strips below each other; larger values are darker, scaled per matrix."""
+    """Draw strips one below the other; larger values are darker, scaled per matrix."""
     width = LABEL + max(len(strip.matrices) for strip in strips) * (SIDE + GAP) + GAP
     shapes: list[Rectangle | Label | Photo] = [
         Label(LABEL + number * (SIDE + GAP) + SIDE / 2, TOP - 8, title, 11, GREY, "middle")
@@ -46,14 +46,14 @@ def heat_maps(strips: Sequence[HeatMaps], titles: Sequence[str]) -> Canvas:
 
 
 def shaded(matrix: Numbers) -> Image.Image:
-    """A matrix as a square picture, its largest value black; square roots make small values visible."""
+    """Draw a matrix as a square with its largest value black; square roots make small values visible."""
     share = np.sqrt(np.clip(matrix / max(matrix.max(), 1e-9), 0, None))
     grey = (255 * (1 - share)).astype(np.uint8)
     return Image.fromarray(grey).resize((SIDE, SIDE), Image.Resampling.NEAREST)
 
 
 def decay_matrices() -> Canvas:
-    """D of every schedule, for the first and the last head of each layer of SMALL."""
+    """Draw D of every schedule, for the first and last head of each layer of SMALL."""
     strips = [
         HeatMaps(
             name,
@@ -66,7 +66,7 @@ def decay_matrices() -> Canvas:
 
 
 def decay_of(gamma: Numbers) -> Numbers:
-    """γ^(n-m) for the first and the last of some heads (H,), (2, N, N)."""
+    """γ^(n-m), (2, N, N), for the first and last of some heads (H,)."""
     found: Numbers = np.tril(gamma[[0, -1], None, None] ** distances(TOKENS))
     return found
 
@@ -79,14 +79,14 @@ def distances(tokens: int) -> Numbers:
 
 
 def mean_distance(weights: Numbers) -> Numbers:
-    """How many tokens back the weights (..., N, N) of a text lie on average, (...)."""
+    """The mean distance (...) that weights (..., N, N) reach back in a text, in tokens."""
     behind = weights * distances(weights.shape[-1])
     means: Numbers = behind.sum((-2, -1)) / np.maximum(weights.sum((-2, -1)), 1e-9)
     return means
 
 
 def maps_by_layer(weights: Numbers, distance: Numbers | None = None) -> Canvas:
-    """(layers, H, rows, columns) as a strip for each layer; its label gives the mean of `distance` (layers, H)."""
+    """Draw (layers, H, rows, columns) as a strip per layer, labelled with the mean of `distance` (layers, H)."""
     strips = []
     for number, matrices in enumerate(weights):
         label = f"layer {number + 1}"
@@ -97,7 +97,7 @@ def maps_by_layer(weights: Numbers, distance: Numbers | None = None) -> Canvas:
 
 
 def cost_chart(title: str, results: Mapping[str, Sequence[Result]], measure: str) -> str:
-    """A measure of every row, with the range of its seeds, as SVG; empty if no row has it."""
+    """A chart of a measure by row, with the range over seeds, as SVG; "" if no row has it."""
     rows: list[tuple[str, dict[str, Mark]]] = []
     for name, of_row in results.items():
         values = [r.outcome.figures[measure] for r in of_row if r.outcome.figures.get(measure, 0) > 0]
@@ -107,12 +107,12 @@ def cost_chart(title: str, results: Mapping[str, Sequence[Result]], measure: str
 
 
 def cost_charts(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> str:
-    """Time and memory of a table's rows."""
+    """Charts of time and memory by row."""
     return "\n".join(cost_chart(table.title, results, measure) for measure in (SECONDS, GIGABYTES))
 
 
 def beam_curves(table: PaperTable, results: Mapping[str, Sequence[Result]]) -> str:
-    """Time and CER over the number of beams, as SVG; empty with fewer than two rows."""
+    """Curves of time and CER over the number of beams, as SVG; "" for fewer than two rows."""
     panels = []
     for measure in (SECONDS, CER):
         points = []

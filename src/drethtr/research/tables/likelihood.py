@@ -1,6 +1,7 @@
-"""Negative log-likelihood of the correct text with teacher forcing: finer than an error rate, and free of search.
+"""Negative log-likelihood of the correct text with teacher forcing: finer than CER, and independent of search.
 
-A decoder that barely reads makes as many errors as one that does not read at all, but finds the correct text likelier.
+A decoder that barely reads makes as many errors as one that does not read at all, but finds the correct text more
+probable.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from drethtr.text.tokenizer import EOS
 
 
 def nats_of_lines(recognizer: Recognizer, samples: Sequence[Sample]) -> list[float | None]:
-    """Nats of each line's text with its end; None for a line that is read in pieces, whose texts are unknown."""
+    """Nats of each line's text with its end; None for lines read in pieces, whose texts are unknown."""
     found: list[float | None] = []
     for some in portions(recognizer, samples):
         found += nats_of_opened(recognizer, some)
@@ -28,7 +29,7 @@ def nats_of_lines(recognizer: Recognizer, samples: Sequence[Sample]) -> list[flo
 
 
 def nats_of_opened(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]]) -> list[float | None]:
-    """Nats as in `nats_of_lines`, of at most so many lines as may be prepared at a time."""
+    """Like `nats_of_lines`, for no more lines than may be prepared at a time."""
     found: list[float | None] = [None] * len(samples)
     whole = recognizer.pieces.prepare_whole([line for _, line in samples])
 
@@ -41,7 +42,7 @@ def nats_of_opened(recognizer: Recognizer, samples: Sequence[tuple[Sample, Line]
 
 
 def nats_of(recognizer: Recognizer, memory: ImageMemory, texts: Sequence[str]) -> list[float]:
-    """Nats of the texts of some whole lines."""
+    """Nats of the texts of whole lines."""
     tokens = [recognizer.model.tokenizer.encode(text) for text in texts]
     scorer = NetworkScorer(recognizer.network, memory, forbidden=())
     scores = scorer.score_trees([TextTree.of([of_line]) for of_line in tokens])

@@ -1,4 +1,4 @@
-"""Generated lines for trying experiments without data: random words in Pillow's own font."""
+"""Generate lines for trying experiments without data: random words in Pillow's own font."""
 
 from pathlib import Path
 
@@ -18,10 +18,10 @@ PARAGRAPHS, PIECES = 20, 8
 
 
 def make_material(folder: Path) -> PaperData:
-    """One set of lines for every data set, with font and texts for synthetic lines; generated where missing.
+    """Generate, if missing, one set of lines for all data sets, and font and texts for synthetic lines.
 
     Raises:
-        ConfigError: if this Pillow has no font that can be scaled.
+        ConfigError: if this Pillow has no scalable font.
     """
     fonts, text = folder / "fonts", folder / "made_en.txt"
     fonts.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def make_material(folder: Path) -> PaperData:
 
 
 def plain_font() -> bytes:
-    """The font that comes with Pillow."""
+    """Pillow's own font."""
     font = ImageFont.load_default(48)
     if not isinstance(font, ImageFont.FreeTypeFont):
         raise ConfigError("this Pillow was built without FreeType, so it cannot draw text; install Pillow from a wheel")
@@ -48,6 +48,6 @@ def plain_font() -> bytes:
 
 
 def prose() -> str:
-    """Some paragraphs of names, dates and the like."""
+    """Paragraphs of names, dates and the like."""
     rng = np.random.default_rng(0)
     return "\n".join(" ".join(fragment("en", rng) for _ in range(PIECES)) for _ in range(PARAGRAPHS)) + "\n"

@@ -1,4 +1,4 @@
-"""The data for reproducing a table: lines of the paper's data sets, fonts and texts for synthetic lines."""
+"""The data for reproducing tables: lines of the paper's data sets, fonts and texts for synthetic lines."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from drethtr.lines.urls import digest_of, find_files, identity
 from drethtr.synthesis.synthetic import Synthetic
 
 IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")
-"""The data sets of the paper; lines given without a name are of the first."""
+"""The data sets of the paper; lines given without a name belong to the first."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class DataFiles:
 
     @classmethod
     def of(cls, stems: Sequence[str]) -> Self:
-        """The files that `drethtr data import` makes: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet.
+        """The files written by `drethtr data import`: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet.
 
-        As absolute paths, so that a run can be resumed from another working folder.
+        Paths are absolute, so that a run can be resumed from another working folder.
         """
         splits = (tuple(identity(f"{stem}.{split}.parquet") for stem in stems) for split in ("train", "val", "test"))
         return cls(*splits)
@@ -35,14 +35,14 @@ class DataFiles:
 
 @dataclass(frozen=True)
 class PaperData:
-    """Lines by the name of their data set, and how synthetic lines are made."""
+    """Lines by name of their data set, and the generator of synthetic lines."""
 
     sets: Mapping[str, DataFiles] = field(default_factory=dict)
     synthetic: Synthetic | None = None
 
     @classmethod
     def given(cls, data: Sequence[str], fonts: str | None, texts: Sequence[str]) -> Self:
-        """The data of command-line arguments: `NAME=STEM` or `STEM`, repeatable.
+        """Parse command-line arguments: `NAME=STEM` or `STEM`, fonts and texts.
 
         Raises:
             ConfigError: for a data set that the paper does not have, or fonts without texts.
@@ -72,10 +72,10 @@ class PaperData:
         return self.sets[name]
 
     def made(self) -> Synthetic:
-        """How synthetic lines are made.
+        """The generator of synthetic lines.
 
         Raises:
-            ConfigError: if nothing to make them of was given.
+            ConfigError: if no fonts and texts were given.
         """
         if self.synthetic is None:
             raise ConfigError(
@@ -85,9 +85,9 @@ class PaperData:
 
 
 def contents(patterns: Sequence[str]) -> tuple[str, ...]:
-    """Name and digest of every file that some patterns match, wherever the files are.
+    """Name and digest of every file that matches the patterns, wherever the files are.
 
-    Names may give the language or set of a file.
+    Names are included because they may give the language or set.
     """
     files = (file for pattern in patterns for path in matching(pattern) for file in find_files(path))
     return tuple(f"{Path(file).name} {digest_of((file,))}" for file in files)

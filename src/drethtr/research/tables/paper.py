@@ -1,4 +1,4 @@
-"""The tables of the paper, and one for its future work; figures that stand beside ours are as printed there."""
+"""The tables of the paper, and one for its future work, with the figures printed there."""
 
 from drethtr.recognition.architecture import (
     DTRHTR_SMALL,
@@ -59,7 +59,7 @@ DECODER_ONLY = PaperTable(
             {CER: 3.01, WER: 9.20, PARAMETERS: 136},
         ),
     ),
-    ("RetHTR and TrHTR are built from their description; the released tree does not have them.",),
+    ("RetHTR and TrHTR are built from their description; the released code does not contain them.",),
 )
 BACKBONES = PaperTable(
     "backbones",
@@ -73,7 +73,7 @@ BACKBONES = PaperTable(
         TableRow("ResNet-50, pretrained", Trained(change=RESNET, course=SyntheticFirst()), {CER: 4.57}),
         TableRow("ShallowCNN, pretrained", Trained(change=SHALLOW, course=SyntheticFirst()), {CER: 4.23}),
     ),
-    ("The published runs reinitialized the loaded ImageNet weights, so all three started at random.",),
+    ("The published runs overwrote the loaded ImageNet weights, so all three started from random weights.",),
 )
 GAMMA = PaperTable(
     "gamma",
@@ -87,7 +87,7 @@ GAMMA = PaperTable(
         TableRow("head-wise", Trained(change=mixing(Retentive(Scheduled("headwise")))), {CER: 4.51}),
         TableRow("softmax", Trained(change=softmax), {CER: 4.49}),
     ),
-    ("The published 4.66 cannot be relied on: the released code decodes data-dependent γ by other formulas.",),
+    ("The published 4.66 is unreliable: the released code uses other formulas for data-dependent γ in decoding.",),
 )
 PRIOR = PaperTable(
     "prior",
@@ -117,7 +117,7 @@ MIXER = PaperTable(
 )
 TOKENS = PaperTable(
     "tokens",
-    "Characters against pieces of words, before and after fine-tuning",
+    "Characters against subwords, before and after fine-tuning",
     "Table 8",
     (
         TableRow("characters", Trained(change=base_with_prior, course=SyntheticFirst()), {CER: 2.26, WER: 6.55}),
@@ -135,7 +135,7 @@ TOKENS = PaperTable(
             {CER: 9.12, WER: 19.87},
         ),
     ),
-    ("The published rates of pieces are of texts joined with spaces on both sides, and not comparable.",),
+    ("The published rates of subwords compare texts with extra spaces on both sides, and are not comparable.",),
 )
 SETS_OF_LINES = PaperTable(
     "data-sets",
@@ -150,7 +150,7 @@ SETS_OF_LINES = PaperTable(
             ("Bentham", BENTHAM, {CER: 3.46, LINES: 860}),
         )
     ),
-    ("READ-2016: here the official test lines; the paper's 1,043 are the official validation lines.",),
+    ("READ-2016: here on the official test lines; the paper's 1,043 are the official validation lines.",),
 )
 EFFICIENCY = PaperTable(
     "efficiency",
@@ -193,8 +193,8 @@ EFFICIENCY = PaperTable(
         ),
     ),
     (
-        "Theirs: one A100, batches of 128, images and rates included. Ours: this machine, batches of the scale, images "
-        "to tokens, random weights. TrOCR: as the transformers package has it, a piece for every 4 characters.",
+        "Theirs: one A100, batches of 128, including image loading and scoring. Ours: this machine, the scale's batch "
+        "size, images to tokens, random weights. TrOCR: from the transformers package, a token per 4 characters.",
     ),
 )
 BEAMS = PaperTable(
@@ -213,7 +213,7 @@ BEAMS = PaperTable(
 )
 PRETRAINING = PaperTable(
     "pretraining",
-    "What synthetic lines are good for",
+    "The effect of synthetic lines",
     "Tables 3 and 8",
     (
         TableRow("real lines", DRETHTR, {CER: 4.49, WER: 13.05}),

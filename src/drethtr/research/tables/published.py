@@ -1,8 +1,8 @@
-"""How the paper trained, as values: DRetHTR-SMALL on IAM, which its ablations vary.
+"""The published training runs: DRetHTR-SMALL on IAM, which the ablations vary.
 
-Trained on real lines alone as the paper describes it (Sec. 5.4); pretrained and fine-tuned as the authors' logs have it
-(recipes/published_*.toml). Lines keep their own width: where padding is masked, a canvas of 2227 columns
-changes nothing but the time.
+Training on real lines alone follows the paper's description (Sec. 5.4); pretraining and fine-tuning follow the authors'
+logs (recipes/published_*.toml). Lines keep their own width: with masked padding, a canvas of 2227 columns only costs
+time.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ OPTIMIZER = OptimizerConfig(
 
 
 def training(lines: DataFiles) -> RunConfig:
-    """1000 epochs on real lines from random weights, the cosine restarted every 30."""
+    """1000 epochs on real lines from random weights, with a cosine schedule restarted every 30 epochs."""
     return RunConfig(
         train=(Real(paths=lines.train),),
         validation=ValidationConfig(paths=lines.validation, lines=2_000, every=10 * EPOCH, decoder=Greedy()),
@@ -57,19 +57,20 @@ def training(lines: DataFiles) -> RunConfig:
 
 
 def fine_tuning(lines: DataFiles) -> RunConfig:
-    """1000 epochs on real lines after pretraining, at half the rate."""
+    """1000 epochs on real lines after pretraining, at half the learning rate."""
     schedule = Cosine(final_share=0.02, cycles=0.595)
     return replace(training(lines), optimizer=replace(OPTIMIZER, learning_rate=5e-5, schedule=schedule))
 
 
 def pretraining(lines: DataFiles, alphabet: Sequence[str], synthetic: Synthetic) -> RunConfig:
-    """17.64 million synthetic lines three times, at a constant rate.
+    """Three passes over 17.64 million synthetic lines, at a constant learning rate.
 
     Args:
-        alphabet: Files whose characters the network is to know; `lines` are for validation.
+        lines: Lines for validation.
+        alphabet: Files whose characters the network must know.
     """
     run = training(lines)
-    real = Real(weight=0.0, paths=tuple(dict.fromkeys(alphabet)))  # only its characters are learned
+    real = Real(weight=0.0, paths=tuple(dict.fromkeys(alphabet)))  # only for its characters
     return replace(
         run,
         train=(Made(lines=synthetic), real),

@@ -1,4 +1,4 @@
-"""All results of a folder as one page: the tables, and the pictures that the paper draws of its systems."""
+"""The HTML report of all results in a folder: the tables, and pictures like those of the paper."""
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -23,12 +23,12 @@ from drethtr.research.tables.result import CER, LineResult, Result
 from drethtr.text.tokenizer import BOS
 
 Results = Mapping[str, Sequence[Result]]
-"""Of a table, by row."""
+"""The results of a table, by row."""
 
 HARDEST = 6
-"""Lines shown."""
+"""Number of hard lines to show."""
 LONGEST = 40
-"""Characters of the line whose attention is drawn: with more, nothing can be seen."""
+"""Most characters of the line whose attention is drawn, for legibility."""
 STYLE = (
     "body{font:14px Helvetica,Arial,sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse}td,th{padding:3px 10px;border-bottom:1px solid #ddd;text-align:right}"
@@ -37,17 +37,17 @@ STYLE = (
 
 
 def write_report(folder: Path, device: torch.device) -> str:
-    """The page as HTML that needs no other file.
+    """Write the report as self-contained HTML.
 
     Raises:
-        DataError: if there is no result, or a test line is no longer where it was.
-        CheckpointError: if a model is not.
+        DataError: if there are no results, or a test line has moved.
+        CheckpointError: if a model is missing.
     """
     results = {name: finished(folder, table) for name, table in TABLES.items()}
     if not any(results.values()):
-        raise DataError(f"{folder} holds no results yet; run a table first, as in `drethtr reproduce gamma`")
+        raise DataError(f"{folder} contains no results yet; run a table first, as in `drethtr reproduce gamma`")
     parts = [sheet(table, results[name]).html() for name, table in TABLES.items() if results[name]]
-    parts += ["<h2>What is remembered: D by schedule, for SMALL</h2>", decay_matrices().to_svg()]
+    parts += ["<h2>Decay: D by schedule, for SMALL</h2>", decay_matrices().to_svg()]
     parts += [attention_maps(name, of_row[0], device) for name, of_row in results[GAMMA.name].items()]
     parts += hardest([result for of_table in results.values() for of_row in of_table.values() for result in of_row])
     if results[EFFICIENCY.name]:
@@ -60,7 +60,7 @@ def write_report(folder: Path, device: torch.device) -> str:
 
 
 def attention_maps(name: str, result: Result, device: torch.device) -> str:
-    """What a trained system attends to while it writes the longest line that is short enough."""
+    """Draw the attention of a trained system while it decodes the longest line that is short enough."""
     lines = result.outcome.lines
     line = max(lines, key=lambda line: (len(line.text) <= LONGEST, min(len(line.text), LONGEST)))
     sample = samples_of(result, [line])[line.key]
@@ -70,16 +70,16 @@ def attention_maps(name: str, result: Result, device: torch.device) -> str:
     attention = recognizer.network.attend(view.memory, [BOS, *model.tokenizer.encode(line.text)])
     return "\n".join(
         [
-            f"<h3>γ {escape(name)}: what counts of the text before, for “{escape(line.text)}”</h3>",
+            f"<h3>γ {escape(name)}: weights of the preceding text, for “{escape(line.text)}”</h3>",
             maps_by_layer(attention.text, mean_distance(attention.text)).to_svg(),
-            "<p class='note'>Attention to the image: a row for each character, dark where it is looked for.</p>",
+            "<p class='note'>Attention to the image: a row per character, dark where the decoder looks.</p>",
             maps_by_layer(attention.image).to_svg(),
         ]
     )
 
 
 def hardest(results: Sequence[Result]) -> list[str]:
-    """The lines with the highest CER, of the system that reads best."""
+    """Show the lines with the highest CER of the best system."""
     read = [result for result in results if result.outcome.lines]
     if not read:
         return []
@@ -92,16 +92,16 @@ def hardest(results: Sequence[Result]) -> list[str]:
     shown.save(encoded, "PNG", optimize=True)
     return [
         f"<h2>The hardest lines of the best system, {escape(best.table)}: {escape(best.row)}</h2>",
-        "<p class='note'>Below each line its text, then what was read.</p>",
+        "<p class='note'>Below each line: its text, then the reading.</p>",
         f"<img alt='the hardest lines' src='data:image/png;base64,{b64encode(encoded.getvalue()).decode()}'>",
     ]
 
 
 def samples_of(result: Result, lines: Sequence[LineResult]) -> dict[str, Sample]:
-    """Some of the test lines of a result, by key.
+    """Open some test lines of a result, by key.
 
     Raises:
-        DataError: if one is no longer where it was, or another is there.
+        DataError: if one has moved, or has another text.
     """
     texts = {line.key: line.text for line in lines}
     found = {sample.key: sample for sample in open_all(result.outcome.files) if sample.text == texts.get(sample.key)}

@@ -1,4 +1,4 @@
-"""Run rows and keep their results: a finished row is never run again, an interrupted one resumes."""
+"""Run rows and store their results: a finished row is never run again, an interrupted one is resumed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ from drethtr.training.devices import Devices
 
 
 def with_material(conditions: Conditions) -> Conditions:
-    """The conditions with the data that the scale generates; only one process generates them."""
+    """Add the data that the scale generates, in one process, to the conditions."""
     devices, made = Devices.open(conditions.device), conditions.folder / "made"
     if devices.leads:
         conditions.scale.material(conditions.material, made)
@@ -22,11 +22,11 @@ def with_material(conditions: Conditions) -> Conditions:
 
 
 def reproduce(table: PaperTable, rows: Sequence[TableRow], seeds: int, conditions: Conditions) -> None:
-    """Run rows with seeds from 0, one after the other; results lie in the folder of the conditions.
+    """Run rows with seeds from 0, one by one; results are stored in the folder of the conditions.
 
     Raises:
-        ConfigError: if something that a row needs was not given, or the folder holds results of the table, be it of
-            other rows, that are of other settings or data.
+        ConfigError: if data for a row are missing, or the folder has results of the table (for any row) with other
+            settings or data.
         DataError: if lines cannot be used.
     """
     check_kept(table, conditions)
@@ -40,10 +40,10 @@ def reproduce(table: PaperTable, rows: Sequence[TableRow], seeds: int, condition
 
 
 def check_kept(table: PaperTable, conditions: Conditions) -> None:
-    """Check that all results of a table are comparable; report those for which this is unknown.
+    """Check that all results of a table are comparable; those that cannot be checked are reported.
 
     Raises:
-        ConfigError: naming those of other settings or data.
+        ConfigError: naming results with other settings or data.
     """
     rows, others = {row.name: row for row in table.rows}, []
     for path in sorted((conditions.folder / table.name).glob("*.json")):
@@ -57,13 +57,13 @@ def check_kept(table: PaperTable, conditions: Conditions) -> None:
             conditions.say(f"{path}: cannot check that it has the same settings and data: {error}")
     if others:
         raise ConfigError(
-            f"{', '.join(others)}: of other settings, data or another version; choose another --output, or delete "
-            "these files to run the rows again"
+            f"{', '.join(others)}: made with other settings, data or another version; choose another --output, or "
+            "delete these files to run the rows again"
         )
 
 
 def run_row(table: PaperTable, row: TableRow, seed: int, conditions: Conditions) -> None:
-    """Run a row and keep its result; of several processes, one measures and the others wait."""
+    """Run a row and store its result; of several processes, one measures and the others wait."""
     row.experiment.prepare(conditions, seed)
     devices = Devices.open(conditions.device)
     if devices.leads:
@@ -77,7 +77,7 @@ def run_row(table: PaperTable, row: TableRow, seed: int, conditions: Conditions)
 
 
 def result_path(folder: Path, table: PaperTable, row: TableRow, seed: int) -> Path:
-    """Where the result of a row is kept."""
+    """The file of a row's result."""
     name = "_".join("".join(c if c.isalnum() or c == "-" else " " for c in row.name).split())
     return folder / table.name / f"{name}.{seed}.json"
 

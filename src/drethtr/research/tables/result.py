@@ -14,14 +14,14 @@ from drethtr.evaluation.metrics import Counts
 CER, WER, MEAN_OF_BATCHES, LINES = "CER %", "WER %", "CER %, mean of batches", "test lines"
 NATS, PARAMETERS, SECONDS, GIGABYTES = "nats per character", "parameters, million", "seconds", "GB"
 MEASURES = (CER, MEAN_OF_BATCHES, WER, NATS, LINES, PARAMETERS, SECONDS, GIGABYTES)
-"""What is measured, in the order in which it is shown."""
+"""The measures, in display order."""
 BATCH = 16
-"""Lines in one of the paper's batches."""
+"""Lines per batch in the paper."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What a line adds to a rate; `sum(shares, Share())` adds them up."""
+    """A line's contribution to a rate; `sum(shares, Share())` adds them up."""
 
     part: float = 0.0
     whole: int = 0
@@ -37,7 +37,7 @@ class Share:
 
 @dataclass(frozen=True)
 class LineResult:
-    """A test line: origin, correct text, reading; `nats` as in `likelihood.py`."""
+    """The result of a test line: origin, correct text, reading, and nats as in `likelihood.py`."""
 
     key: str
     page: str
@@ -54,7 +54,7 @@ class LineResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """What was measured: figures by `MEASURES`; of a trained system also its model, the lines it read, their files."""
+    """Figures by `MEASURES`; for a trained system also its model, the lines that it read, and their files."""
 
     figures: Mapping[str, float]
     lines: tuple[LineResult, ...] = ()
@@ -64,7 +64,7 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """The outcome of one row and seed; `fingerprint` is of all settings that decide it, `machine` where it ran."""
+    """The outcome of a row and seed, with the `fingerprint` of all settings that affect it, and the machine."""
 
     table: str
     row: str
@@ -74,7 +74,7 @@ class Result:
     machine: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
-        """Write the file in one atomic step."""
+        """Write the file atomically."""
         with atomic_write(path) as unfinished:
             unfinished.write_text(json.dumps(asdict(self), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
@@ -83,7 +83,7 @@ class Result:
         """The inverse of `save`.
 
         Raises:
-            DataError: if the file holds no result.
+            DataError: if the file does not contain a result.
         """
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
@@ -96,6 +96,6 @@ class Result:
 
 
 def mean_of_batches(counts: Sequence[Counts]) -> float:
-    """The paper's own rate: that of every batch, in the order of the test lines, and their mean (spec, Sec. 3)."""
+    """The paper's own measure: the mean CER of batches of test lines, in order (spec, Sec. 3)."""
     batches = [sum(counts[start : start + BATCH], Counts()) for start in range(0, len(counts), BATCH)]
     return fmean(of_batch.cer for of_batch in batches if of_batch.characters)

@@ -1,4 +1,4 @@
-"""How large an experiment is: as in the paper, small enough for two cores, or just large enough to see that it runs."""
+"""Scales of experiments: as in the paper, small enough for two cores, or just large enough to run."""
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
@@ -26,10 +26,10 @@ from drethtr.training.tuning import Whole
 class Scale(ABC):
     """How the paper's runs are scaled before a row changes them.
 
-    strategy      how test lines are read where a row does not say
-    batch         lines decoded at a time where time and memory are measured
-    rounds        how often that is measured
-    memory        whether memory is measured as well
+    strategy      default strategy for reading test lines
+    batch         lines decoded at a time when measuring time and memory
+    rounds        rounds of these measurements
+    memory        whether memory is measured
     trocr_layers  layers of a TrOCR's encoder and decoder; empty: as published
     """
 
@@ -42,10 +42,10 @@ class Scale(ABC):
 
     @abstractmethod
     def fit(self, run: RunConfig) -> RunConfig:
-        """The run at this scale."""
+        """Scale a run."""
 
     def material(self, given: PaperData, folder: Path) -> PaperData:
-        """The training data; `folder` is for generated data."""
+        """The training data; generated data go to `folder`."""
         return given
 
 
@@ -61,10 +61,10 @@ class Full(Scale):
 
 
 class Small(Scale):
-    """Two minutes per training on one core: a narrow decoder with as many layers, on a trained image part.
+    """Two minutes per training run on one core: a narrow decoder with as many layers, on a trained image encoder.
 
-    The tables vary the decoder, and an autoregressive decoder learns to attend to the image only after far more lines
-    than fit into this time. So the image part is that of the shipped model, whose CTC draft gives the decoder its
+    The tables vary the decoder, but an autoregressive decoder needs far more lines than fit into this time to learn to
+    attend to the image. So the image encoder is that of the shipped model, whose CTC draft tells the decoder its
     reading position and the characters there.
     """
 
@@ -108,7 +108,7 @@ class Small(Scale):
 
 
 class Smoke(Scale):
-    """A second or two, on generated lines; the figures mean nothing."""
+    """A second or two on generated lines; the figures are meaningless."""
 
     name = "smoke"
     strategy = PublishedGreedy(limit=12)

@@ -1,7 +1,7 @@
-"""The trainings of a row: one run, or several in sequence, shared by all rows that need the same ones.
+"""Training stages of a row: one run, or several in sequence, shared by all rows that need the same ones.
 
-A stage has a folder named after its settings and the content of its files. A finished stage keeps only the best model
-and its run; an unfinished one can be resumed.
+A stage has a folder named after a digest of its settings and files. A finished stage keeps only the best model and its
+run; an unfinished one can be resumed.
 """
 
 import json
@@ -32,7 +32,7 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Conditions:
-    """Where rows are run, on what device and at what scale; `say` receives progress messages."""
+    """The scale, data, folder and device for running rows; `say` receives progress messages."""
 
     scale: Scale
     material: PaperData
@@ -43,7 +43,7 @@ class Conditions:
 
     @property
     def folder(self) -> Path:
-        """Where everything of this scale is kept."""
+        """The folder of this scale."""
         return self.output / self.scale.name
 
 
@@ -56,17 +56,17 @@ class TrainingStage:
 
     @property
     def runs(self) -> list[RunConfig]:
-        """Those of all stages up to this one."""
+        """The runs of all stages up to this one."""
         return [*([] if self.after is None else self.after.runs), self.run]
 
     @property
     def fingerprint(self) -> str:
-        """A digest of settings and lines, wherever the files are."""
+        """A digest of settings and lines, independent of file locations."""
         return digest([config.to_dict(as_read(run)) for run in self.runs])
 
 
 def as_read(run: RunConfig) -> RunConfig:
-    """A run with digests of its files instead of their paths."""
+    """A run with digests of its files in place of their paths."""
     return replace(
         run,
         train=tuple(source_as_read(source) for source in run.train),
@@ -76,7 +76,7 @@ def as_read(run: RunConfig) -> RunConfig:
 
 
 def source_as_read(source: Source) -> Source:
-    """A source with digests of its files instead of their paths."""
+    """A source with digests of its files in place of their paths."""
     match source:
         case FromFiles():
             return replace(source, paths=contents(source.paths))
@@ -87,25 +87,25 @@ def source_as_read(source: Source) -> Source:
 
 
 def start_as_read(start: Start) -> Start:
-    """A start with digests of its files instead of their paths."""
+    """A start with digests of its files in place of their paths."""
     match start:
         case InPieces():
             return replace(start, paths=contents(start.paths), start=start_as_read(start.start))
         case FinishedImagePart():
-            return replace(start, path="")  # its digest is there already
+            return replace(start, path="")  # it has a digest
     return start
 
 
 def digest(settings: Any) -> str:
-    """A short name for some settings."""
+    """A short digest of settings."""
     return blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=6).hexdigest()
 
 
 def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
-    """Train a stage, resuming what was interrupted, and return the path of the model.
+    """Train a stage, resuming an interrupted run, and return the path of the model.
 
     Raises:
-        ConfigError, DataError: if a setting does not fit, or lines cannot be used.
+        ConfigError, DataError: if settings are inconsistent, or lines cannot be used.
     """
     folder = conditions.folder / "trainings" / stage.fingerprint
     if (folder / FINISHED).exists():
@@ -128,5 +128,5 @@ def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
 
 
 def wait_for_all(devices: Devices) -> None:
-    """Wait for all processes, so that the others can load what one of them has saved."""
+    """Wait for all processes, so that the others can load what one has saved."""
     devices.agree(False)

@@ -1,4 +1,4 @@
-"""Initial weights that only experiments need: a trained image part."""
+"""Initial weights for experiments: a trained image encoder."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -17,18 +17,18 @@ from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
 from drethtr.training.start import Start
 
 UNLIKELY = -8.0
-"""The initial logit of a token that the image part does not know."""
+"""The initial logit of a token that the image encoder does not know."""
 TOLD = 0.5
-"""Standard deviation of what a draft character adds to an image token; a sinusoid's is 0.7."""
+"""Standard deviation of a draft character's contribution to an image token; that of a sinusoid is 0.7."""
 
 
 @dataclass(frozen=True)
 class FinishedImagePart(Start):
     """Backbone and CTC draft from a model; all other weights are random.
 
-    Image tokens start as what the draft reads there plus their reading position on the scale of the text positions, so
-    that the decoder need not discover them; other features of the backbone are learned. `digest` is that of the model's
-    file: runs on two versions of it differ.
+    Image tokens start as the characters of the draft plus their reading positions on the scale of text positions, so
+    that the decoder need not discover them; it learns to use other features of the backbone. `digest` is that of the
+    model file, to distinguish versions of it.
     """
 
     path: str
@@ -36,7 +36,7 @@ class FinishedImagePart(Start):
 
     @classmethod
     def of(cls, path: Path) -> Self:
-        """Of a model's file.
+        """Use the model in a file.
 
         Raises:
             ConfigError: if it cannot be read.
@@ -52,7 +52,7 @@ class FinishedImagePart(Start):
     def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
         model = load_model(Path(self.path))
         if model.network.backbone != network.config.backbone:
-            raise ConfigError(f"start: the backbone of {self.path} is another than this run's")
+            raise ConfigError(f"start: the backbone of {self.path} differs from this run's")
         finished = network_of(model)
         network.backbone.load_state_dict(finished.backbone.state_dict())
         if network.ctc is not None:
@@ -62,7 +62,7 @@ class FinishedImagePart(Start):
 
 @torch.no_grad()
 def tell(network: DRetHTR, ctc: CTCHead) -> None:
-    """Start image tokens as their reading position and what the draft reads there, if anything."""
+    """Initialize image tokens from their reading positions and the characters of the draft."""
     if ctc.place is not None and ctc.inform is not None:
         nn.init.eye_(ctc.place.weight)
         nn.init.normal_(ctc.inform.weight, std=TOLD)
@@ -72,13 +72,13 @@ def tell(network: DRetHTR, ctc: CTCHead) -> None:
 
 @torch.no_grad()
 def copy_draft(draft: nn.Linear, finished: CTCHead | None, known: Tokenizer, tokenizer: Tokenizer) -> None:
-    """Start the draft from the rows of a finished head that knows other tokens; unknown tokens start unlikely.
+    """Initialize the draft from a trained head with another vocabulary; unknown tokens start as improbable.
 
     Raises:
-        ConfigError: if there is no finished head.
+        ConfigError: if there is no trained head.
     """
     if finished is None:
-        raise ConfigError("start: the model has no CTC head whose draft could be taken")
+        raise ConfigError("start: the model has no CTC head to take the draft from")
     own = finished.draft
     nn.init.normal_(draft.weight, std=0.02)
     draft.bias.fill_(UNLIKELY)

@@ -1,4 +1,4 @@
-"""A table of the paper: rows, and what was published for each."""
+"""A table of the paper: its rows with their published figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from drethtr.research.tables.experiment import Experiment
 
 @dataclass(frozen=True)
 class TableRow:
-    """A system, the experiment that measures it, and its published figures, by `result.MEASURES`."""
+    """A system, the experiment that measures it, and its published figures by `result.MEASURES`."""
 
     name: str
     experiment: Experiment
@@ -19,7 +19,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Rows, the first of which is the baseline; `source` names the table of the paper."""
+    """Rows, of which the first is the baseline; `source` names the table in the paper."""
 
     name: str
     title: str
@@ -28,7 +28,7 @@ class PaperTable:
     notes: tuple[str, ...] = ()
 
     def chosen(self, names: Sequence[str]) -> tuple[TableRow, ...]:
-        """The rows of some names, or all if there are none.
+        """The rows with the given names, or all if none are given.
 
         Raises:
             ConfigError: if there is no such row.

@@ -1,7 +1,7 @@
-"""Rows that train nothing: how long decoding takes and how much memory, as `drethtr bench` measures it.
+"""Rows without training: time and memory of decoding, measured as by `drethtr bench`.
 
-The paper reports one pass over the test lines of IAM in batches; here some batches are timed, with texts that end after
-the mean number of tokens of those lines.
+The paper reports one pass over the test lines of IAM in batches; here a few batches are timed, with texts that end
+after the mean number of tokens of those lines.
 """
 
 from collections.abc import Callable
@@ -27,9 +27,9 @@ from drethtr.research.tables.stage import Conditions, digest
 from drethtr.research.tables.trained import unchanged
 
 TEST_LINES = 2915
-"""Of IAM."""
+"""Number of test lines of IAM."""
 CHARACTERS, PIECES = 44, 17
-"""Tokens of a test line of IAM: characters, and those of 500 pieces of words (paper, Table 10)."""
+"""Mean number of tokens in a test line of IAM: characters, and 500 subwords (paper, Table 10)."""
 NONE = DataFiles((), (), ())
 
 
@@ -43,7 +43,7 @@ class Timed(Experiment):
     vocabulary: int = VOCABULARY
 
     def task(self, conditions: Conditions) -> Task:
-        """What is decoded."""
+        """The decoding task."""
         network: NetworkConfig = self.change(conditions.scale.fit(training(NONE))).network
         return Task(
             name=conditions.scale.name,
@@ -61,7 +61,7 @@ class Timed(Experiment):
         return digest([config.to_dict(task.config), sizes])
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
-        """Nothing: the weights are random."""
+        """Do nothing, since the weights are random."""
 
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
         task = self.task(conditions)
@@ -71,7 +71,7 @@ class Timed(Experiment):
 
 @dataclass(frozen=True, kw_only=True)
 class TimedTrOCR(Experiment):
-    """Decode with a TrOCR of the transformers package; `network` builds it, given the layers of encoder and decoder."""
+    """Decode with a TrOCR from the transformers package; `network` builds it from numbers of layers."""
 
     network: Callable[..., Any]
     beams: int
@@ -82,7 +82,7 @@ class TimedTrOCR(Experiment):
         return digest([self.network.__name__, sizes])
 
     def prepare(self, conditions: Conditions, seed: int) -> None:
-        """Only check that the package is installed: the weights are random."""
+        """Check that the package is installed; the weights are random."""
         check_transformers()
 
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
@@ -92,13 +92,13 @@ class TimedTrOCR(Experiment):
 
 
 def prepare_trocr(build: Callable[[], Any], batch: int, beams: int, device: torch.device) -> Work:
-    """Encode random images on the device, and write tokens."""
+    """Prepare encoding random images on the device, and decoding."""
     network, pixels = build().to(device), torch.rand(batch, 3, TROCR_PIXELS, TROCR_PIXELS, device=device) * 2 - 1
     return partial(write_pieces, network, pixels, CHARACTERS, beams)
 
 
 def timed(contender: Contender, network: nn.Module, conditions: Conditions) -> Measurement:
-    """Memory of one batch, and time scaled to all test lines."""
+    """Measure the memory of one batch, and the time scaled to all test lines."""
     scale = conditions.scale
     conditions.say(f"decoding {scale.batch} lines at a time")
     race = time_race(contender.name, [contender], scale.rounds, conditions.device)

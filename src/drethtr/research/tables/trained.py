@@ -1,4 +1,4 @@
-"""A row that trains a system and reads test lines with it."""
+"""Rows that train a system and read test lines with it."""
 
 import time
 from collections.abc import Sequence
@@ -44,11 +44,11 @@ def unchanged(run: RunConfig) -> RunConfig:
 class Trained(Experiment):
     """Train on a data set, then read its test lines.
 
-    change      what the system does differently
-    course      on what it learns
+    change      the system's difference from the baseline
+    course      the course of training
     lines       the data set
-    alphabet    the data sets whose characters pretraining is to know
-    strategy    how test lines are read; None: as the scale has it
+    alphabet    the data sets whose characters pretraining must know
+    strategy    the strategy for reading test lines; None: the scale's
     """
 
     change: Change = unchanged
@@ -58,14 +58,14 @@ class Trained(Experiment):
     strategy: Strategy | None = None
 
     def stage(self, conditions: Conditions, seed: int) -> TrainingStage:
-        """The trainings that the row needs."""
+        """The training stages of the row."""
         material = conditions.material
         alphabet = [path for name in self.alphabet for path in material.lines(name).train]
         variation = Variation(self.change, conditions.scale, seed)
         return self.course.stage(variation, material.lines(self.lines), alphabet, material)
 
     def reader(self, conditions: Conditions) -> Strategy:
-        """How test lines are read."""
+        """The strategy for reading test lines."""
         return self.strategy or conditions.scale.strategy
 
     def fingerprint(self, conditions: Conditions, seed: int) -> str:
@@ -82,13 +82,15 @@ class Trained(Experiment):
     def measure(self, conditions: Conditions, seed: int) -> Measurement:
         path = carry_out(self.stage(conditions, seed), conditions)
         model = load_model(path)
-        network = TorchNetwork(network_of(model, conditions.device))  # for every row, so that seconds compare
+        network = TorchNetwork(
+            network_of(model, conditions.device)
+        )  # torch for every row, so that times are comparable
         recognizer = Recognizer(model, self.reader(conditions), network=network)
         files = conditions.material.lines(self.lines).test
         samples = to_read(open_all(files))
         unknown = count_unknown(recognizer, samples).total()
         conditions.say(
-            f"reading {len(samples):,} test lines, {unknown} of whose characters the model cannot write, with "
+            f"reading {len(samples):,} test lines ({unknown} characters are not in the model's alphabet) with "
             f"{recognizer.strategy!r}"
         )
         begun = time.monotonic()
@@ -101,7 +103,7 @@ class Trained(Experiment):
 def measured(
     model: Model, samples: Sequence[Sample], readings: Sequence[Reading], nats: Sequence[float | None]
 ) -> tuple[dict[str, float], tuple[LineResult, ...]]:
-    """Figures of some readings, and the readings line by line."""
+    """The figures of readings, and the results line by line."""
     counts = score([sample.text for sample in samples], [reading.text for reading in readings])
     total = sum(counts, Counts())
     lines = tuple(

@@ -1,4 +1,4 @@
-"""`drethtr bench`: how fast drethtr is on this machine, and how much memory it takes."""
+"""`drethtr bench`: measure the speed and memory of drethtr on this machine."""
 
 import typer
 
@@ -11,4 +11,4 @@ app.add_typer(product.app)
 
 @app.callback()
 def bench() -> None:
-    """Measure how fast drethtr is on this machine, and how much memory it takes."""
+    """Measure the speed and memory of drethtr on this machine."""

@@ -1,4 +1,4 @@
-"""Options that several benchmarks share, and what they mean."""
+"""Options shared by several benchmarks, and their parsing."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
 
 
 def refuse_outputs(json_file: Path | None, plot_file: Path | None, *, force: bool) -> None:
-    """Refuse a chart that is not .svg, and without `force` outputs that exist.
+    """Refuse a chart that is not .svg, and, without `force`, existing outputs.
 
     Raises:
         ConfigError: naming the file.
@@ -49,7 +49,7 @@ def refuse_outputs(json_file: Path | None, plot_file: Path | None, *, force: boo
 
 
 def deliver(report: "BenchmarkReport", json_file: Path | None, plot_file: Path | None) -> "BenchmarkReport":
-    """Print a report, and write the files that were asked for."""
+    """Print a report, and write the requested files."""
     typer.echo(report.table() + "\n")
     if json_file is not None:
         write_json(json_file, report.to_json())
@@ -74,14 +74,14 @@ def opened(device: str, threads: int | None) -> "torch.device":
 
 
 def rounds(quick: bool) -> "Rounds":
-    """How long to measure."""
+    """The number of rounds."""
     from drethtr.research.benchmarks.race import QUICK, Rounds
 
     return QUICK if quick else Rounds()
 
 
 def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
-    """The tasks of some names; if quick, the smallest ones.
+    """Parse the options for a grid of tasks; if quick, use the smallest ones.
 
     Raises:
         ConfigError: for an unknown network.
@@ -96,10 +96,10 @@ def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
 
 
 def numbers(text: str) -> list[int]:
-    """Whole numbers above 0, separated by commas.
+    """Parse positive integers, separated by commas.
 
     Raises:
-        ConfigError: if there is anything else.
+        ConfigError: if it is anything else.
     """
     found = parts(text)
     if not all(part.isdecimal() and int(part) for part in found):
@@ -108,19 +108,19 @@ def numbers(text: str) -> list[int]:
 
 
 def strategies_named(decoders: str) -> list[tuple[str, "Strategy"]]:
-    """Strategies by their names, separated by commas."""
+    """Parse names of strategies, separated by commas."""
     from drethtr.recognition.search.names import strategy_named
 
     return [(name, strategy_named(name)) for name in parts(decoders)]
 
 
 def parts(text: str) -> list[str]:
-    """The parts of a list separated by commas."""
+    """Split a list at commas."""
     return [part.strip() for part in text.split(",")]
 
 
 def read_lines(data: Sequence[str], count: int) -> list["KnownLine"]:
-    """The first lines of some data, decoded, with their texts."""
+    """The first lines of the data, with decoded images and texts."""
     from drethtr.lines.sources import open_all
     from drethtr.research.benchmarks.peers import KnownLine
 

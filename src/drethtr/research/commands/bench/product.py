@@ -1,4 +1,4 @@
-"""Benchmarks of what users run: training, pages, the editor, search; and how exact the decoder is."""
+"""Benchmarks of what users run: training, pages, the editor, search; and the numerical drift of the decoder."""
 
 from pathlib import Path
 from statistics import median

@@ -1,4 +1,4 @@
-"""Benchmarks with a table and a chart: networks, decoders and other recognizers, side by side."""
+"""Benchmarks with a table and a chart: networks, decoders and other recognizers compared."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -85,7 +85,7 @@ def memory(
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> Any:
-    """Compare their peak memory, each in its own process."""
+    """Compare the peak memory of these, each in its own process."""
     require("torch", "train")
     from drethtr.research.benchmarks.memory import measure
 
@@ -222,7 +222,7 @@ def everything(
 
 
 def check_all(data: Sequence[str], device: "torch.device") -> None:
-    """Fail now, not after half an hour, if lines are unreadable, memory cannot be measured or a package is missing."""
+    """Fail at once, not after half an hour, if lines are unreadable, memory is unmeasurable or a package is missing."""
     from drethtr.research.benchmarks.peak import PeakMemory
     from drethtr.research.benchmarks.peers import check_transformers
 
