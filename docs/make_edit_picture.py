@@ -1,4 +1,4 @@
-"""Photograph the page of `drethtr edit` for README.md, with the packaged letter: needs Chromium and Playwright."""
+"""Take the screenshot of `drethtr edit` for README.md, with the sample letter; needs Chromium and Playwright."""
 
 import shutil
 from pathlib import Path
@@ -19,11 +19,11 @@ SCAN = ROOT / "samples" / "page" / "letter.jpg"
 PICTURE = ROOT / "docs" / "images" / "edit.png"
 SIZE = ViewportSize(width=1260, height=740)
 COLORS = 128
-"""Colors that stay, so that the picture is below 120 kB."""
+"""Number of colors, to keep the picture below 120 kB."""
 
 
-def photograph(site: str, path: Path) -> None:
-    """Open the letter, go to a doubtful word and save what the browser shows."""
+def screenshot(site: str, path: Path) -> None:
+    """Open the letter, go to a doubtful word, and take a screenshot."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         tab = browser.new_page(viewport=SIZE)
@@ -41,14 +41,14 @@ def photograph(site: str, path: Path) -> None:
 
 
 def confirm(tab: Page, lines: int) -> None:
-    """Confirm the first lines and wait until that is saved."""
+    """Confirm the first lines, and wait until they are saved."""
     for _ in range(lines):
         tab.keyboard.press("Control+Enter")
     tab.get_by_text(f"{lines} of 14 confirmed").wait_for()
 
 
 def main() -> None:
-    """Serve a folder with the letter for as long as it takes."""
+    """Serve a folder with the letter, and take the screenshot."""
     with TemporaryDirectory() as parent:
         folder = Path(parent, "letters")
         folder.mkdir()
@@ -63,7 +63,7 @@ def main() -> None:
             server = serving(make_app(recognizer, finder, session=session), 1)
             thread = Thread(target=server.run, args=([door],))
             thread.start()
-            photograph(address(door), PICTURE)
+            screenshot(address(door), PICTURE)
             server.should_exit = True
             thread.join()
     with Image.open(PICTURE) as picture:

@@ -1,4 +1,4 @@
-"""Plot the losses of a model over its runs, each started from the previous one.
+"""Plot the training losses of a model over consecutive runs.
 
 python docs/make_learning_curve.py runs/first/metrics.jsonl runs/second/metrics.jsonl ...
 """
@@ -18,7 +18,7 @@ PICTURE = Path(__file__).parent / "images" / "learning.svg"
 
 
 def losses(paths: list[Path]) -> list[tuple[int, dict[str, float]]]:
-    """The cumulative number of lines seen, and the losses of a batch at that point."""
+    """Pairs of the cumulative number of lines seen and the losses of a batch."""
     seen, found = 0, []
     for path in paths:
         records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -29,7 +29,7 @@ def losses(paths: list[Path]) -> list[tuple[int, dict[str, float]]]:
 
 
 def smoothed(points: list[tuple[int, float]]) -> list[tuple[float, float]]:
-    """Means over intervals of a run whose length grows by a constant factor."""
+    """Means over intervals whose length grows by a constant factor."""
     edges = [500 * 2 ** (step / BINS_PER_DOUBLING) for step in range(80)]
     bins = defaultdict(list)
     for seen, value in points:

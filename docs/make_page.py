@@ -31,11 +31,11 @@ LETTER = (
     (110, 1210, "the garden does."),
     (600, 1330, "Your loving sister, Anne"),
 )
-"""Left and top of each line in pixels, and its text."""
+"""The position (left, top) of each line in pixels, and its text."""
 
 
 def make_page(seed: int = 7) -> Image.Image:
-    """The letter on slightly uneven gray-yellow paper, with its lower corner in shadow."""
+    """Render the letter on slightly uneven gray-yellow paper, with its lower corner in shadow."""
     rng = np.random.default_rng(seed)
     ink = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
     face = Face(FACE)

@@ -1,4 +1,4 @@
-"""Draw the pictures of README and docs with the shipped model: `make pictures`."""
+"""Draw the pictures for README and docs with the shipped model: `make pictures`."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +29,7 @@ IMAGES = ROOT / "docs" / "images"
 
 
 def doubt(strip: tuple[Line, Box], word: ProofWord) -> tuple[Line, str]:
-    """A strip with a frame around a doubtful word, and what is said of it."""
+    """A strip with a frame around a doubtful word, and its caption."""
     image, place = Image.fromarray(strip[0]), strip[1]
     if (box := word.box) is not None:
         corners = box.left - place.left, box.top - place.top, box.right - place.left, box.bottom - place.top

@@ -2,8 +2,8 @@
 
     python docs/make_reference.py FOLDER
 
-`make docs` does this for the web site. Nothing of it is kept in the repository: `--help`, `help()` and
-`GET /openapi.json` say the same.
+`make docs` does this for the web site. The pages are not in the repository, since `--help`, `help()` and
+`GET /openapi.json` have the same content.
 """
 
 import inspect
@@ -31,7 +31,7 @@ from drethtr.server.app import make_app
 from drethtr.server.openapi import describe
 
 STABLE = ("drethtr", "drethtr.documents", "drethtr.layout", "drethtr.pages", "drethtr.search")
-"""Modules whose `__all__` is promised; a name that several of them have is described at the first."""
+"""Modules whose `__all__` is stable; a name in several of them is described in the first."""
 
 
 def write_reference(folder: Path) -> None:
@@ -43,13 +43,13 @@ def write_reference(folder: Path) -> None:
 
 
 def commands() -> Iterator[str]:
-    """Every command with its arguments and options, as `--help` prints them."""
+    """Describe every command with its arguments and options, as in `--help`."""
     yield "# Commands\n"
     yield from described_command(typer.main.get_command(app), "drethtr")
 
 
 def described_command(command: Any, name: str) -> Iterator[str]:
-    """A command, and those that it groups."""
+    """Describe a command and its subcommands."""
     context = typer.Context(command, info_name=name)
     if hasattr(command, "list_commands"):
         for each in command.list_commands(context):
@@ -73,7 +73,7 @@ def spelling(parameter: Any, context: Any) -> str:
 
 
 def preset(parameter: Any) -> str:
-    """The default of an option, if it says something."""
+    """The default of an option, if worth showing."""
     value = parameter.default
     if parameter.required:
         return "required"
@@ -81,7 +81,7 @@ def preset(parameter: Any) -> str:
 
 
 def plain(text: str | None) -> str:
-    """Help as Markdown: typer escapes brackets, and angle brackets are not tags."""
+    """Convert help to Markdown: typer escapes brackets, and angle brackets are not tags."""
     return (text or "").replace("\\[", "[").replace("[", "\\[").replace("<", "&lt;").replace("*", "\\*")
 
 
@@ -91,21 +91,21 @@ def row(*cells: str) -> str:
 
 
 def python() -> Iterator[str]:
-    """The promised names with their signatures and docstrings."""
+    """Describe the stable names with their signatures and docstrings."""
     yield "# Python\n\nThese names are stable; everything else may change between minor versions.\n"
-    told: set[int] = set()
+    described: set[int] = set()
     for name in STABLE:
         module = import_module(name)
         yield f"## {name}\n\n{paragraphs(inspect.getdoc(module))}\n"
         for each in sorted(set(module.__all__) - {"__version__"}):
             thing = getattr(module, each)
-            if id(thing) not in told:
-                told.add(id(thing))
+            if id(thing) not in described:
+                described.add(id(thing))
                 yield from described_name(each, thing)
 
 
 def described_name(name: str, thing: Any) -> Iterator[str]:
-    """A class with its public methods, a function, or a value."""
+    """Describe a class with its public methods, a function, or a value."""
     yield f"### {name}\n"
     if not callable(thing) or not hasattr(thing, "__module__") or not inspect.getmodule(thing):
         yield f"`{type(thing).__name__}`\n"
@@ -127,7 +127,7 @@ def described_name(name: str, thing: Any) -> Iterator[str]:
 
 
 def signature(name: str, thing: Any) -> str:
-    """A name with its arguments, one to a line if they are many."""
+    """A name with its arguments, one per line if there are many."""
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
@@ -142,7 +142,7 @@ def signature(name: str, thing: Any) -> str:
 
 
 def paragraphs(text: str | None) -> str:
-    """A docstring as Markdown: what is aligned or indented stays as it is."""
+    """Convert a docstring to Markdown; aligned or indented paragraphs become code blocks."""
     parts = []
     for part in (text or "").split("\n\n"):
         is_aligned = re.search(r"\S {2,}\S|^ {2,}\S", part, re.MULTILINE)
@@ -151,7 +151,7 @@ def paragraphs(text: str | None) -> str:
 
 
 def formats() -> Iterator[str]:
-    """What is read and written, by its registers."""
+    """Describe the formats that are read and written, from their registries."""
     yield "# Formats\n\n## Written for pages\n\n| `--format` | file | media type | one file holds |\n|---|---|---|---|"
     for name, format in FORMATS.items():
         yield row(f"`{name}`", f"`{format.ending}`", format.media, "all pages" if format.together else "one page")
@@ -167,7 +167,7 @@ def formats() -> Iterator[str]:
 
 
 def http() -> Iterator[str]:
-    """All requests, those of `drethtr edit` included."""
+    """Describe all requests, including those of `drethtr edit`."""
     description = api()
     yield f"# HTTP\n\n{description['info']['description']}\n\n`GET /openapi.json` has the same for programs.\n"
     for path, methods in description["paths"].items():
@@ -179,7 +179,7 @@ def http() -> Iterator[str]:
 
 
 def described_request(name: str, operation: dict[str, Any]) -> Iterator[str]:
-    """What one request takes and gives."""
+    """Describe the input and output of a request."""
     yield f"## `{name}`\n\n{plain(operation['summary'])}\n\n| | |\n|---|---|"
     for parameter in operation["parameters"]:
         yield row(f"`{parameter['name']}` ({parameter['in']})", plain(parameter.get("description", "")))
@@ -191,18 +191,18 @@ def described_request(name: str, operation: dict[str, Any]) -> Iterator[str]:
 
 
 def contents(content: dict[str, Any]) -> str:
-    """Media types with the values that they hold."""
+    """Media types with their values."""
     return ", ".join(f"`{media}`{value_of(about.get('schema', {}))}" for media, about in content.items())
 
 
 def value_of(schema: dict[str, Any]) -> str:
-    """A link to the value of a schema, if it has a name."""
+    """A link to the value that a schema refers to, if any."""
     found = re.search(r"#/components/schemas/(\w+)", json.dumps(schema))
     return f" [{found[1]}](#{found[1].lower()})" if found else ""
 
 
 def api() -> dict[str, Any]:
-    """The description of a server that offers everything."""
+    """The OpenAPI description of a server with all features."""
     finder = segmentation_named("auto").finder
     recognizer = Recognizer.load()
     with (

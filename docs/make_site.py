@@ -1,7 +1,7 @@
 """Build the documentation as a web site: `python docs/make_site.py [FOLDER]`, by default `build/docs`.
 
-Pages keep the places that they have in the repository, so that their links hold on the site as they do there; README.md
-is the first. A link to a page or heading that is not there ends the build.
+Pages keep their paths in the repository, so that links work in both places; README.md comes first. A broken link to a
+page or heading fails the build.
 """
 
 import shutil
@@ -16,7 +16,7 @@ PAGES = ("*.md", "LICENSE", "NOTICE", "docs/*.md", "docs/images/*", "samples/**/
 
 
 def make_site(folder: Path) -> Path:
-    """Build the site in a folder; return the folder of its HTML.
+    """Build the site in a folder; returns the folder of its HTML.
 
     Raises:
         CalledProcessError: if a page has a broken link.

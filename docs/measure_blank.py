@@ -1,8 +1,8 @@
-"""Count lines of a data set that would be read as blank paper, though they have a text.
+"""Count lines of data sets that have a text but would be taken for blank paper.
 
     python docs/measure_blank.py lines/*.val.parquet
 
-A line that is blank is read as "", so that each of these is a text that is lost, or an image without its text.
+A blank line is read as "", so each of these is a lost text, or an image without its text.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from drethtr.recognition.confidence.ink import Ink
 
 
 def main() -> None:
-    """Print the names of such lines, then their number."""
+    """Print such lines, then their number."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", nargs="+")
     lines = [sample for sample in open_all(parser.parse_args().data) if sample.text.strip()]

@@ -1,10 +1,9 @@
-"""Measure what "Learn from my corrections" gains on real lines.
+"""Measure the gain of "Learn from my corrections" on real lines.
 
-A person confirms some lines of a hand: what of the others is right then? The lines of each page of a table become a
-scan, one below the other, with their places in a PAGE file. `drethtr edit` reads the folder; the first lines in the
-order of pages are confirmed with their known texts, over the API; it learns from them, and what it learned is adopted.
-The error rate of all lines that were not confirmed is measured before and after that, with the minutes of the processor
-that all of it took.
+After a person has confirmed some lines of a hand, how well are the others read? The lines of each page in a table are
+drawn one below the other as a scan, with a PAGE file for their positions. `drethtr edit` reads the folder; the first
+lines in page order are confirmed with their known texts through the API; it learns from them, and the new model is
+adopted. Printed are the CER of all other lines before and after, and the processor minutes used in total.
 
     python docs/measure_learning.py LINES.parquet 25 50
 """
@@ -32,11 +31,11 @@ MARGIN, GAP = 40, 16
 """Pixels around the lines of a page, and between them."""
 
 BASELINE = 0.72
-"""Where the baseline of a line image lies, of its height."""
+"""Position of the baseline in a line image, relative to its height."""
 
 
 def put_page(folder: Path, name: str, samples: Sequence[Sample]) -> None:
-    """The scan of a page, with the places of its lines."""
+    """Write the scan of a page, and a PAGE file with the positions of its lines."""
     images = [sample.line() for sample in samples]
     width = max(image.shape[1] for image in images) + 2 * MARGIN
     scan = np.full((sum(len(image) + GAP for image in images) + 2 * MARGIN, width), 255, dtype=np.uint8)
@@ -55,7 +54,7 @@ def put_page(folder: Path, name: str, samples: Sequence[Sample]) -> None:
 
 
 def put_pages(folder: Path, samples: Sequence[Sample]) -> dict[tuple[str, str], str]:
-    """A folder of scans, and the known text of each line by the name of its page and its id."""
+    """Write scans to a folder; returns the known text of each line by page name and line id."""
     known: dict[tuple[str, str], str] = {}
     for number, (_, lines) in enumerate(groupby(sorted(samples, key=lambda one: one.page or ""), lambda one: one.page)):
         of_page, name = list(lines), f"{number:03}"
@@ -65,21 +64,21 @@ def put_pages(folder: Path, samples: Sequence[Sample]) -> dict[tuple[str, str], 
 
 
 def lines_of(site: Site) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Id and name of the page of each line, and the line."""
+    """Page id, page name and content of every line."""
     for row in site.ask("GET", "/api/pages"):
         for line in site.ask("GET", f"/api/pages/{row['id']}")["lines"]:
             yield row["id"], row["name"], line
 
 
 def error_rate(site: Site, known: dict[tuple[str, str], str]) -> tuple[float, int]:
-    """CER of the lines that nobody has confirmed, and their number."""
+    """The CER of the unconfirmed lines, and their number."""
     pairs = [(known[name, line["id"]], line["text"]) for _, name, line in lines_of(site) if line["status"] == "read"]
     first, *rest = score([truth for truth, _ in pairs], [text for _, text in pairs])
     return sum(rest, first).cer, len(pairs)
 
 
 def learn(samples: Sequence[Sample], confirmed: int) -> tuple[int, float, float, str]:
-    """Confirm so many lines and learn: the number of the others, their CER before and after, and what was told."""
+    """Confirm some lines and learn; returns the number of other lines, their CER before and after, and a message."""
     with TemporaryDirectory() as place:
         known = put_pages(Path(place), samples)
         with served(Path(place)) as site:
@@ -103,13 +102,13 @@ def main() -> None:
     print("confirmed  others   before    after  processor minutes", flush=True)  # noqa: T201
     for confirmed in map(int, sys.argv[2:]):
         spent = minutes_of_processor()
-        others, before, after, told = learn(samples, confirmed)
+        others, before, after, message = learn(samples, confirmed)
         spent = minutes_of_processor() - spent
-        print(f"{confirmed:9d}{others:8d}{before:9.1%}{after:9.1%}{spent:19.1f}  {told}", flush=True)  # noqa: T201
+        print(f"{confirmed:9d}{others:8d}{before:9.1%}{after:9.1%}{spent:19.1f}  {message}", flush=True)  # noqa: T201
 
 
 def minutes_of_processor() -> float:
-    """What all programs that were started from here, and have ended, have used."""
+    """Processor minutes of all child processes that have ended."""
     used = getrusage(RUSAGE_CHILDREN)
     return (used.ru_utime + used.ru_stime) / 60
 

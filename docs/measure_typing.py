@@ -1,13 +1,13 @@
-"""Count the keys that correcting a reading takes: `drethtr edit` in Chromium, a text editor, and typing from nothing.
+"""Count the keystrokes for correcting readings in `drethtr edit` (in Chromium), in a text editor, and for typing anew.
 
-A typist who knows what is written works through the real page, line by line: she presses keys, and nothing else. She
-goes to a wrong word by F2 or F3, whichever is shorter, types over it, takes another reading of the line by Alt and its
-number where that saves keys, types a line afresh where that is shorter still, and confirms it. What is saved in the
-PAGE file in the end must be what is written. The keys of the text editor and of typing from nothing are computed.
+A simulated typist who knows the text works through the real page, line by line, with the keyboard alone. She goes to a
+wrong word with F2 or F3, whichever is shorter, types over it, takes an alternative reading with Alt and its number
+where that saves keys, retypes a line where that is shorter still, and confirms the line. In the end, the PAGE file must
+contain the true text. Keystrokes in the text editor and for typing anew are computed.
 
-Keys are counted as they are pressed: a modifier that is held counts once, a capital as one key. Seconds follow the
-keystroke-level model of Card, Moran and Newell (1980): K, 0.28 for a key; M, 1.35 for a decision, one for each line and
-for each place where she stops. Nothing is counted for reading and for finding out what is wrong.
+Keystrokes are counted as pressed: a held modifier counts once, a capital as one key. Seconds follow the keystroke-level
+model of Card, Moran and Newell (1980): K, 0.28 per key; M, 1.35 per decision, one for each line and each place where she
+stops. Reading and finding errors are not counted.
 
     drethtr transcribe PAGES/*.alto.xml --lines given --format page --output READ
     python docs/measure_typing.py PAGES READ
@@ -35,7 +35,7 @@ KEY, DECISION = 0.28, 1.35
 """Seconds."""
 
 STOP = 4
-"""Keys that a place to correct takes beside those typed, to choose between ways."""
+"""Estimated keys per correction beside those typed, to choose between ways."""
 
 SEEN = """async ([truth, threshold]) => {
     const { differencesOf, doubtsOf, wordsOf } = await import("/static/page/words.js");
@@ -61,19 +61,19 @@ SEEN = """async ([truth, threshold]) => {
         words: wordsOf(text.textContent),
     };
 }"""
-"""What a person sees of the line where the caret is, beside what she knows is written there."""
+"""What the typist sees of the line at the caret, and its differences from the truth."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What a way of working takes."""
+    """The cost of a way of working."""
 
     keys: int = 0
     decisions: int = 0
 
     @property
     def seconds(self) -> float:
-        """By the keystroke-level model."""
+        """Seconds by the keystroke-level model."""
         return self.keys * KEY + self.decisions * DECISION
 
     def __add__(self, other: "Effort") -> "Effort":
@@ -81,7 +81,7 @@ class Effort:
 
 
 class Typist:
-    """Corrects the pages that are open in a tab, and counts what that takes."""
+    """Corrects pages in a browser tab, and counts the effort."""
 
     def __init__(self, tab: Tab) -> None:
         self.tab = tab
@@ -89,7 +89,7 @@ class Typist:
         self.held = ""
 
     def press(self, key: str, times: int = 1) -> None:
-        """Press a key, maybe with modifiers, which stay held from one press to the next."""
+        """Press a key, possibly with modifiers, which stay held between presses."""
         held, _, _ = key.rpartition("+")
         for _ in range(times):
             new = [name for name in held.split("+") if name and name not in self.held.split("+")]
@@ -104,15 +104,15 @@ class Typist:
         self.tab.keyboard.type(text)
 
     def see(self, truth: str) -> dict[str, Any]:
-        """The line where the caret is."""
+        """The line at the caret."""
         seen: dict[str, Any] = self.tab.evaluate(SEEN, [truth, DOUBTFUL])
         return seen
 
     def correct(self, truth: str) -> None:
-        """Make the line at the caret what is written there, confirm it, and go on."""
+        """Correct the line at the caret, confirm it, and go on."""
         self.effort += Effort(0, 1)
         if self.see(truth)["differences"]:
-            with suppress(Late):  # there are none
+            with suppress(Late):  # the line may have none
                 self.tab.locator(".alternatives").wait_for(timeout=3000)
             self.choose(truth)
         while found := (seen := self.see(truth))["differences"]:
@@ -121,7 +121,7 @@ class Typist:
         self.press("Control+Enter")
 
     def choose(self, truth: str) -> None:
-        """Take another reading of the line, or clear it, if that is shorter than to correct it."""
+        """Take an alternative reading of the line, or retype it, if that is shorter than correcting it."""
         seen = self.see(truth)
         ways = {"": cost_of(seen["text"], truth), "Alt+0": 2 + len(truth)}
         ways |= {f"Alt+{number}": 2 + cost_of(text, truth) for number, text in enumerate(seen["others"], start=1)}
@@ -133,7 +133,7 @@ class Typist:
                 self.type(truth)
 
     def change(self, seen: dict[str, Any], difference: dict[str, Any]) -> None:
-        """Type over what differs."""
+        """Type over a difference."""
         self.go(seen, difference)
         theirs = difference["theirs"]
         if not theirs:
@@ -144,14 +144,14 @@ class Typist:
             self.type(f"{theirs} " if difference["start"] < len(seen["text"]) else f" {theirs}")
 
     def go(self, seen: dict[str, Any], difference: dict[str, Any]) -> None:
-        """Select what differs, or put the caret where words are missing, by the fewest keys."""
+        """Select a difference, or put the caret where words are missing, with the fewest keys."""
         start, end = difference["start"], difference["end"]
         if start == end == len(seen["text"]):
             self.press("Control+End")
             return
         here = seen["last"]
         if start < here:
-            self.press("Control+Home")  # Home alone stays on the row where a long line is wrapped
+            self.press("Control+Home")  # Home alone stays on the same row of a wrapped line
             here = 0
         doubts, words = (
             [word for word in seen[kind] if here < word["end"] and word["start"] <= start]
@@ -162,49 +162,49 @@ class Typist:
         else:
             self.press("F3", len(words))
         if start == end:
-            self.press("ArrowLeft")  # before the word that is selected
+            self.press("ArrowLeft")  # before the selected word
         else:
             self.extend(end + (not difference["theirs"] and end < len(seen["text"])))
 
     def extend(self, end: int) -> None:
-        """Select as far as an offset."""
+        """Extend the selection to an offset."""
         while (last := self.see("")["last"]) != end:
             by_word = "Control+Shift+ArrowRight" if last < end - 1 else "Shift+ArrowRight"
             self.press(by_word if last < end else "Shift+ArrowLeft")
 
 
 def cost_of(text: str, truth: str) -> int:
-    """About how many keys it takes to make a text the truth."""
+    """Estimate the keystrokes to change a text into the truth."""
     words, right = text.split(), truth.split()
     blocks = SequenceMatcher(None, words, right, autojunk=False).get_opcodes()
     return sum(STOP + len(" ".join(right[a:b])) for kind, _, _, a, b in blocks if kind != "equal")
 
 
 def typed(truth: str) -> Effort:
-    """Type a line and press Enter."""
+    """The effort of typing a line and pressing Enter."""
     return Effort(len(truth) + 1, 1)
 
 
 def in_editor(line: TextLine, truth: str) -> Effort:
-    """Make a line that was read the truth in a text editor by the shortest keys, and go to the next one."""
+    """The least effort of correcting a line in a text editor, and going to the next one."""
     words, right = line.text.split(), truth.split()
     effort, place = Effort(2, 1), 0
     for kind, start, end, first, last in SequenceMatcher(None, words, right, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
-        walk = 1 + start - place + (2 + end - start if end > start else 0)  # by words, then to the end of what is wrong
+        walk = 1 + start - place + (2 + end - start if end > start else 0)  # by words, then to the end of the error
         effort += Effort(walk + len(" ".join(right[first:last])) + (start == end), 1)
         place = end
     return min(effort, Effort(2 + len(truth) + 2, 2), key=lambda way: way.seconds)
 
 
 def truths_of(path: Path) -> dict[str, str]:
-    """What is written on the lines of a page."""
+    """The true texts of the lines of a page, by id."""
     return {line.id: " ".join(line.text.split()) for line in read_page(path).lines if line.transcription is not None}
 
 
 def work(tab: Tab, name: str, truths: dict[str, str], file: Path) -> Effort:
-    """Correct a page, and see that the file has it."""
+    """Correct a page, and check that the file has the true text."""
     tab.get_by_role("link", name=f"{name}.jpg").click()
     tab.locator(".text:focus").wait_for()
     typist = Typist(tab)

@@ -1,4 +1,4 @@
-"""`drethtr edit` as a program of its own, for scripts that use it as a person or another program would."""
+"""Run `drethtr edit` as a separate process, for scripts that use it through its API or a browser."""
 
 import json
 import re
@@ -15,13 +15,13 @@ ADDRESS = re.compile(r"is open at (\S+)")
 
 
 class Site(NamedTuple):
-    """A folder that is edited: where, and in which process."""
+    """A running editor: its address and process id."""
 
     address: str
     process: int
 
     def ask(self, method: str, path: str, body: Any = None, revision: str | None = None) -> Any:
-        """What the server answers to a request of its API."""
+        """Send a request to the API, and return the answer."""
         headers = {"Content-Type": "application/json"}
         if revision is not None:
             headers["If-Match"] = f'"{revision}"'
@@ -30,21 +30,21 @@ class Site(NamedTuple):
             return json.load(answer)
 
     def ended(self, job: str) -> dict[str, Any]:
-        """A job when it has ended."""
+        """Wait for a job to end, and return it."""
         while True:
-            told: dict[str, Any] = self.ask("GET", f"/api/jobs/{job}")
-            if told["state"] in ("done", "failed", "cancelled"):
-                return told
+            found: dict[str, Any] = self.ask("GET", f"/api/jobs/{job}")
+            if found["state"] in ("done", "failed", "cancelled"):
+                return found
             sleep(1)
 
     def until_read(self) -> None:
-        """Wait for the last reading that was begun."""
+        """Wait for the most recent reading job."""
         self.ended(next(job["id"] for job in self.ask("GET", "/api/jobs") if job["kind"] == "read"))
 
 
 @contextmanager
 def served(folder: Path, *options: str) -> Iterator[Site]:
-    """The address of a folder, while it can be edited."""
+    """Serve a folder for editing until the end of the block."""
     command = [sys.executable, "-m", "drethtr.cli", "edit", str(folder), "--no-browser", "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:

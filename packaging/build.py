@@ -1,9 +1,9 @@
-"""Build the source archive and the wheels of the last commit, twice, and keep them if both are equal, byte by byte.
+"""Build the source archive and the wheels of the last commit twice, and keep them if both are identical.
 
     python packaging/build.py [FOLDER]          by default dist
 
-There are two wheels: one with the compiled module, for this system, and a pure one for all others. Times in archives
-are those of the commit, or of SOURCE_DATE_EPOCH.
+There are two wheels: one with the compiled module, for this system, and a pure-Python one for all others. Timestamps in
+archives are that of the commit, or SOURCE_DATE_EPOCH.
 """
 
 import gzip
@@ -21,15 +21,15 @@ ROOT = Path(__file__).parents[1]
 
 
 def build(folder: Path, epoch: int) -> list[Path]:
-    """Build everything into a folder; the wheels are made from the source archive."""
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "CFLAGS": "-g0"}  # debug information has paths
+    """Build everything into a folder; the wheels are built from the source archive."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), "CFLAGS": "-g0"}  # debug information contains paths
     run = [sys.executable, "-m", "build", "--outdir", str(folder)]
     with TemporaryDirectory() as place:
         committed = subprocess.check_output(["git", "archive", "HEAD"], cwd=ROOT)
         unpack(io.BytesIO(committed), place)
         subprocess.run([*run, "--sdist", place], env=environment, check=True)
     [archive] = folder.glob("*.tar.gz")
-    level(archive, epoch)
+    normalize(archive, epoch)
     for pure in ("", "1"):
         with TemporaryDirectory() as place:
             unpack(io.BytesIO(archive.read_bytes()), place)
@@ -39,13 +39,13 @@ def build(folder: Path, epoch: int) -> list[Path]:
 
 
 def unpack(archive: io.BytesIO, folder: str) -> None:
-    """Unpack an archive of our own."""
+    """Unpack a trusted archive."""
     with tarfile.open(fileobj=archive) as packed:
         packed.extractall(folder, filter="data")
 
 
-def level(archive: Path, epoch: int) -> None:
-    """Write a source archive again, sorted, without owners and times: setuptools keeps those of the build."""
+def normalize(archive: Path, epoch: int) -> None:
+    """Rewrite a source archive sorted and without owners and times, which setuptools takes from the build."""
     content = io.BytesIO()
     with tarfile.open(archive) as old, tarfile.open(fileobj=content, mode="w", format=tarfile.PAX_FORMAT) as new:
         for member in sorted(old.getmembers(), key=lambda one: one.name):
@@ -57,7 +57,7 @@ def level(archive: Path, epoch: int) -> None:
 
 
 def epoch_of_commit() -> int:
-    """Seconds since 1970 of SOURCE_DATE_EPOCH, or of the last commit."""
+    """SOURCE_DATE_EPOCH, or else the time of the last commit, in seconds since 1970."""
     given = os.environ.get("SOURCE_DATE_EPOCH")
     return int(given or subprocess.check_output(["git", "log", "-1", "--format=%ct"], cwd=ROOT))
 

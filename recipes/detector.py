@@ -1,9 +1,9 @@
-"""Make the line detector of the package: PP-OCRv6 small (Apache-2.0) from rapidocr, with weights in 8 bits.
+"""Convert the line detector for the package: PP-OCRv6 small (Apache-2.0) from rapidocr, with weights in 8 bits.
 
     python recipes/detector.py src/drethtr/layout/models/ppocrv6_det_small.onnx.xz
 
-Weights become int8 with a scale for each output channel; the graph converts them back to float32 when it is loaded, so
-the detector computes in float32 as before. Requires the packages rapidocr and onnx.
+Weights become int8 with a scale per output channel; the graph converts them back to float32, so the detector still
+computes in float32. Requires the packages rapidocr and onnx.
 """
 
 import lzma
@@ -19,17 +19,17 @@ from drethtr.network.pretrained import network_in_rapidocr
 MODEL = "PP-OCRv6_det_small.onnx"
 
 SMALLEST = 512
-"""Smaller arrays stay in float32."""
+"""Arrays with fewer values stay in float32."""
 
 
 def output_channels(model: onnx.ModelProto) -> dict[str, int]:
-    """The axis of the output channels of each weight: 1 for transposed convolutions, else 0."""
+    """The axis of output channels of each weight: 1 for transposed convolutions, else 0."""
     axes = {"Conv": 0, "ConvTranspose": 1}
     return {node.input[1]: axes[node.op_type] for node in model.graph.node if node.op_type in axes}
 
 
 def make_small(model: onnx.ModelProto) -> None:
-    """Store weights in 8 bits, in place."""
+    """Quantize weights to 8 bits, in place."""
     channels = output_channels(model)
     names = identities(model)
     kept, nodes = [], []
@@ -54,7 +54,7 @@ def make_small(model: onnx.ModelProto) -> None:
 
 
 def identities(model: onnx.ModelProto) -> dict[str, str]:
-    """New names of initializers that identity nodes pass on."""
+    """The names that identity nodes give to initializers."""
     return {node.input[0]: node.output[0] for node in model.graph.node if node.op_type == "Identity"}
 
 

@@ -29,7 +29,7 @@ from drethtr.training.finetuning.parts import joined, shuffled_pages
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one training: error rates on test lines, and the minutes of the training steps."""
+    """The result of one training run: error rates on test lines, and minutes of training."""
 
     set: str
     lines: int
@@ -51,7 +51,7 @@ def measured(recognizer: Recognizer, folder: Path, name: str, lines: int = 0, me
 
 
 def learned(model: Path, folder: Path, result: Path, name: str, lines: int, method: str) -> Row:
-    """Fine-tune on so many lines of a set, into `result`, and evaluate."""
+    """Fine-tune on `lines` lines of a set, write the model to `result`, and evaluate it."""
     adapter = method == ADAPTER
     if not result.exists():
         data = result.with_name(f"{name}_{lines}.parquet")
@@ -65,10 +65,10 @@ def learned(model: Path, folder: Path, result: Path, name: str, lines: int, meth
 
 
 def kept(path: Path, files: Sequence[Path], measure: Callable[[], Row]) -> Row:
-    """A row: from its file if it exists, else measured.
+    """Load a row from its file, or else measure and save it.
 
     Raises:
-        DataError: if the file is of other models or lines.
+        DataError: if the file was measured with other models or lines.
     """
     of = [digest_of((file,)) for file in files]
     if not path.exists():
@@ -96,7 +96,7 @@ def rows(model: Path, folder: Path, out: Path, names: Sequence[str], amounts: Se
 
 
 def table(found: Sequence[Row]) -> str:
-    """The table in Markdown."""
+    """Format the rows as a Markdown table."""
     lines = ["| set | lines | method | CER % | 95 % interval | minutes |", "|---|---|---|---|---|---|"]
     for row in found:
         interval = f"{100 * row.cer_low:.1f} to {100 * row.cer_high:.1f}"
@@ -107,7 +107,7 @@ def table(found: Sequence[Row]) -> str:
 
 
 def main() -> None:
-    """Measure, and write the table after each row."""
+    """Measure all rows, writing the table after each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path, help="a model not trained on these sets")
     parser.add_argument("folder", type=Path, help="folder with SET.train.parquet and SET.test.parquet")

@@ -29,7 +29,7 @@ SHARES = ((0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (0.75, 0.8), (0.5, 0.8))
 
 
 def rows(start: Path, data: str, out: Path, samples: int, tests: Sequence[str]) -> Iterator[str]:
-    """The rows of the table."""
+    """Train, then yield the rows of the table."""
     material = gather(Plan(data=(data,), model=str(start), samples=samples))
     train_lines, validation = out / "train.parquet", out / "validation.parquet"
     out.mkdir(parents=True, exist_ok=True)

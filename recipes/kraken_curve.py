@@ -6,7 +6,7 @@ python recipes/kraken_curve.py kraken/bin lines runs/curve hooker_en leopold_de 
 Run it after finetune_curve.py, which leaves the training and validation lines in OUT. kraken's default network is
 trained at its default learning rate on lines 64 pixels high, with batch size one, in bfloat16, on one thread, until it
 has seen as many lines as fine-tuning would. The weights with the best validation result are evaluated on
-FOLDER/SET.test.parquet. Finished trainings are not repeated. The table is printed and written to OUT/kraken.md.
+FOLDER/SET.test.parquet. Finished runs are not repeated. The table is printed and written to OUT/kraken.md.
 """
 
 import argparse
@@ -36,7 +36,7 @@ SPEC = (
 
 
 def listed(samples: Sequence[Sample], folder: Path) -> Path:
-    """Write lines as images beside their texts; returns the file that lists them."""
+    """Write lines as images with text files; returns the file that lists them."""
     store_folder(samples, folder)
     names = folder.with_suffix(".txt")
     names.write_text("".join(f"{path}\n" for path in sorted(folder.glob("*.png"))), encoding="utf-8")
@@ -44,7 +44,7 @@ def listed(samples: Sequence[Sample], folder: Path) -> Path:
 
 
 def trained(programs: Path, run: Path, work: Path) -> float:
-    """Train on the training and validation lines of a fine-tuning run, into `work`; returns the minutes."""
+    """Train in the folder `work` on the training and validation lines of a fine-tuning run; returns the minutes."""
     (train,) = run.glob("*_lines.parquet")
     learn, choose = clean_lines(open_all([str(train)])), clean_lines(open_all([str(run / "validation.parquet")]))
     files = "-t", listed(learn, work / "train"), "-e", listed(choose, work / "choose")
@@ -58,10 +58,10 @@ def trained(programs: Path, run: Path, work: Path) -> float:
 
 
 def measured(programs: Path, test: Sequence[Sample], work: Path) -> Rates:
-    """Rates of the best weights in `work` on the test lines."""
+    """Evaluate the best weights in `work` on the test lines."""
     models = sorted((work / "model").glob("best_*.safetensors"))
     if not models:
-        raise DataError(f"{work}: kraken wrote no model; nothing was learned")
+        raise DataError(f"{work}: kraken wrote no model")
     listed(test, work / "test")
     read = "-I", work / "test" / "*.png", "-o", ".txt", "ocr", "-s", "-m", models[-1]
     call(programs / "kraken", "--threads", 1, *read)
@@ -87,7 +87,7 @@ def learned(programs: Path, folder: Path, out: Path, name: str, lines: int) -> R
 
 
 def main() -> None:
-    """Measure, and write the table after each row."""
+    """Measure all rows, writing the table after each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=Path, help="folder of the programs kraken and ketos")
     parser.add_argument("folder", type=Path, help="folder with SET.test.parquet")

@@ -31,7 +31,7 @@ LINES = 100
 
 
 def without(run: RunConfig, names: Sequence[str]) -> RunConfig:
-    """The run without some sets; the others are drawn more often."""
+    """The run without some sets; the others are sampled more often."""
 
     def of(source: Source) -> Source:
         if not isinstance(source, Real):
@@ -45,7 +45,7 @@ def without(run: RunConfig, names: Sequence[str]) -> RunConfig:
 def rows(
     run: RunConfig, path: Path, out: Path, sets: Sequence[str], also: Sequence[str], never: Sequence[str]
 ) -> Iterator[str]:
-    """The rows of the table, for a run that starts from the model in the file `path`."""
+    """Train, and yield the rows of the table, for a run that starts from the model in the file `path`."""
     model, columns = load_model(path), [*sets, *never]
     start = FromModel(str(path), load_model(SHIPPED).tokenizer.alphabet)
     network = replace(model.network, dropout=0.0, embedding_dropout=0.0)

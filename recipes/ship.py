@@ -1,4 +1,4 @@
-r"""Put a trained model into the package, quantized and with its card; then evaluate the shipped form.
+r"""Put a trained model into the package, quantized and with its card, then evaluate it as shipped.
 
 drethtr language runs/compact/best.safetensors lines/*.train.parquet --text text/eltec_eng.txt.xz --name en \
     --share 0.5 --order 7 --size 200000 --force    # then --name fr and --name de; without csafe_en, which is one text

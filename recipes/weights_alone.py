@@ -1,4 +1,4 @@
-"""Give an older model the alphabet and the n-grams of the shipped one, to compare only the weights.
+"""Give an older model the alphabet and n-grams of the shipped one, to compare the weights alone.
 
 python recipes/weights_alone.py OLDER.safetensors older.safetensors
 drethtr compare older.safetensors:ctc :ctc lines/jls_en.test.parquet lines/csafe_en.test.parquet
@@ -14,7 +14,7 @@ from drethtr.training.start import FromModel
 
 
 def with_weights_of(older: Path, model: Model) -> Model:
-    """A model with the weights of an older one; the older alphabet may lack characters."""
+    """Replace the weights of a model by those of an older one, whose alphabet may lack characters."""
     return replace(model, weights=weights_at_start(FromModel(str(older), model.tokenizer.alphabet), model))
 
 

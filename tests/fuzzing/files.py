@@ -1,4 +1,4 @@
-"""Parts of files that are nearly right, whatever their format, and what a target is."""
+"""Building blocks for almost valid files of any format, and the type of targets."""
 
 import json
 from collections.abc import Callable
@@ -11,14 +11,14 @@ Bytes = st.SearchStrategy[bytes]
 
 
 class Target(NamedTuple):
-    """Files that end like this, and a use of one that may raise nothing but `DrethtrError`."""
+    """Files with an extension, and a use of such a file that may raise nothing but `DrethtrError`."""
 
     ending: str
     files: Bytes
     use: Callable[[Path], object]
 
 
-# Values that readers have to expect anywhere.
+# Values that readers must expect anywhere.
 NUMBERS = st.sampled_from(
     ["0", "-1", "1", "40", "99999", "1e9", "1e999", "nan", "1" * 5000, "٣", "0x1", " 7 ", "1,2", "", "-0.0", "1/2"]
 )
@@ -50,7 +50,7 @@ ANYTHING = st.recursive(
 
 @st.composite
 def mutated(draw: Any, files: Bytes) -> bytes:
-    """A file with a few pieces flipped, cut out, doubled, overwritten or moved."""
+    """A file with a few parts flipped, replaced, repeated, cut off or overwritten."""
     data = bytearray(draw(files))
     for _ in range(draw(st.integers(0, 4))):
         start = draw(st.integers(0, max(len(data) - 1, 0)))
@@ -73,12 +73,12 @@ def mutated(draw: Any, files: Bytes) -> bytes:
 
 
 def escaped(text: str) -> str:
-    """A text for an attribute; what XML forbids stays."""
+    """Escape a text for an attribute; characters forbidden in XML stay."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
 
 
 def elements(names: str, attributes: str, depth: int = 4) -> st.SearchStrategy[str]:
-    """Trees of elements with these names and attributes, separated by spaces, in any order."""
+    """Trees of elements with these names and attributes (separated by spaces), in any order."""
     known = st.dictionaries(st.sampled_from(attributes.split()), VALUES, max_size=3)
 
     def element(inside: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
@@ -93,7 +93,7 @@ def elements(names: str, attributes: str, depth: int = 4) -> st.SearchStrategy[s
 
 @st.composite
 def encoded(draw: Any, texts: st.SearchStrategy[str]) -> bytes:
-    """A text in some encoding, which its declaration need not name."""
+    """A text in some encoding, possibly other than declared."""
     text, encoding = (
         draw(texts),
         draw(st.sampled_from(["utf-8"] * 4 + ["utf-8-sig", "utf-16", "utf-32", "latin-1", "cp1252"])),
@@ -103,10 +103,10 @@ def encoded(draw: Any, texts: st.SearchStrategy[str]) -> bytes:
 
 
 def objects(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Objects with these fields, some of which may be missing or wrong."""
+    """JSON objects with these fields, some of which may be missing."""
     return st.fixed_dictionaries({}, optional=fields) | st.fixed_dictionaries(fields)
 
 
 def as_json(value: Any) -> bytes:
-    """JSON, with halves of characters as it may contain them."""
+    """Encode as JSON, which may contain lone surrogates."""
     return json.dumps(value).encode()

@@ -1,4 +1,4 @@
-"""Indexes that strangers have made: searched, judged and added to."""
+"""Untrusted indexes: search them, judge hits, and add pages."""
 
 import sqlite3
 from contextlib import closing
@@ -24,14 +24,14 @@ STATE = PageState("1", b"1")
 
 
 def stored(number: int, text: str) -> tuple[StoredLine, Posteriors]:
-    """A line of an index, and what it says."""
+    """A line of an index, and its posteriors."""
     place = LinePlace(80, np.array([[0, 0, 0, 20], [80, 0, 80, 20]], dtype=np.int32)).to_bytes()
     lefts = [10.0 * letter for letter in range(len(text))]
     return StoredLine(f"l{number}", text, place, 0.9, False), Posteriors.certain(text, lefts, 4.0)
 
 
 def index_file(folder: Path) -> bytes:
-    """A small index, with a verdict."""
+    """The bytes of a small index with a verdict."""
     path = folder / "made.sqlite"
     lines, posteriors = zip(*(stored(number, text) for number, text in enumerate(LINES)), strict=True)
     with Store.write(path, ABOUT) as store:
@@ -39,7 +39,7 @@ def index_file(folder: Path) -> bytes:
             store.put(PageKey(f"{page}.png", 1), STATE, lines, PackedLines.of(posteriors).to_bytes())
         store.judge(Verdict("sir", PageKey("0.png", 1), "l0", 0.4, True))
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        database.executescript("PRAGMA page_size = 512; VACUUM")  # of few bytes
+        database.executescript("PRAGMA page_size = 512; VACUUM")  # keep it small
     return path.read_bytes()
 
 
@@ -79,7 +79,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(COLUMNS), ODD | st.just(...), SCHEM
 
 @st.composite
 def indexes(draw: Any, made: bytes) -> bytes:
-    """An index with other values, posteriors with other bytes, or other tables."""
+    """An index with changed values, posteriors or tables."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         database.deserialize(made)
         [(packed, place)] = database.execute(
@@ -99,7 +99,7 @@ def indexes(draw: Any, made: bytes) -> bytes:
 
 
 def use_index(path: Path) -> None:
-    """Search an index, judge what is found, and add a page."""
+    """Search an index, judge hits, and add a page."""
     try:
         with open_index(path, threads=1) as index:
             assert all(count >= 0 for count in index.size)
@@ -118,10 +118,10 @@ def use_index(path: Path) -> None:
             store.commit()
             assert store.page(store.page_id(key) or 0)[1][0].text == line.text
     finally:
-        for left in path.parent.glob(f"{path.name}-*"):  # of a file that is not used any more
+        for left in path.parent.glob(f"{path.name}-*"):  # of a closed database
             left.unlink()
 
 
 def targets(folder: Path) -> dict[str, Target]:
-    """The only one; `folder` is for the index that is made once."""
+    """The targets of this module; `folder` is for files generated once."""
     return {"index": Target(".sqlite", mutated(indexes(index_file(folder))), use_index)}

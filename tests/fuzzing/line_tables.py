@@ -15,7 +15,7 @@ from fuzzing.scans import saved
 
 
 def table_rows(kind: str) -> Bytes:
-    """Tables of lines in TSV or JSON Lines."""
+    """Almost valid tables of lines in TSV or JSON Lines."""
     cells = st.lists(VALUES, max_size=4).map("\t".join)
     entries = objects(file=TEXTS | ANYTHING, text=TEXTS | ANYTHING, page=ANYTHING, clean=ANYTHING).map(json.dumps)
     rows = cells if kind == "tsv" else entries | TEXTS

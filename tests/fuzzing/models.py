@@ -1,4 +1,4 @@
-"""Models, the language models in them, and adapters."""
+"""Untrusted models, adapters, and n-gram models."""
 
 import json
 import zlib
@@ -32,7 +32,7 @@ def adapter_files(folder: Path) -> Bytes:
 
 @st.composite
 def with_header(draw: Any, files: Bytes) -> bytes:
-    """A safetensors file in whose header some values are replaced."""
+    """A safetensors file with some values of its header replaced."""
     data = draw(files)
     end = 8 + int.from_bytes(data[:8], "little")
     header = data[8:end].decode()
@@ -52,7 +52,7 @@ NUMBERS = st.sampled_from([0, -1, 1, 2**31, 2**63, 10**30, 0.5, 1e999, None, "1"
 
 @st.composite
 def languages(draw: Any) -> bytes:
-    """Languages as they stand in a model: their facts, which may be wrong, then their n-grams in a row."""
+    """Languages as stored in a model: their metadata, which may be wrong, then their packed n-grams."""
     arrays = {name: bytearray(array.tobytes()) for name, array in LEARNED.arrays().items()}
     for _ in range(draw(st.integers(0, 4))):
         array = arrays[draw(st.sampled_from(sorted(arrays)))]
@@ -67,7 +67,7 @@ def languages(draw: Any) -> bytes:
 
 
 def use_languages(path: Path) -> None:
-    """Read languages as those of a model are, and ask what they make of a text."""
+    """Load languages like those of a model, and score texts with them."""
     facts, _, packed = path.read_bytes().partition(b"\n")
     try:
         header = json.loads(facts)
@@ -82,7 +82,7 @@ def use_languages(path: Path) -> None:
 
 
 def targets(folder: Path) -> dict[str, Target]:
-    """All of them; `folder` is for files that are made once."""
+    """The targets of this module; `folder` is for files generated once."""
     return {
         "model": Target(".safetensors", mutated(with_header(model_files(folder))), load_model),
         "adapter": Target(".safetensors", mutated(with_header(adapter_files(folder))), load_adapter),

@@ -1,4 +1,4 @@
-"""PAGE, ALTO and JSON: what is read is updated, goes through every writer, and comes back."""
+"""PAGE, ALTO and JSON: pages are read, updated, written in every format, and read back."""
 
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ ALTO_PARTS = elements(
 
 @st.composite
 def page_xml(draw: Any) -> str:
-    """PAGE XML that is nearly right."""
+    """Almost valid PAGE XML."""
     line = '<TextLine id="l"><Coords points="1,1 30,1 30,9"/><Baseline points="1,8 30,8"/>{}</TextLine>'
     inside = draw(PAGE_PARTS)
     if draw(st.booleans()):
@@ -52,7 +52,7 @@ def page_xml(draw: Any) -> str:
 
 @st.composite
 def alto(draw: Any) -> str:
-    """ALTO that is nearly right."""
+    """Almost valid ALTO."""
     inside = draw(ALTO_PARTS)
     if draw(st.booleans()):
         line = f'<TextLine ID="l" HPOS="1" VPOS="1" WIDTH="30" HEIGHT="9">{inside}</TextLine>'

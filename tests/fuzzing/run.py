@@ -1,6 +1,6 @@
 """Fuzz the readers for some minutes: python tests/fuzzing/run.py --minutes 10 [page alto json image pdf …].
 
-A case that fails is made as small as possible and kept in the folder `corpus`, which the tests read from then on.
+A failing case is minimized and saved in the folder `corpus`, which the tests read from then on.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from fuzzing.targets import targets  # noqa: E402
 
 CORPUS = HERE / "corpus"
 AT_A_TIME = 200
-"""Cases of a target before the next one has its turn."""
+"""Cases per turn of a target."""
 
 
 def try_case(target: Target, data: bytes, folder: Path) -> None:
-    """Use a file; a `DrethtrError` is an answer, unless it reports a bug in a child process."""
+    """Use a file; a `DrethtrError` is fine, unless it reports a bug in a child process."""
     path = folder / f"case{target.ending}"
     path.write_bytes(data)
     try:
@@ -36,7 +36,7 @@ def try_case(target: Target, data: bytes, folder: Path) -> None:
 
 
 def fuzz(target: Target, cases: int, folder: Path) -> tuple[int, bytes | None]:
-    """Try new cases; returns how many, and the smallest that fails."""
+    """Try new cases; returns their number, and the smallest failing one."""
     tried, failing = 0, None
 
     @settings(
@@ -66,7 +66,7 @@ def fuzz(target: Target, cases: int, folder: Path) -> tuple[int, bytes | None]:
 
 
 def main() -> None:
-    """Fuzz the named targets in turn until the time is over."""
+    """Fuzz the named targets in turn until time is up."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="TARGET")
     parser.add_argument("--minutes", type=float, default=10)

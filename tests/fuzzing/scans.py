@@ -1,4 +1,4 @@
-"""Images of all formats, and PDFs, into which text is written."""
+"""Images of all formats, and PDFs to add text to."""
 
 from io import BytesIO
 from pathlib import Path
@@ -29,7 +29,7 @@ def images() -> Bytes:
 
 
 def saved(picture: Image.Image, kind: str) -> bytes:
-    """An encoded image."""
+    """Encode an image."""
     file = BytesIO()
     picture.save(file, kind)
     return file.getvalue()
@@ -37,7 +37,7 @@ def saved(picture: Image.Image, kind: str) -> bytes:
 
 @st.composite
 def pdfs(draw: Any) -> bytes:
-    """PDFs with contents that may be anything."""
+    """PDFs with arbitrary contents."""
     pdf = pikepdf.new()
     for _ in range(draw(st.integers(1, 2))):
         sides = st.sampled_from([3, 10, 72, 300, 14_400])

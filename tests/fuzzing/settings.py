@@ -1,4 +1,4 @@
-"""Settings: of a run, of a card, and of commands."""
+"""Settings files: of runs, cards and commands."""
 
 import json
 from contextlib import chdir, suppress
@@ -19,7 +19,7 @@ KEYS = ["samples", "train", "validation", "network", "optimizer", "kind", "paths
 
 
 def settings(names: list[str]) -> Bytes:
-    """TOML with these keys, and values of any kind."""
+    """TOML with these keys and any values."""
     values = st.one_of(
         ANYTHING.map(json.dumps),
         st.sampled_from(["[" * 3000, "1979-05-27", "nan", "1" * 5000, "{kind = 'Real'}", "[{}]", "[[]]", "'''", "0x"]),
@@ -31,7 +31,7 @@ def settings(names: list[str]) -> Bytes:
 
 
 def use_settings(path: Path) -> None:
-    """Read the settings of a run, and entries of a card."""
+    """Read a file as settings of a run, and as entries of a card."""
     with suppress(DrethtrError):
         read_additions(path)
     config.load(RunConfig, path)
@@ -57,7 +57,7 @@ VALUES = [
 
 
 def defaults() -> Bytes:
-    """Files of settings that may stand beside scans."""
+    """Settings files that may be found in folders of scans."""
     values = st.sampled_from(VALUES) | (ANYTHING | TEXTS).map(json.dumps)
     rows = st.tuples(st.sampled_from(OPTIONS) | st.text(max_size=5), values).map(" = ".join)
     tables = st.sampled_from([f"[{name}]" for name in (*COMMANDS, "data.check", "nothing")])
@@ -65,7 +65,7 @@ def defaults() -> Bytes:
 
 
 def use_defaults(path: Path) -> None:
-    """Begin commands in a folder with a file of settings; what typer says of values that it refuses is an answer."""
+    """Start commands in a folder with a settings file; typer may refuse bad values."""
     path.with_name(FILE).write_bytes(path.read_bytes())
     with chdir(path.parent), COMMAND.make_context("drethtr", ["info"], resilient_parsing=True) as context:
         context.default_map = default_map(context)

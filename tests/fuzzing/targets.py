@@ -1,6 +1,6 @@
-"""What is fuzzed: for every reader, files that are nearly right, and what must hold of them.
+"""All fuzz targets: almost valid files for every reader, and what must hold for them.
 
-A file is refused with a `DrethtrError`, or read; what was read can be used.
+A file is either refused with a `DrethtrError`, or read, and then it must be usable.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from fuzzing.files import Target
 
 
 def targets(folder: Path) -> dict[str, Target]:
-    """All targets; `folder` is for files that are made once."""
+    """All targets; `folder` is for files generated once."""
     return {
         **page_files.TARGETS,
         **scans.TARGETS,

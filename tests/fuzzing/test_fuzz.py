@@ -1,4 +1,4 @@
-"""A short round of fuzzing, and all cases that failed once; `make fuzz MINUTES=60` goes on."""
+"""A short round of fuzzing, and all cases that once failed; `make fuzz MINUTES=60` goes on."""
 
 from pathlib import Path
 

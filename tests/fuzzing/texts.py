@@ -1,4 +1,4 @@
-"""Texts that pages are checked against: Word documents, TEI and Markdown."""
+"""Texts to check pages against: Word documents, TEI and Markdown."""
 
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +12,7 @@ from drethtr.proofreading.text import fitting, refuse_empty
 from fuzzing.files import TEXTS, Bytes, Target, elements, encoded, mutated
 
 READ = ("My dear Sir,", "I have received your letter", "of the 4th")
-"""What was read on the lines of the page that a text is aligned with."""
+"""The readings of the lines of the page that a text is aligned with."""
 
 RUNNING = st.lists(st.sampled_from(READ) | TEXTS, max_size=6)
 
@@ -24,7 +24,7 @@ BODIES = mutated(encoded(WORD.map(lambda text: f'<w:document xmlns:w="w"><w:body
 
 @st.composite
 def word_documents(draw: Any) -> bytes:
-    """Documents of Word that are nearly right."""
+    """Almost valid Word documents."""
     file = BytesIO()
     with ZipFile(file, "w", draw(st.sampled_from([ZIP_STORED, ZIP_DEFLATED]))) as archive:
         archive.writestr("[Content_Types].xml", "<Types/>")
@@ -41,7 +41,7 @@ HIDDEN = st.sampled_from(["", "<!-- no -->", "<![CDATA[<p>]]>", "<?pb n='1'?>", 
 
 @st.composite
 def tei(draw: Any) -> str:
-    """TEI that is nearly right."""
+    """Almost valid TEI."""
     root = draw(st.sampled_from(["TEI"] * 3 + ["TEI.2", "teiCorpus", "tei"]))
     rows = "<lb/>".join(draw(RUNNING))
     inside = f"<text><p>{rows}{draw(HIDDEN)}</p>{draw(TEI_PARTS)}</text>"
@@ -49,7 +49,7 @@ def tei(draw: Any) -> str:
 
 
 def markdown() -> Bytes:
-    """Texts full of the signs of Markdown."""
+    """Texts full of Markdown markup."""
     signs = [
         "*",
         "**",
@@ -77,7 +77,7 @@ def markdown() -> Bytes:
 
 
 def use_text(path: Path) -> None:
-    """Read a text, and lay it onto the lines of a page, as `drethtr align` does; `check` goes on with that."""
+    """Read a text, and align it with the lines of a page, as `drethtr align` and `drethtr check` do."""
     text = read_running_text(path)
     refuse_empty(path.name, text)
     aligned = fitting(path.name, text, "a page", READ)

@@ -1,4 +1,4 @@
-"""Volumes of pages: METS, IIIF manifests and collections, and ZIP files as other programs export them."""
+"""Volumes of pages: METS, IIIF manifests and collections, and ZIP files like the exports of other programs."""
 
 import shutil
 import warnings
@@ -49,7 +49,7 @@ METS = st.builds(mets_of, GROUPS, LISTED)
 
 @st.composite
 def mets(draw: Any) -> str:
-    """METS that is nearly right."""
+    """Almost valid METS."""
     return draw(METS).replace("</mets:mets>", draw(METS_PARTS) + "</mets:mets>")
 
 
@@ -62,7 +62,7 @@ SIZES = st.fixed_dictionaries({"width": SIDES, "height": SIDES})
 
 
 def canvases(made: Any) -> st.SearchStrategy[list[Any]]:
-    """Canvases of one version of the format, whose sides may be no numbers of pixels."""
+    """Canvases of one version of the format, possibly with invalid sizes."""
     one = st.builds(lambda image, service, size: made(image, service) | size, PLACES, SERVICES, SIZES)
     return st.lists(one, max_size=3)
 
@@ -74,7 +74,7 @@ MANIFESTS = canvases(canvas_3).map(lambda some: manifest_3(*some)) | canvases(ca
 
 @st.composite
 def manifests(draw: Any) -> Any:
-    """Manifests and collections in which some values are replaced."""
+    """Manifests and collections with some values replaced."""
     whole = draw(MANIFESTS)
     if draw(st.integers(0, 4)) == 0:
         whole |= {"type": "Collection", "manifests": draw(ANYTHING)}
@@ -82,7 +82,7 @@ def manifests(draw: Any) -> Any:
 
 
 def replaced(draw: Any, value: Any) -> Any:
-    """A value of JSON in which a few parts are others."""
+    """A JSON value with a few parts replaced."""
     if draw(st.integers(0, 30)) == 0:
         return draw(ANYTHING)
     if isinstance(value, dict):
@@ -107,7 +107,7 @@ ENTRIES = st.lists(st.tuples(NAMES, TIMES, MODES, METHODS, CONTENTS), max_size=5
 def archive_with(entries: list[Any]) -> bytes:
     """A ZIP file of scans, descriptions, volumes and odd entries."""
     file = BytesIO()
-    with ZipFile(file, "w") as archive, warnings.catch_warnings(action="ignore"):  # of names that are there twice
+    with ZipFile(file, "w") as archive, warnings.catch_warnings(action="ignore"):  # about duplicate names
         for name, time, mode, method, content in entries:
             entry = ZipInfo(name, time)
             entry.external_attr, entry.compress_type = mode << 16, method
@@ -116,7 +116,7 @@ def archive_with(entries: list[Any]) -> bytes:
 
 
 def use_volume(path: Path) -> None:
-    """Open the pages of a volume; what is on the web is not fetched."""
+    """Open the pages of a volume; nothing is downloaded."""
     path.with_name("scan.png").write_bytes(PICTURE)
     path.with_name("scan.xml").write_text(DESCRIBED)
     for original in open_originals(path):
@@ -126,7 +126,7 @@ def use_volume(path: Path) -> None:
 
 
 def use_archive(path: Path) -> None:
-    """Open the pages in a ZIP file, which writes nothing beside it or beside its folder."""
+    """Open the pages in a ZIP file, and check that nothing is written outside its temporary folder."""
     before = sorted(path.parent.iterdir())
     try:
         unpacked(path)

@@ -1,4 +1,4 @@
-"""A client of `drethtr edit` that corrects lines until the server is killed, and remembers what was promised to it."""
+"""A client of `drethtr edit` that corrects lines until the server is killed, and records which texts it saved."""
 
 import json
 import re
@@ -15,7 +15,7 @@ ADDRESS = re.compile(r"http://\S+")
 
 
 class Promise(NamedTuple):
-    """A text that the server has said to have saved, and one that was sent later, which it may have saved, too."""
+    """The last text that the server confirmed as saved, and the last one sent, which it may have saved, too."""
 
     page: str
     line: str
@@ -27,7 +27,7 @@ Promises = list[Promise]
 
 
 def correct(log: Path, server: "Popen[bytes]") -> Promises:
-    """Correct every line twice, then end the server; what it has confirmed."""
+    """Correct every line twice, then stop the server; returns what it has confirmed."""
     sent: dict[tuple[str, str], str] = {}
     kept: dict[tuple[str, str], str] = {}
     try:
@@ -45,27 +45,27 @@ def correct(log: Path, server: "Popen[bytes]") -> Promises:
     except HTTPError:
         raise
     except (OSError, HTTPException):
-        pass  # it was killed
+        pass  # the server was killed
     finally:
         server.send_signal(signal.SIGINT)
     return [Promise(*place, text, sent[place]) for place, text in kept.items()]
 
 
 def address_of(log: Path, server: "Popen[bytes]") -> str:
-    """Where the server listens.
+    """Wait for the address of a server in its log.
 
     Raises:
-        OSError: if it has ended.
+        OSError: if the server has ended.
     """
     while server.poll() is None:
         if found := ADDRESS.search(log.read_text("utf-8", "replace")):
             return found[0]
         time.sleep(0.05)
-    raise OSError("it was killed")
+    raise OSError("the server was killed")
 
 
 def ask(address: str, body: dict[str, str] | None = None, revision: str = "") -> Any:
-    """The JSON at an address, or what the change of a line gives."""
+    """Get JSON from an address, or send the change of a line."""
     headers = {"Content-Type": "application/json", "If-Match": revision} if body else {}
     content = json.dumps(body).encode() if body else None
     with urlopen(Request(address, content, headers, method="PUT" if body else "GET"), timeout=60) as answer:

@@ -1,6 +1,6 @@
-"""What a disk may hold when the power fails, from the system calls of a program as `strace` notes them (Linux).
+"""Simulate a disk that loses power, from the system calls of a program recorded by `strace` (Linux).
 
-What was not flushed may be on the disk or not: bytes that were written, and names that were made, moved or removed.
+Whatever was not flushed may or may not be on the disk: bytes written, and names created, moved or removed.
 """
 
 import re
@@ -25,7 +25,7 @@ QUOTED, OPENED = re.compile(r'"((?:\\x[0-9a-f]{2})*)"'), re.compile(r"(\w+)<((?:
 
 
 class Call(NamedTuple):
-    """A system call that succeeded: its arguments as they are noted, what it returned, and the path of that."""
+    """A successful system call: its recorded arguments, the returned value, and the path of a returned descriptor."""
 
     name: str
     arguments: str
@@ -37,7 +37,7 @@ class Call(NamedTuple):
         return [plain(text) for text in QUOTED.findall(self.arguments)]
 
     def descriptor(self) -> tuple[str, str]:
-        """Its first descriptor, and the path of that."""
+        """Its first descriptor and the path of that."""
         found = OPENED.match(self.arguments)
         return (found[1], plain(found[2]).decode()) if found else ("", "")
 
@@ -47,13 +47,13 @@ class Call(NamedTuple):
 
 
 def plain(text: str) -> bytes:
-    """What is noted in hexadecimal."""
+    """Decode a string recorded in hexadecimal."""
     return bytes.fromhex(text.replace("\\x", ""))
 
 
 def calls(log: Path) -> Iterator[Call]:
-    """The calls that succeeded, in the order of their ends."""
-    while not log.read_bytes().endswith(b" +++\n"):  # strace, which is beside the program, ends after it
+    """The successful calls, in the order in which they ended."""
+    while not log.read_bytes().endswith(b" +++\n"):  # strace ends after the program
         time.sleep(0.05)
     begun: dict[str, str] = {}
     for line in log.read_text().splitlines():
@@ -67,14 +67,14 @@ def calls(log: Path) -> Iterator[Call]:
 
 
 class File:
-    """A file: what is on the disk, and the changes since; a change is a place and bytes, or a length."""
+    """A file: its content on the disk, and the changes since; a change is an offset with bytes, or a length."""
 
     def __init__(self, content: bytes = b"") -> None:
         self.content = content
         self.changes: list[tuple[int, bytes | None]] = []
 
     def with_changes(self, taken: slice) -> bytes:
-        """What it holds if only these changes have reached the disk."""
+        """The content if only these changes have reached the disk."""
         content = bytearray(self.content)
         for place, data in self.changes[taken]:
             if data is None:
@@ -91,14 +91,14 @@ class File:
 
 
 NONE, SOME, EACH = slice(0, 0), slice(None, None, 2), slice(None)
-"""Which changes of files have reached the disk."""
+"""Selections of changes that have reached the disk."""
 
 Names = dict[PurePosixPath, File | None]
 """Files by path; None is a folder."""
 
 
 class Disk:
-    """A folder as programs see it, and what of it is sure to be on the disk."""
+    """A folder as programs see it, and the part of it that is certain to be on the disk."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = PurePosixPath(folder)
@@ -109,7 +109,7 @@ class Disk:
         self.places: dict[tuple[str, File], int] = {}
 
     def at(self, text: bytes | str, base: PurePosixPath | None = None) -> PurePosixPath:
-        """A path that a call names."""
+        """Resolve a path in a call."""
         return (base or self.folder) / (text if isinstance(text, str) else text.decode())
 
     def inside(self, path: PurePosixPath) -> bool:
@@ -119,7 +119,7 @@ class Disk:
         """Carry out a call.
 
         Raises:
-            NotImplementedError: for one that is not known here.
+            NotImplementedError: for an unknown call.
         """
         match call.name:
             case "openat" | "creat":
@@ -135,7 +135,7 @@ class Disk:
                     raise NotImplementedError(call.name)
 
     def open(self, call: Call) -> None:
-        """Open a file, which may make it or empty it."""
+        """Open a file, which may create or truncate it."""
         path = self.at(call.path)
         if not self.inside(path) or "O_DIRECTORY" in call.arguments:
             return
@@ -148,7 +148,7 @@ class Disk:
             self.places[str(call.returned), file] = -1 if "O_APPEND" in call.arguments else 0
 
     def write(self, call: Call) -> None:
-        """Write where a descriptor is, or where the call says, or move the descriptor."""
+        """Write at the position of a descriptor or of the call, or move the descriptor."""
         descriptor, path = call.descriptor()
         file = self.seen.get(self.at(path))
         if not isinstance(file, File):
@@ -166,7 +166,7 @@ class Disk:
             self.places[descriptor, file] = place if place < 0 else place + call.returned
 
     def name(self, call: Call) -> None:
-        """Make, move or remove a name."""
+        """Create, move or remove a name."""
         bases = [self.at(plain(text).decode()) for _, text in OPENED.findall(call.arguments)]
         paths = [
             self.at(text, bases[number] if number < len(bases) else None) for number, text in enumerate(call.strings())
@@ -182,7 +182,7 @@ class Disk:
             self.seen.pop(paths[0], None)
 
     def flush(self, path: PurePosixPath) -> None:
-        """What is in a file, or the names in a folder, reach the disk."""
+        """Flush the content of a file, or the names in a folder."""
         file = self.seen.get(path)
         if isinstance(file, File):
             file.flush()
@@ -191,7 +191,7 @@ class Disk:
             self.sure = {name: file for name, file in self.sure.items() if name.parent != path} | here
 
     def losses(self) -> Iterator[dict[PurePosixPath, bytes]]:
-        """What may be on the disk now: files with their contents."""
+        """Possible states of the disk after a loss of power now: files with their contents."""
         for names, taken in product((self.sure, self.seen), (NONE, SOME, EACH)):
             known = {path for path in names if all(parent in names for parent in self.between(path))}
             files = {path: names[path] for path in sorted(known)}
@@ -203,7 +203,7 @@ class Disk:
 
 
 def replay(disk: Disk, log: Path, look: Callable[[int, dict[PurePosixPath, bytes]], None]) -> int:
-    """Carry out the calls of a program, and show what a loss of power may leave before each; returns their number."""
+    """Replay the calls of a program, passing to `look` what a loss of power may leave; returns their number."""
     number = 0
     for number, call in enumerate(calls(log), 1):
         if call.name in ("fsync", "fdatasync") or call.name.startswith(("rename", "unlink")):

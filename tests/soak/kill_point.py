@@ -1,6 +1,6 @@
-"""Kill this process just before its n-th change of the file system or statement of SQL, or some time after its first.
+"""Kill this process just before its n-th file-system change or SQL statement, or some time after the first.
 
-The environment says which.
+Environment variables say which.
 """
 
 import atexit
@@ -14,19 +14,19 @@ from functools import partial
 from typing import Any
 
 AT, AFTER, FOLDER, COUNT = "KILL_AT", "KILL_AFTER", "KILL_FOLDER", "KILL_COUNT"
-"""Names of variables: before which change, how many seconds after the first one, in which folder, and a file for the
-number of changes of a whole run and the seconds from the first one to its end."""
+"""Environment variables: the number of the change, the seconds after the first one, the folder to watch, and a file for
+the number of changes in a whole run and the seconds from the first one to the end."""
 
 CHANGES = frozenset({"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.chown", "os.truncate"})
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
 
 
 def install() -> None:
-    """Count changes from now on; without the variables there is nothing to do."""
+    """Count changes from now on, if the variables are set."""
     if FOLDER not in os.environ:
         return
     folder, last, seconds = os.environ[FOLDER], int(os.environ.get(AT, 0)), os.environ.get(AFTER)
-    count = os.environ.pop(COUNT, None)  # of this process, not of its workers
+    count = os.environ.pop(COUNT, None)  # not for workers
     process, done, first = os.getpid(), 0, 0.0
 
     def look(event: str, arguments: tuple[object, ...]) -> None:
@@ -34,7 +34,7 @@ def install() -> None:
         if not changes or os.getpid() != process:
             return
         path = os.fsdecode(arguments[0]) if isinstance(arguments[0], str | bytes | os.PathLike) else ""
-        if os.path.abspath(path).startswith(folder):  # noqa: PTH100 - as little as possible happens here
+        if os.path.abspath(path).startswith(folder):  # noqa: PTH100 - an audit hook should do little
             step()
 
     def step() -> None:
@@ -53,7 +53,7 @@ def install() -> None:
         os.kill(process, signal.SIGKILL)
 
     class Database(sqlite3.Connection):
-        """A connection whose statements count."""
+        """A connection that counts its statements."""
 
         def execute(self, *arguments: Any) -> sqlite3.Cursor:
             step()
@@ -74,6 +74,6 @@ def install() -> None:
 
 
 def note(path: str, text: str) -> None:
-    """Write what a whole run did."""
+    """Write the record of a whole run."""
     with open(path, "w") as file:  # noqa: PTH123
         file.write(text)

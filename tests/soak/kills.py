@@ -1,7 +1,7 @@
-"""Kill commands, repeat them, and compare the results with a whole run.
+"""Kill commands, repeat them, and compare the results with those of an uninterrupted run.
 
-Half of the kills come just before a change of the file system or a statement of SQL, each of them once where they are
-fewer; the others at random moments. Runs that end before they are killed are not counted.
+Half of the kills come just before a file-system change or SQL statement, at most once each; the others at random
+moments. Runs that end before they are killed are not counted.
 
 python tests/soak/kills.py --kills 100 [transcribe update edit index batch train finetune calibrate]
 """
@@ -36,7 +36,7 @@ STRAY = re.compile(r"\.unfinished$|^\.tmp|\.lock$|\.pages$")
 def run(
     folder: Path, scenario: Scenario, *more: str, under: tuple[str, ...] = (), **variables: str
 ) -> tuple[int, Promises]:
-    """The exit code of a command, below 0 if it was killed, and what it promised before; `under` is run with it."""
+    """Run a command, optionally `under` another; returns its exit code, negative if killed, and what it promised."""
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **variables}
     command = [*under, sys.executable, "-m", "drethtr.cli", *scenario.command, *more]
@@ -47,7 +47,7 @@ def run(
 
 
 def content(path: Path) -> str:
-    """A digest of what matters in a file: of models the weights, of databases the rows, of others all but times."""
+    """A digest of the relevant content of a file: weights of models, rows of databases, otherwise all but times."""
     if path.suffix == ".safetensors":
         tensors = sorted(read_tensors(path).items())
         return " ".join(f"{name} {sha256(value.tobytes()).hexdigest()}" for name, value in tensors)
@@ -60,14 +60,14 @@ def content(path: Path) -> str:
 
 
 def results(folder: Path, scenario: Scenario) -> dict[str, str]:
-    """The contents of the results, by name."""
+    """Digests of the result files, by name."""
     paths = {path for pattern in scenario.results for path in folder.glob(pattern) if path.is_file()}
-    found = sorted(path for path in paths if not path.name.startswith("."))  # the record of results has times
+    found = sorted(path for path in paths if not path.name.startswith("."))  # the record of results contains times
     return {str(path.relative_to(folder)): content(path) for path in found}
 
 
 def damaged(folder: Path) -> list[str]:
-    """The models, pages and databases that cannot be read."""
+    """Models, pages and databases that cannot be read."""
     readers = {".safetensors": read_tensors, ".xml": read_page, ".sqlite": check_database}
     bad = []
     for path in folder.rglob("*"):
@@ -81,10 +81,10 @@ def damaged(folder: Path) -> list[str]:
 
 
 def check_database(path: Path) -> None:
-    """Look whether a database is whole; as any reader, SQLite undoes first what was not finished.
+    """Check the integrity of a database, after SQLite has rolled back unfinished changes.
 
     Raises:
-        sqlite3.Error: if it is not.
+        sqlite3.Error: if it is damaged.
     """
     with closing(sqlite3.connect(path)) as database:
         found = database.execute("PRAGMA integrity_check").fetchall()
@@ -93,7 +93,7 @@ def check_database(path: Path) -> None:
 
 
 def broken(folder: Path, promises: Promises) -> list[str]:
-    """The texts that were said to be saved, and are not."""
+    """Texts that were confirmed as saved but are not there."""
     bad = []
     for promise in promises:
         [path] = folder.rglob(f"{Path(promise.page).stem}.page.xml")
@@ -104,7 +104,7 @@ def broken(folder: Path, promises: Promises) -> list[str]:
 
 
 def strays(folder: Path) -> list[str]:
-    """The temporary files that are left."""
+    """Temporary files left behind."""
     return [str(path.relative_to(folder)) for path in folder.rglob(".*") if STRAY.search(path.name)]
 
 
@@ -116,11 +116,11 @@ def faults(
     before: dict[str, str],
     expected: dict[str, str],
 ) -> list[str]:
-    """What is wrong after a run that ended with `code`, and after the command is repeated.
+    """Find faults after a run that ended with `code`, and after the command was repeated.
 
     Args:
         before: The results before the run.
-        expected: Those of a whole run.
+        expected: The results of an uninterrupted run.
     """
     found = damaged(folder) or broken(folder, promises)
     for path, now in results(folder, scenario).items() if scenario.whole and not found else ():
@@ -137,7 +137,7 @@ def faults(
 
 
 def soak(name: str, kills: int, workshop: Path, random_numbers: random.Random) -> list[str]:
-    """What went wrong when a command was killed so often."""
+    """Kill a command `kills` times; returns all faults."""
     scenario = SCENARIOS[name]
     fresh, whole = workshop / "fresh", workshop / "whole"
     fresh.mkdir()
@@ -167,7 +167,7 @@ def soak(name: str, kills: int, workshop: Path, random_numbers: random.Random) -
         if code == -signal.SIGKILL:
             killed += 1
         elif moment:
-            seconds = (seconds + moment) / 2  # it was faster than the whole run that was timed
+            seconds = (seconds + moment) / 2  # it was faster than the timed run
         for fault in faults(folder, scenario, code, promises, before, expected):
             bad.append(f"{point}: {fault}")
             print(f"{name}, {bad[-1]}", flush=True)  # noqa: T201

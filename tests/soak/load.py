@@ -1,7 +1,7 @@
 """Hours of mixed load on `drethtr serve` and `drethtr edit`: python tests/soak/load.py --minutes 120 --decoder ctc.
 
-Options that are not its own are passed on. Prints each minute what the servers hold, and fails if that grows, if an
-answer is 500, or if a server does not end.
+Unknown options are passed to the servers. Prints the servers' resources every minute, and fails if they grow, if an
+answer has status 500, or if a server does not stop.
 """
 
 import argparse
@@ -26,11 +26,11 @@ from soak.visitors import Visitor  # noqa: E402
 
 KINDS = {"serve": ["serve"], "edit": ["edit", "scans", "--no-browser"]}
 QUIET = 3.0
-"""Seconds without requests before it is measured."""
+"""Seconds without requests before each measurement."""
 
 
 class Soaked:
-    """A server that is asked, and what it held each minute."""
+    """A server under load, and its resources at each minute."""
 
     def __init__(self, kind: str, place: Path, more: list[str], chances: random.Random) -> None:
         self.kind, self.place, self.minutes = kind, place / kind, list[Held]()
@@ -47,17 +47,17 @@ class Soaked:
         self.visitor = Visitor(address_of(self.said, self.server), chances, editing=kind == "edit")
 
     def visit(self) -> None:
-        """Ask it for something."""
+        """Make a random request."""
         self.counts[self.visitor.visit()] += 1
 
     def measure(self) -> None:
-        """Note what it holds, and print it."""
+        """Record and print its resources."""
         self.minutes.append(held(self.server.pid, self.temporary))
         values = ", ".join(f"{value:,} {name}" for name, value in self.minutes[-1]._asdict().items())
         print(f"{self.kind}, {len(self.minutes)} min: {self.counts.total():,} requests; {values}", flush=True)  # noqa: T201
 
     def end(self) -> list[str]:
-        """End the server; what was wrong."""
+        """Stop the server; returns all faults."""
         self.visitor.leave()
         self.server.send_signal(signal.SIGTERM)
         try:
@@ -76,11 +76,11 @@ class Soaked:
 
 
 def main() -> None:
-    """Start the servers, ask them in turn, and end with 1 if something was wrong."""
+    """Start the servers, make requests to them in turn, and exit with 1 after any fault."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=list(KINDS))
     parser.add_argument("--minutes", type=float, default=120)
-    parser.add_argument("--share", type=float, default=0.15, help="of a processor that the servers use; 1: no pauses")
+    parser.add_argument("--share", type=float, default=0.15, help="share of a processor that servers use; 1: no pauses")
     parser.add_argument("--seed", type=int, default=0)
     options, more = parser.parse_known_args()
     chances = random.Random(options.seed)

@@ -1,4 +1,4 @@
-"""What a server holds: memory, descriptors, temporary files, and whether they grow (Linux)."""
+"""Measure the resources of a server, memory, descriptors and temporary files, and detect growth (Linux)."""
 
 import os
 from collections.abc import Sequence
@@ -7,13 +7,13 @@ from statistics import median
 from typing import NamedTuple
 
 MORE_MEMORY, MORE = 1.1, 8
-"""What is no growth: a tenth of the memory, and a few descriptors and temporary files."""
+"""Tolerated growth: a tenth of the memory, and a few descriptors and temporary files."""
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Held(NamedTuple):
-    """What a server and its children hold, when nobody asks them for anything."""
+    """The resources of an idle server and its children."""
 
     megabytes: int
     descriptors: int
@@ -22,13 +22,13 @@ class Held(NamedTuple):
 
 
 def family(process: int) -> list[int]:
-    """A process and those that it has started."""
+    """A process and its descendants."""
     children = Path(f"/proc/{process}/task").glob("*/children")
     return [process, *(one for found in children for child in found.read_text().split() for one in family(int(child)))]
 
 
 def held(process: int, temporary: Path) -> Held:
-    """What a server holds; `temporary` is where it puts temporary files."""
+    """Measure the resources of a server; `temporary` is its folder for temporary files."""
     processes = family(process)
     pages = sum(int(Path(f"/proc/{one}/statm").read_text().split()[1]) for one in processes)
     descriptors = sum(len(list(Path(f"/proc/{one}/fd").iterdir())) for one in processes)
@@ -37,13 +37,13 @@ def held(process: int, temporary: Path) -> Held:
 
 
 def seconds(process: int) -> float:
-    """Processor time of a process, its children, and those of them that have ended."""
+    """Processor time of a process and its children, including those that have ended."""
     fields = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in family(process)]
     return sum(int(ticks) for row in fields for ticks in row[11:15]) / TICKS
 
 
 def grown(minutes: Sequence[Held]) -> list[str]:
-    """What the last third of the minutes has more of than the second; the first is for warming up."""
+    """Resources that grew from the second to the last third of the minutes; the first third is for warming up."""
     third = len(minutes) // 3
     if not third:
         return []

@@ -1,8 +1,8 @@
-"""Lose power at each moment of a command, and look at what is left: python tests/soak/power.py [update edit index …].
+"""Simulate a loss of power at each moment of a command: python tests/soak/power.py [update edit index …].
 
-The system calls of a whole run are recorded by strace and carried out again, on a disk that may lose what was not
-flushed. Whatever it loses: results are as before or as after, models, pages and databases can be read, and in the end
-everything that was said to be written is there.
+strace records the system calls of a run, which are replayed on a disk that may lose whatever was not flushed. In every
+case, results must be as before or as after the run, models, pages and databases must be readable, and in the end
+everything reported as written must be there.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from soak.kills import broken, damaged, results, run  # noqa: E402
 from soak.scenarios import SCENARIOS  # noqa: E402
 
 USUAL = ("transcribe", "update", "edit", "index", "batch", "calibrate")
-"""Training makes too many calls; it writes as `calibrate` does."""
+"""The default commands; training makes too many calls, and writes like `calibrate`."""
 
 
 def lay_out(folder: Path, root: Path, files: dict[PurePosixPath, bytes]) -> None:
-    """Write what is on a disk into a folder, in the place of what is there."""
+    """Replace the content of a folder by the files of a disk."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for path, content in files.items():
@@ -34,7 +34,7 @@ def lay_out(folder: Path, root: Path, files: dict[PurePosixPath, bytes]) -> None
 
 
 def lose_power(name: str, workshop: Path) -> list[str]:
-    """What was wrong after a loss of power at any moment of a command."""
+    """Lose power at every moment of a command; returns all faults."""
     scenario = SCENARIOS[name]
     folder, left, log = workshop / "whole", workshop / "left", workshop / "calls"
     folder.mkdir()
@@ -63,7 +63,7 @@ def lose_power(name: str, workshop: Path) -> list[str]:
     finally_there = next(disk.losses())
     lay_out(left, folder, finally_there)
     if results(left, scenario) != expected:
-        bad.append("in the end: not all results are on the disk")
+        bad.append("at the end: not all results are on the disk")
     bad += broken(left, promises)
     bad += [
         f"{path.name}: not followed"

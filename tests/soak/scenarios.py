@@ -1,4 +1,4 @@
-"""The commands that are killed: with their inputs, and the results that they must give in the end."""
+"""Scenarios for kills and power losses: commands with their inputs, and the results to expect."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,10 +32,10 @@ ON_CPU = ("--device", "cpu")
 class Scenario(NamedTuple):
     """A command in a folder with its inputs.
 
-    again     what is added when it is repeated after a kill
-    results   patterns of the files that must be as after a whole run; all others must at least be readable
-    whole     whether a result is there at once, not step by step
-    client    what asks it while it runs, and ends it; returns what must be found in its files from then on
+    again     options to add when it is repeated after a kill
+    results   patterns of files that must be as after an uninterrupted run; others must at least be readable
+    whole     whether results appear at once, not step by step
+    client    makes requests while it runs, and stops it; returns what its files must contain from then on
     """
 
     prepare: Callable[[Path], None]
@@ -47,12 +47,12 @@ class Scenario(NamedTuple):
 
 
 def model(folder: Path) -> None:
-    """A small model with random weights."""
+    """Write a small model with random weights."""
     save_model(varied_model(), folder / "tiny.safetensors")
 
 
 def scans(folder: Path) -> None:
-    """Two images of a line, and a book of two."""
+    """Write an image of a line, and a book of two."""
     model(folder)
     (folder / "scans").mkdir()
     images = [Image.fromarray(np.asarray(written(text))) for text in ("abc def", "a cabbage", "fed")]
@@ -61,7 +61,7 @@ def scans(folder: Path) -> None:
 
 
 def pages(folder: Path) -> None:
-    """Two scans with their PAGE files."""
+    """Write two scans with PAGE files."""
     model(folder)
     (folder / "scans").mkdir()
     for name in "ab":
@@ -70,13 +70,13 @@ def pages(folder: Path) -> None:
 
 
 def rows(folder: Path) -> None:
-    """Lines in a Parquet file."""
+    """Write lines to a Parquet file."""
     model(folder)
     write_shard(folder / "lines.parquet", range(8))
 
 
 def lines(folder: Path) -> None:
-    """Lines to learn from and to choose by."""
+    """Write training and validation lines."""
     model(folder)
     write_lines(folder / "train.parquet", 0, 60)
     write_lines(folder / "val.parquet", 100, 26)
@@ -84,7 +84,7 @@ def lines(folder: Path) -> None:
 
 
 def readings(folder: Path) -> None:
-    """Lines of which the model reads every other one right."""
+    """Write lines of which the model reads every other one correctly."""
     model(folder)
     (folder / "few").mkdir()
     images = [folder / "few" / f"{number:02}.png" for number in range(26)]
@@ -97,7 +97,7 @@ def readings(folder: Path) -> None:
 
 
 def read_pages(folder: Path) -> None:
-    """Two scans with lines that were read."""
+    """Write two scans whose lines have been read."""
     model(folder)
     for name in "ab":
         put_page(folder / "scans", name, lines=2)
@@ -135,7 +135,7 @@ SCENARIOS = {
         ("train", "run.toml", "--output", "out", "--workers", "0", *ON_CPU),
         ("--resume",),
         ("out/best.safetensors", "out/latest.safetensors"),
-        whole=False,  # one that is trained on has other weights
+        whole=False,  # further training changes the weights
     ),
     "finetune": Scenario(
         lines,

@@ -1,4 +1,4 @@
-"""Python imports this module first: workers that a command starts have its kill point, too."""
+"""Install the kill point: Python imports this module at startup, also in workers of a command."""
 
 import kill_point
 

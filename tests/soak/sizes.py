@@ -1,8 +1,8 @@
-"""Peak memory on large inputs: python tests/soak/sizes.py page|pdf|folder [NUMBER].
+"""Measure peak memory on large inputs: python tests/soak/sizes.py page|pdf|folder [NUMBER].
 
 page    a page with NUMBER given lines (10,000)
 pdf     a PDF of NUMBER pages (1,000)
-folder  a folder of NUMBER line images (100,000), whose results exist but for a hundred
+folder  a folder of NUMBER line images (100,000), of which all but a hundred have results
 """
 
 import resource
@@ -24,11 +24,11 @@ from drethtr.recognition.model_file import save_model  # noqa: E402
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 LEFT = 100
-"""Scans of a large folder that are not read yet."""
+"""Scans of a large folder that have no results yet."""
 
 
 def page(folder: Path, number: int) -> list[str]:
-    """A page with many lines, a hundred in each row."""
+    """Write a page with many lines, a hundred per row; returns arguments to read it."""
     width, height = 6000, 20 * -(-number // 100)
     Image.fromarray(np.tile(np.asarray(written("ab", 20)), (height // 20, width // 34 + 1))[:, :width]).save(
         folder / "a.png"
@@ -45,14 +45,14 @@ def page(folder: Path, number: int) -> list[str]:
 
 
 def pdf(folder: Path, number: int) -> list[str]:
-    """A book of many small pages."""
+    """Write a book of many small pages; returns arguments to read it."""
     scan = Image.fromarray(np.asarray(written("abc def", 60)))
     scan.save(folder / "a.pdf", save_all=True, append_images=[scan] * (number - 1), resolution=300)
     return ["a.pdf", "--lines", "whole", "--format", "pdf,txt", "--output", "out"]
 
 
 def folder(folder: Path, number: int) -> list[str]:
-    """A large folder of line images, most of them read."""
+    """Write a large folder of line images, most with results; returns arguments to read it."""
     for name in ("scans", "out"):
         (folder / name).mkdir()
     Image.fromarray(np.asarray(written("abc"))).save(folder / "a.png")
@@ -72,7 +72,7 @@ MAKERS: dict[str, tuple[Callable[[Path, int], list[str]], int]] = {
 
 
 def main() -> None:
-    """Make an input, read it with a small model, and print the peak of the memory."""
+    """Generate an input, read it with a small model, and print the peak memory."""
     make, usual = MAKERS[sys.argv[1]]
     number = int(sys.argv[2]) if len(sys.argv) > 2 else usual
     with tempfile.TemporaryDirectory() as place:

@@ -1,11 +1,11 @@
-"""Every kind of request once, and what counts as growth; `make load` goes on."""
+"""Make every kind of request once, and test what counts as growth; `make load` goes on."""
 
 import random
 import sys
 
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what a process holds is looked up in /proc")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
 
 def test_a_server_takes_all_kinds_of_requests_and_ends(tmp_path, tiny_path):

@@ -1,4 +1,4 @@
-"""Power is lost at each moment of a few commands; `make soak` goes on with the others."""
+"""Lose power at each moment of a few commands; `make soak` goes on with the others."""
 
 import subprocess
 import sys
@@ -10,14 +10,14 @@ POWER = Path(__file__).with_name("power.py")
 
 
 def records_calls() -> bool:
-    """Whether strace is here, and may look at other programs."""
+    """Whether strace is installed and permitted."""
     try:
         return subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], capture_output=True).returncode == 0
     except OSError:
         return False
 
 
-@pytest.mark.skipif(not records_calls(), reason="system calls are recorded by strace")
+@pytest.mark.skipif(not records_calls(), reason="needs strace")
 @pytest.mark.parametrize("command", ["update", "index", "batch", "calibrate"])
 def test_a_loss_of_power_leaves_results_as_before_or_after(command):
     done = subprocess.run([sys.executable, POWER, command], capture_output=True, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Those who ask a server: with lines and pages, broken and large bodies, requests that stop, downloads broken off."""
+"""Clients that put load on a server: lines and pages, broken and large bodies, stalled requests, aborted downloads."""
 
 import json
 import random
@@ -17,15 +17,15 @@ from made_pages import TEXTS, blank, write
 SAMPLES = Path(__file__).parents[2] / "samples"
 AT_ONCE = 8
 HELD_OPEN = 32
-"""Connections that begin a request and stop; the oldest is closed for a new one, if the server has not done so."""
+"""Most connections with a stalled request; a further one replaces the oldest."""
 
 Visit = Callable[[], str]
 
 
 class Visitor:
-    """Asks one server; every visit returns what came of it: the status of the answer, or how it was broken off.
+    """Makes requests to a server; every visit returns the status of the answer, or how it was aborted.
 
-    A server with a folder (`drethtr edit`) is also asked for what is in the folder, and to change it.
+    With `editing` (`drethtr edit`), it also requests and changes the content of the folder.
     """
 
     def __init__(self, address: str, chances: random.Random, *, editing: bool) -> None:
@@ -43,21 +43,21 @@ class Visitor:
         self.visits: Sequence[Visit] = [*sent, *rude, *(folder * 2 if editing else [])]
 
     def visit(self) -> str:
-        """Ask for something."""
+        """Make a random request."""
         act = self.chances.choice(self.visits)
         return f"{act.__name__} {act()}"
 
     def leave(self) -> None:
-        """Close what was held open."""
+        """Close the stalled connections."""
         for connection in self.slow:
             connection.close()
 
     def ask(self, path: str, body: bytes | None = None, **more: Any) -> str:
-        """The status of an answer."""
+        """Make a request; returns the status."""
         return self.answer(path, body, **more)[0]
 
     def answer(self, path: str, body: bytes | None = None, method: str = "", **headers: str) -> tuple[str, bytes]:
-        """The status and the body of an answer."""
+        """Make a request; returns status and body."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         request = Request(self.address + path, body, named, method=method or ("POST" if body is not None else "GET"))
         try:
@@ -70,7 +70,7 @@ class Visitor:
             return "closed", b""
 
     def begin(self, start: bytes) -> socket.socket:
-        """A connection that has sent this."""
+        """Open a connection, and send the start of a request."""
         parts = urlsplit(self.address)
         connection = socket.create_connection((parts.hostname, parts.port), timeout=60)
         connection.sendall(start)
@@ -124,11 +124,11 @@ class Visitor:
     # The folder.
 
     def json(self, path: str) -> Any:
-        """What is at an address."""
+        """Get JSON from a path."""
         return json.loads(self.answer(path)[1])
 
     def a_line(self) -> tuple[str, Any]:
-        """The address and the content of a line."""
+        """The path and content of a random line."""
         page = self.chances.choice(self.json("/api/pages"))["id"]
         line = self.chances.choice(self.json(f"/api/pages/{page}")["lines"])
         return f"/api/pages/{page}/lines/{line['id']}", line
