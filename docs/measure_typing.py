@@ -6,7 +6,7 @@ where that saves keys, retypes a line where that is shorter still, and confirms 
 contain the true text. Keystrokes in the text editor and for typing anew are computed.
 
 Keystrokes are counted as pressed: a held modifier counts once, a capital as one key. Seconds follow the keystroke-level
-model of Card, Moran and Newell (1980): K, 0.28 per key; M, 1.35 per decision, one for each line and each place where she
+model of Card, Moran and Newell (1980): K, 0.28 per key; M, 1.35 per decision, one per line and per place where she
 stops. Reading and finding errors are not counted.
 
     drethtr transcribe PAGES/*.alto.xml --lines given --format page --output READ

@@ -1,4 +1,4 @@
-"""A small archive that a person has transcribed, so that what is found in it is known."""
+"""A small transcribed archive, so that the hits of a search are known."""
 
 import sqlite3
 from contextlib import closing
@@ -14,7 +14,7 @@ from drethtr.search.build import open_builder
 
 
 def put_scan(folder, name, texts):
-    """A scan with a PAGE file beside it, whose lines have texts without confidences."""
+    """Write a scan with a PAGE file, whose lines have texts without confidences."""
     page = write(blank(700, 400), texts)
     page.image.save(folder / f"{name}.png")
     lines = tuple(
@@ -32,7 +32,7 @@ def put_scan(folder, name, texts):
 
 
 def make_archive(folder):
-    """Two pages; a word runs over a line end of the second."""
+    """Write two pages; on the second, a word is hyphenated at the end of a line."""
     folder.mkdir()
     put_scan(folder, "one", TEXTS[:4])
     put_scan(folder, "two", ["The trea-", "sure is hidden", *TEXTS[4:6]])
@@ -40,7 +40,7 @@ def make_archive(folder):
 
 
 def build_index(archive, recognizer, path, **options):
-    """Index an archive; returns how many pages were read."""
+    """Index an archive; returns the number of pages read."""
     with open_builder(path, recognizer, segmentation_named("auto"), **options) as builder:
         builder.remove_deleted()
         files = sorted(archive.glob("*.xml"))
@@ -51,7 +51,7 @@ def build_index(archive, recognizer, path, **options):
 
 
 def contents(path):
-    """All rows of an index that do not tell when it was made."""
+    """All rows of an index, except timestamps."""
     with closing(sqlite3.connect(path)) as database:
         pages = database.execute("SELECT id, scan, number, digest, confidences, posteriors FROM pages").fetchall()
         return pages, database.execute("SELECT * FROM lines").fetchall()

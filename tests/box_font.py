@@ -1,4 +1,4 @@
-"""A font made here rather than stored: its letters are boxes, so that a test knows what it should see."""
+"""A generated font whose letters are boxes, so that tests know what to expect."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def draw(pen, characters):
 
 @pytest.fixture
 def make_font(tmp_path):
-    """Write a font file; `drawn_as` says what it draws in place of a character, `letters` what it maps at all."""
+    """Write a font file that maps `letters`; `drawn_as` gives other characters to draw in place of some."""
     builder = pytest.importorskip("fontTools.fontBuilder")
     from fontTools.pens.ttGlyphPen import TTGlyphPen
 

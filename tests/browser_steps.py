@@ -1,4 +1,4 @@
-"""Steps through the page of `drethtr edit`, for tests in a browser."""
+"""Steps through `drethtr edit`, for tests in a browser."""
 
 from contextlib import contextmanager
 from threading import Thread
@@ -12,7 +12,7 @@ from drethtr.server.app import make_app
 
 @contextmanager
 def served(folder, model, samples=None):
-    """The address of a folder, while it can be edited; `samples` is how long it learns."""
+    """Serve a folder for editing; `samples` is the length of training."""
     recognizer, finder = Recognizer.load(model), lambda original: Projection()
     with (
         listener("127.0.0.1", 0) as door,
@@ -40,15 +40,15 @@ def enter(tab, name):
 
 
 def texts(tab):
-    """The texts of the lines that are shown."""
+    """The texts of the displayed lines."""
     return tab.locator(".line .text").all_inner_texts()
 
 
 def text_of(tab, number):
-    """The text of a line, from 1."""
+    """The text of a line, counted from 1."""
     return tab.locator(".line .text").nth(number - 1)
 
 
 def wait_until_saved(tab):
-    """Wait until the page says that all is saved."""
+    """Wait until the page reports that everything is saved."""
     tab.locator(".saved[data-state=saved]").wait_for()

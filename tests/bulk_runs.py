@@ -1,4 +1,4 @@
-"""Lines to read in bulk, an engine that needs no processes, and `drethtr batch` in a process of its own."""
+"""Lines for bulk reading, an engine without processes, and `drethtr batch` in a separate process."""
 
 import json
 import os
@@ -27,7 +27,7 @@ IMAGES = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
 class Here(Engine):
-    """Reads in this process: the same work, with nothing to start."""
+    """Does the same work in this process."""
 
     def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         reader = work.begin()
@@ -35,7 +35,7 @@ class Here(Engine):
 
 
 def line(number: int) -> bytes:
-    """An encoded line, of another width and text for every number."""
+    """An encoded line, with another width and text for every number."""
     file = BytesIO()
     text = f"{'abcdefghij'[number % 10] * (1 + number % 7)} {number:03}"
     Image.fromarray(np.asarray(written(text))).save(file, "PNG")
@@ -45,7 +45,7 @@ def line(number: int) -> bytes:
 def write_shard(
     path: Path, numbers: Iterable[int], cells: Mapping[int, Any] | None = None, group: int = 7, **columns: Any
 ) -> str:
-    """Lines in a Parquet file, as Hugging Face has them; `cells` are put in place of some."""
+    """Write lines to a Parquet file in Hugging Face's format; `cells` replace some of them."""
     numbers = list(numbers)
     cells = {number: {"bytes": line(number), "path": None} for number in numbers} | dict(cells or {})
     images = pa.array([cells[number] for number in numbers], IMAGES)
@@ -54,19 +54,19 @@ def write_shard(
 
 
 def table(folder: Path) -> list[dict[str, Any]]:
-    """The rows of an output, as any program reads them: the folder is one table."""
+    """The rows of an output folder, read as one table."""
     rows: list[dict[str, Any]] = pq.read_table(folder).to_pylist()
     return rows
 
 
 def quarantine(folder: Path) -> list[dict[str, Any]]:
-    """What the quarantine says."""
+    """The rows in quarantine."""
     files = sorted((folder / "_quarantine").glob("*"))
     return [json.loads(row) for file in files for row in file.read_text(encoding="utf-8").splitlines()]
 
 
 def start(*arguments: object, **variables: str) -> subprocess.Popen[str]:
-    """`drethtr batch` in a process group of its own, with these environment variables."""
+    """Start `drethtr batch` in its own process group, with these environment variables."""
     command = [sys.executable, "-m", "drethtr.cli", "batch", *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "CUDA_VISIBLE_DEVICES": ""} | variables
     return subprocess.Popen(
@@ -75,14 +75,14 @@ def start(*arguments: object, **variables: str) -> subprocess.Popen[str]:
 
 
 def wait_for_parts(run: subprocess.Popen[str], folder: Path, number: int) -> None:
-    """Wait until so many parts are there; the run must not be over by then."""
+    """Wait for a number of parts, before the run has ended."""
     while len(list(folder.glob("*.parquet"))) < number:
         assert run.poll() is None, run.communicate()
         time.sleep(0.005)
 
 
 def workers(run: subprocess.Popen[str], mark: str) -> list[int]:
-    """The processes below a run that have `mark` in their command lines."""
+    """The descendants of a run that have `mark` in their command lines."""
     commands, parents = {}, {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -97,12 +97,12 @@ def workers(run: subprocess.Popen[str], mark: str) -> list[int]:
 
 
 def kill(pid: int) -> None:
-    """End a process at once."""
+    """Kill a process."""
     os.kill(pid, signal.SIGKILL)
 
 
 def load_fragile(model: Path) -> Recognizer:
-    """A recognizer whose process is killed by blank lines, as by an image that needs more memory than there is."""
+    """A recognizer whose process is killed by blank lines, as by an image that exhausts the memory."""
     recognizer = Recognizer.load(model)
     read = recognizer.read_lines
 
@@ -116,6 +116,6 @@ def load_fragile(model: Path) -> Recognizer:
 
 
 def die() -> Recognizer:
-    """A recognizer that there is no memory for."""
+    """Get killed while loading a recognizer, as without enough memory."""
     kill(os.getpid())
     raise AssertionError

@@ -1,4 +1,4 @@
-"""The command line, and lines to read with it, for tests of commands."""
+"""Fixtures for tests of commands: the command line, and lines to read."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ DOUBTS = re.compile(
 
 
 class Outcome(NamedTuple):
-    """How a command ended, and what it said; not what `transcribe` always says in the end, and of the tiny model."""
+    """Exit code and output of a command, without the closing summary and the calibration note on stderr."""
 
     code: int
     out: str
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
 
 @pytest.fixture
 def drethtr(monkeypatch, capsys):
-    """The command line, run as a person's shell runs it."""
+    """Run the command line as from a shell."""
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["drethtr", *map(str, arguments)])

@@ -1,4 +1,4 @@
-"""Small models and lines that many tests share."""
+"""Small models and lines shared by many tests."""
 
 import os
 from dataclasses import replace
@@ -22,11 +22,11 @@ from drethtr.recognition.model_file import Model, save_model
 from drethtr.text.tokenizer import UNK, Characters, Tokenizer
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # One processor for each worker and for what it starts.
+    # One processor per worker, including its child processes.
     torch.set_num_threads(1)
     os.environ["OMP_NUM_THREADS"] = "1"
 
-# A busy machine is no failure.
+# A busy machine must not fail tests.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
@@ -43,7 +43,7 @@ TINY = NetworkConfig(
 
 
 def written(text: str, height: int = 40) -> Line:
-    """A line with some printed text."""
+    """A line of printed text."""
     image = Image.new("L", (20 + 7 * len(text), height), 240)
     ImageDraw.Draw(image).text((8, height // 3), text, fill=20)
     return np.asarray(image)
@@ -56,7 +56,7 @@ def fresh_model(network: NetworkConfig, tokenizer: Tokenizer, preparation: Prepa
 
 @pytest.fixture
 def tiny_model() -> Model:
-    """A small model with random weights that can be told apart from silence."""
+    """A small model with random weights, whose outputs vary."""
     return varied_model()
 
 
@@ -69,7 +69,7 @@ def varied_model() -> Model:
     assert head is not None
     for weight in (head.refine.weight, network.to_logits.weight):
         torch.nn.init.normal_(weight)
-    with torch.no_grad():  # it shall read nothing outside its alphabet
+    with torch.no_grad():  # never output unknown characters
         head.refine.bias.view(head.steps, -1)[:, UNK] = -1e4
         network.to_logits.weight[UNK] = 0
     return with_network(Model(TINY, {}, tokenizer, Preparation(height=48), {"name": "tiny"}), network)
@@ -93,7 +93,7 @@ def tiny_path(tiny_model: Model, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def draw():
-    """Encode a small picture of some text, 16 pixels high."""
+    """Encode a picture of a text, 16 pixels high."""
 
     def encode(text, form="PNG", width=None, **options):
         image = Image.new("L", (width or 8 * len(text) + 8, 16), 255)
@@ -107,7 +107,7 @@ def draw():
 
 @pytest.fixture
 def make_samples(draw):
-    """Samples of some set, `a0`, `a1`, ... longer and longer."""
+    """Samples of a set, with the texts `a0`, `a1x`, `a2xx`, …"""
 
     def make(name, count):
         texts = [name + str(number) + "x" * (number % 7) for number in range(count)]

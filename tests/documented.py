@@ -1,4 +1,4 @@
-"""The pages of the documentation, and the blocks of code in them, for tests that parse and run them."""
+"""The pages of the documentation and their code blocks, for tests that parse and run them."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ FENCE = re.compile(
 
 
 class Block(NamedTuple):
-    """A block of code, and the block of text or data that follows it at once: what it prints."""
+    """A block of code, and its output, if the next block of text or data shows it."""
 
     language: str
     code: str
@@ -20,7 +20,7 @@ class Block(NamedTuple):
 
     @property
     def commands(self) -> list[str]:
-        """What a person types, a command in each."""
+        """The commands to type."""
         lines = self.code.replace("\\\n", " ").splitlines()
         if self.language == "console":
             return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
@@ -41,5 +41,5 @@ def blocks(page: Path) -> list[Block]:
 
 
 def name_of(page: Path) -> str:
-    """A page as tests call it."""
+    """The path of a page, as the name of a test case."""
     return page.relative_to(ROOT).as_posix()

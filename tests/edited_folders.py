@@ -1,4 +1,4 @@
-"""Folders of scans for tests: pages written by a font, some of them with files that say what is on them."""
+"""Folders of scans for tests: pages rendered with a font, some with page files."""
 
 from made_pages import TEXTS, blank, write
 
@@ -31,7 +31,7 @@ def page_of(name, made, confidence=0.9):
 
 
 def put_page(folder, stem, format="page", confidence=0.9, lines=LINES, ink=40):
-    """A scan with a file of lines that were read, or of a person if there is no confidence."""
+    """Write a scan with a page file, of lines that were read or, without confidence, transcribed by a person."""
     made = scan(lines, ink)
     folder.mkdir(parents=True, exist_ok=True)
     made.image.save(folder / f"{stem}.png")
@@ -43,7 +43,7 @@ def put_page(folder, stem, format="page", confidence=0.9, lines=LINES, ink=40):
 
 
 def foreign(path):
-    """The same file, as if another program had written it."""
+    """Rewrite a file as if from another program."""
     path.write_bytes(
         path.read_bytes().replace(b"<Creator>drethtr ", b"<Creator>others ").replace(b">drethtr<", b">others<")
     )

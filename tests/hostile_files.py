@@ -1,4 +1,4 @@
-"""Files made to take all memory or time, or to end a program."""
+"""Files made to exhaust memory or time, or to crash a program."""
 
 import pikepdf
 from pikepdf import Array, Dictionary, Name
@@ -29,7 +29,7 @@ def many_strokes(path, number=1_000_000):
 
 
 def inflated_contents(path, gigabytes=4):
-    """A PDF of a few MB whose last content stream is of gigabytes."""
+    """A PDF of a few MB whose last content stream inflates to gigabytes."""
     import zlib
 
     packer = zlib.compressobj(9, wbits=-15)
@@ -53,7 +53,7 @@ def null_in_contents(path):
 
 
 def many_scans(path, side=3000, repeats=400):
-    """A JPEG of few bytes that refines its pixels hundreds of times."""
+    """A small JPEG that refines its pixels hundreds of times."""
     Image.new("L", (side, side), 128).save(path, "JPEG", progressive=True, quality=50)
     data = path.read_bytes()
     last = data.rindex(b"\xff\xda")

@@ -1,4 +1,4 @@
-"""Work that takes memory, or does not survive; in a module of its own, which a new process can import."""
+"""Work that takes memory or gets killed, in a separate module that a new process can import."""
 
 import os
 import signal
@@ -12,16 +12,16 @@ ROWS_OF_A_MEGABYTE = 250_000
 
 
 def fill(megabytes: int, times: int = 1, beside: Tensor | None = None) -> None:
-    """Take so much memory and give it back, again and again, `beside` something that is there."""
+    """Allocate and free memory repeatedly, while `beside` stays allocated."""
     for _ in range(times):
         torch.ones(megabytes, ROWS_OF_A_MEGABYTE).sum()
 
 
 def filling(megabytes: int, *, times: int = 1, held: int = 0) -> Callable[[], None]:
-    """The same made ready, with so many other megabytes held all the time."""
+    """Prepare `fill`, with `held` megabytes allocated all the time."""
     return partial(fill, megabytes, times, torch.ones(held, ROWS_OF_A_MEGABYTE))
 
 
 def dying() -> Callable[[], None]:
-    """Ends its process as a system does that lacks memory."""
+    """Prepare killing the process, as a system does when it lacks memory."""
     return partial(os.kill, os.getpid(), signal.SIGKILL)

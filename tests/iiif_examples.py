@@ -1,4 +1,4 @@
-"""Manifests of IIIF as libraries write them."""
+"""IIIF manifests like those of libraries."""
 
 LIBRARY = "https://library.example"
 SIZE = (400, 180)

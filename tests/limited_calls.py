@@ -1,4 +1,4 @@
-"""Functions for a child process, called by name."""
+"""Functions to call in a child process."""
 
 import os
 import sys
@@ -55,7 +55,7 @@ def printed():
 
 
 def lied(head, content):
-    """An answer as a process may send it that a damaged file has taken over."""
+    """Send an answer as a compromised process might."""
     os.write(answers(), HEAD.pack(head, content) + b"[")
     os._exit(0)
 

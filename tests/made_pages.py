@@ -1,4 +1,4 @@
-"""Pages written by a font: their lines, where they stand and what they say are known."""
+"""Pages rendered with a font: positions and texts of their lines are known."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +20,7 @@ TEXTS = (
 
 
 class MadeLine(NamedTuple):
-    """A text, and left, top, right and bottom of its ink."""
+    """A text, and the box of its ink: left, top, right, bottom."""
 
     text: str
     box: tuple[int, int, int, int]
@@ -51,7 +51,7 @@ def write(page, texts, left=80, top=60, size=34, pitch=70, ink=40):
 
 
 def letter():
-    """A page with a line for each of the texts."""
+    """A page with a line per text."""
     return write(blank(width=700, height=680), TEXTS)
 
 
@@ -65,7 +65,7 @@ def overlap(box, points):
 
 
 def matched(page, polygons):
-    """For each made line the place of the polygon that covers it best; fails if one is missed or met twice."""
+    """For each line of the page, the index of the best matching polygon; fails if lines are missed or merged."""
     places = []
     for line in page.lines:
         shares = [overlap(line.box, polygon) for polygon in polygons]

@@ -1,4 +1,4 @@
-"""METS files as libraries and OCR-D write them."""
+"""METS files like those of libraries and OCR-D."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ PAGE_TYPE, ALTO_TYPE = "application/vnd.prima.page+xml", "application/alto+xml"
 
 
 def mets_of(groups: Mapping[str, Sequence[tuple[str, str, str]]], pages: Sequence[tuple[str, Sequence[str]]]) -> str:
-    """Groups of files, each an id, a type and a place; pages by the value of ORDER, and the ids of their files."""
+    """A METS file from groups of files (id, type, location) and pages (value of ORDER, ids of files)."""
     sections = "".join(
         f'<mets:fileGrp USE="{use}">'
         + "".join(

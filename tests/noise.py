@@ -1,4 +1,4 @@
-"""Small networks that write a text of their own on every line of noise."""
+"""Small networks that read another text on every line of noise."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ VOCABULARY = 12
 
 
 def noisy_weights(**changes) -> DRetHTR:
-    """Random weights, so large that little in the image or the text changes much in what is written."""
+    """A network with random weights so large that small changes of image or text have a large effect."""
     torch.manual_seed(0)
     made = DRetHTR(replace(TINY, **changes), VOCABULARY).eval().requires_grad_(False)
     for weight in (made.embed.tokens.weight, *(w for block in made.blocks for w in block.parameters() if w.dim() > 1)):
@@ -27,16 +27,16 @@ def noisy_weights(**changes) -> DRetHTR:
 
 
 def network(**changes) -> TorchNetwork:
-    """A network with these weights."""
+    """The backend of a network with such weights."""
     return TorchNetwork(noisy_weights(**changes))
 
 
 def noise_lines(made: Network, lines: int, seed: int = 0) -> ImageMemory:
-    """Image memory of lines of noise of different widths."""
+    """The image memory of lines of noise of different widths."""
     rng = np.random.default_rng(seed)
     return made.encode([rng.uniform(-1, 1, (48, rng.integers(40, 200))).astype(np.float32) for _ in range(lines)])
 
 
 def find(strategy: Strategy, made: Network, memory: ImageMemory, alternatives: int = 0, languages=NO_LANGUAGE):
-    """What a strategy finds that sees lines at one width."""
+    """Decode with a strategy, from a single view."""
     return strategy.find(made, [View.of(memory)], alternatives, languages)

@@ -1,11 +1,11 @@
-"""Pictures that hold no writing, made here: what a recognizer should not believe it can read."""
+"""Generated pictures without writing, which a recognizer should not be confident about."""
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 
 def clouds(shape, spot, rng):
-    """Smooth noise of unit spread, its spots so many pixels wide."""
+    """Smooth noise of unit variance, with spots `spot` pixels wide."""
     height, width = shape
     noise = rng.standard_normal((height // spot + 2, width // spot + 2)).astype(np.float32)
     smooth = np.asarray(Image.fromarray(noise).resize((width, height), Image.Resampling.BICUBIC))
@@ -47,7 +47,7 @@ def noise(rng):
 
 
 def photo(rng):
-    """Shaded things before a cloudy ground, a little out of focus."""
+    """Shaded objects on a cloudy background, slightly out of focus."""
     height, width = shape = size(rng)
     ground = sum(clouds(shape, spot, rng) * spot**0.9 for spot in (2, 4, 8, 16, 32, 64))
     picture = drawn_on(ground / ground.std() * rng.uniform(30, 60) + rng.uniform(90, 160))
@@ -95,6 +95,6 @@ KINDS = (blank_paper, ruled_paper, noise, photo, drawing)
 
 
 def odd_lines(kind, number, seed=0):
-    """So many pictures of one kind, always the same."""
+    """A number of pictures of one kind, reproducibly."""
     chances = (np.random.default_rng((seed, place)) for place in range(number))
     return [kind(rng).clip(0, 255).astype(np.uint8) for rng in chances]

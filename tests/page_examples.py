@@ -1,4 +1,4 @@
-"""Pages for tests: one to look at, and all that hypothesis can think of."""
+"""Pages for tests: a plain example, and arbitrary ones from hypothesis."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -32,7 +32,7 @@ def transcriptions(draw):
 
 @st.composite
 def pages(draw):
-    """Any page: lines in reading order, some of them unread, some without a place."""
+    """Any page: lines in reading order, some untranscribed, some without a position."""
     numbers = iter(range(1000))
     regions = tuple(
         Region(
@@ -54,12 +54,12 @@ def pages(draw):
 
 
 def with_texts(page, texts):
-    """The page with the lines of these ids transcribed anew."""
+    """The page with new transcriptions for the lines with these ids."""
     return page.with_lines(lambda line: replace(line, transcription=texts.get(line.id, line.transcription)))
 
 
 def line_of(text, left=50, top=50, *, id="l1", letter=20, height=40, doubtful=()):
-    """A straight line of words, each letter as wide as the others."""
+    """A straight line of words, with letters of equal width."""
     words, right = [], left
     for word in text.split():
         box = Box(right, top, right + letter * len(word), top + height)

@@ -1,4 +1,4 @@
-"""What poppler, the library of Evince and Okular, finds in a PDF; CI installs it from Debian's poppler-utils."""
+"""Extract text from PDFs with poppler, the library of Evince and Okular; CI installs Debian's poppler-utils."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ def pdftotext(data, *options):
 
 
 def word_boxes(data):
-    """The words of the first page of a PDF, each with left, top, right and bottom as shares of the page."""
+    """The words of the first page of a PDF, with left, top, right and bottom relative to the page."""
     page = next(element for element in ET.fromstring(pdftotext(data, "-bbox")).iter() if element.tag.endswith("}page"))
     width, height = float(page.get("width")), float(page.get("height"))
     sides = (("xMin", width), ("yMin", height), ("xMax", width), ("yMax", height))

@@ -1,10 +1,10 @@
-"""Pages with printed lines and the PAGE XML that Transkribus would write for them."""
+"""Pages with printed lines, and PAGE XML like that of Transkribus."""
 
 from PIL import Image, ImageDraw
 
 
 def draw_page(path, texts):
-    """A page with a printed line every 60 pixels."""
+    """Draw a page with a printed line every 60 pixels."""
     path.parent.mkdir(parents=True, exist_ok=True)
     page = Image.new("L", (400, 60 * len(texts) + 60), 235)
     for number, text in enumerate(texts):
@@ -13,7 +13,7 @@ def draw_page(path, texts):
 
 
 def page_xml(image, texts, height):
-    """PAGE as Transkribus writes it."""
+    """PAGE XML like that of Transkribus."""
     lines = "".join(
         f'<TextLine id="l{number}"><Coords points="30,{60 * number + 45} 390,{60 * number + 45} '
         f'390,{60 * number + 90} 30,{60 * number + 90}"/><Baseline points="35,{60 * number + 78} '
@@ -29,7 +29,7 @@ def page_xml(image, texts, height):
 
 
 def put_page(image, xml, texts):
-    """A page's image and its XML."""
+    """Write the image of a page and its XML."""
     draw_page(image, texts)
     xml.parent.mkdir(parents=True, exist_ok=True)
     xml.write_text(page_xml(image.name, texts, 60 * len(texts) + 60), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Programs of their own, for tests that kill them."""
+"""Environments for child processes."""
 
 import os
 import sys
@@ -8,6 +8,6 @@ import drethtr
 
 
 def source_first():
-    """Environment variables with which a program uses the same package as the tests, and their modules."""
+    """Environment variables that make a program import the package under test, and the modules of the tests."""
     folders = [str(Path(drethtr.__file__).parents[1]), *sys.path]
     return {"PYTHONPATH": os.pathsep.join(folders)}

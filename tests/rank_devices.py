@@ -1,9 +1,9 @@
-"""What two processes are to each other; torchrun starts it.
+"""Test how two processes cooperate; started by torchrun.
 
     python -m torch.distributed.run --nproc-per-node 2 rank_devices.py FOLDER
 
-Process 0 sees 0 everywhere, process 1 sees 1. Each writes into `FOLDER/RANK.json` the mean that its batch norm goes on
-with, its share of four parts, and why three cannot be shared.
+Process 0 sees only zeros, process 1 only ones. Each writes to `FOLDER/RANK.json` the mean of its batch norm after
+averaging, its share of four parts, and why three cannot be shared.
 """
 
 import json
@@ -18,7 +18,7 @@ from drethtr.training.devices import Devices
 
 
 def refusal(devices: Devices, parts: int) -> str:
-    """Why so many parts cannot be shared."""
+    """The error from sharing a number of parts."""
     try:
         return f"shared: {devices.share(parts)}"
     except ConfigError as error:

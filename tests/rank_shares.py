@@ -1,8 +1,8 @@
-"""What one of several processes reads of the training lines; torchrun starts it.
+"""Record the training lines that each of several processes reads; started by torchrun.
 
     python -m torch.distributed.run --nproc-per-node 2 rank_shares.py FOLDER STREAMS CHUNKS
 
-Writes the texts of each of the first chunks that come to this process into `FOLDER/RANK.json`.
+Writes the texts of this process's share of the first chunks to `FOLDER/RANK.json`.
 """
 
 import json
@@ -21,7 +21,7 @@ from drethtr.training.run import RunConfig
 
 
 def share(run: RunConfig, streams: int, chunks: int, devices: Devices) -> dict[int, list[str]]:
-    """Texts by the number of their chunk, of the first `chunks` ones of all processes."""
+    """The texts of this process by chunk number, among the first `chunks` chunks."""
     mixture = Mixture.open(run.train, run.seed)
     tokenizer = Characters.learn(sample.text for sample in mixture.real_samples())
     batches = Batches(mixture, run.preparation, tokenizer, run.batches, run.augmentation)

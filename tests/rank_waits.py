@@ -1,4 +1,4 @@
-"""Two processes, of which one reads for longer than torch would let the other wait; torchrun starts it."""
+"""Let one of two processes wait for the other longer than torch's timeout; started by torchrun."""
 
 import time
 from datetime import timedelta
@@ -8,7 +8,7 @@ from torch.distributed import distributed_c10d
 from drethtr.training.devices import Devices
 
 if __name__ == "__main__":
-    distributed_c10d.default_pg_timeout = timedelta(seconds=1)  # half an hour, else
+    distributed_c10d.default_pg_timeout = timedelta(seconds=1)  # by default half an hour
     devices = Devices.open("cpu")
     if devices.leads:
         time.sleep(3)

@@ -1,4 +1,4 @@
-"""Real lines, pages and fonts, which few have; CONTRIBUTING.md says where they are looked for."""
+"""Real lines, pages and fonts, which few have; CONTRIBUTING.md says where they are expected."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ LINES = SHARED / "data" / "lines"
 PAGES = SHARED / "data" / "pages"
 """Scans with ALTO or PAGE."""
 FONTS = SHARED / "fonts"
-"""TrueType fonts like handwriting."""
+"""Handwriting fonts in TrueType."""
 
 needs_lines = pytest.mark.skipif(not LINES.is_dir(), reason=f"real lines are not in {LINES}")
 needs_pages = pytest.mark.skipif(not PAGES.is_dir(), reason=f"real pages are not in {PAGES}")

@@ -1,4 +1,4 @@
-"""A model whose card tells all that it should."""
+"""A model with a complete card."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""A short real run, and `drethtr train` on it in processes of its own."""
+"""A short training run, and `drethtr train` in separate processes."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ optimizer = { warm_up = 8 }
 
 
 def write_lines(path: Path, start: int, number: int) -> None:
-    """Some printed words as a Parquet file in the schema of Hugging Face images."""
+    """Write printed words to a Parquet file in Hugging Face's image format."""
     rows = []
     for i in range(start, start + number):
         text = f"line {i * 37 % 101}"
@@ -47,7 +47,7 @@ def write_lines(path: Path, start: int, number: int) -> None:
 
 
 def write_data(folder: Path) -> Path:
-    """All that a short run needs."""
+    """Write the files for a short run."""
     write_lines(folder / "train.parquet", 0, 40)
     write_lines(folder / "val.parquet", 100, 4)
     (folder / "run.toml").write_text(RUN)
@@ -60,13 +60,13 @@ def data(tmp_path: Path) -> Path:
 
 
 def start(data: Path, output: str, *options: str, processes: int = 1) -> subprocess.Popen[bytes]:
-    """`drethtr train` on the CPU, in processes of its own."""
+    """Start `drethtr train` on the CPU."""
     train = ["-m", "drethtr.cli", "train", "run.toml", "--output", output, "--device", "cpu", *options]
     return launch(data, train, processes=processes)
 
 
 def launch(data: Path, program: list[str], *, processes: int) -> subprocess.Popen[bytes]:
-    """A program in Python in a process group of its own; several processes are started by torchrun."""
+    """Start a Python program in its own process group; torchrun starts several processes."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     command = [sys.executable, *(torchrun if processes > 1 else []), *program]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -79,5 +79,5 @@ def finish(process: subprocess.Popen[bytes]) -> None:
 
 
 def saved_at(snapshot: Path) -> int:
-    """When the snapshot was written; 0 if it never was."""
+    """The modification time of a snapshot; 0 if it does not exist."""
     return snapshot.stat().st_mtime_ns if snapshot.exists() else 0

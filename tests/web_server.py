@@ -1,4 +1,4 @@
-"""A host on this machine, for tests of what is fetched from the web."""
+"""A local web server, for tests of downloads."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Reply(NamedTuple):
-    """What a host sends; a `length` other than that of the content is a lie."""
+    """A reply of a host; `length` is a false Content-Length."""
 
     status: int = 200
     content: bytes = b""
@@ -22,10 +22,10 @@ Source = Reply | Callable[[], Reply]
 
 @dataclass
 class Host:
-    """Replies by path; a list is worked through, and its last one repeated.
+    """Replies by path; those in a list are sent in order, and the last one repeatedly.
 
     asked      the paths of all requests, in order
-    most_busy  how many requests were answered at the same time
+    most_busy  the highest number of concurrent requests
     """
 
     port: int = 0
@@ -49,7 +49,7 @@ class Host:
 
 @contextmanager
 def served() -> Iterator[Host]:
-    """A host that answers until the end of the block."""
+    """Run a host until the end of the block."""
     host = Host()
 
     class Handler(BaseHTTPRequestHandler):

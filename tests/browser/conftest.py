@@ -1,4 +1,4 @@
-"""A real browser on a real folder: Chromium, driven by Playwright; without them these tests are skipped."""
+"""A real browser on a real folder: Chromium with Playwright; without them, these tests are skipped."""
 
 import shutil
 
@@ -16,12 +16,12 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-"""As root and without a network."""
+"""Flags for running as root without a network."""
 
 
 @pytest.fixture(scope="module")
 def browser():
-    """Chromium; it ends with the module, as it keeps an event loop running in which no other can be started."""
+    """Chromium for one module, since its event loop keeps others from starting."""
     playwright = pytest.importorskip("playwright.sync_api")
     if not CHROMIUM:
         pytest.skip("chromium is not installed")
@@ -33,7 +33,7 @@ def browser():
 
 @pytest.fixture
 def open_tab(browser):
-    """Open addresses in new tabs; a script that fails, or a style or script that is refused, fails the test."""
+    """Open URLs in new tabs; script errors and violations of the content security policy fail the test."""
     faults = []
     context = browser.new_context(viewport={"width": 1300, "height": 850})
 
@@ -52,7 +52,7 @@ def open_tab(browser):
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two pages that were read; every word of the second is doubtful."""
+    """A folder of two pages that were read; every word of the second is doubtful."""
     put_page(tmp_path / "scans", "a", confidence=0.9)
     put_page(tmp_path / "scans", "b", confidence=0.3)
     return tmp_path / "scans"
@@ -66,11 +66,11 @@ def site(folder, tiny_path):
 
 @pytest.fixture
 def tab(site, open_tab):
-    """The overview."""
+    """A tab with the overview."""
     return open_tab(site)
 
 
 @pytest.fixture
 def page(tab):
-    """The first page, with the caret in its first line."""
+    """A tab with the first page, and the caret in its first line."""
     return enter(tab, "a.png")

@@ -1,4 +1,4 @@
-"""Reads a page file as other programs do, and prints what they see as JSON: run by `test_oracles.py`, elsewhere.
+"""Read a page file with another program's reader, and print the result as JSON; run by `test_oracles.py`.
 
 usage: oracles.py {schema,kraken,ocrd,hocr,docx,iiif} FILE
 """
@@ -17,7 +17,7 @@ SCHEMAS = {
 
 
 def schema(path):
-    """What the official schema finds wrong."""
+    """Violations of the official schema."""
     from lxml import etree
 
     tree = etree.parse(path)
@@ -27,7 +27,7 @@ def schema(path):
 
 
 def tei_schema():
-    """RelaxNG of TEI P5."""
+    """The RelaxNG schema of TEI P5."""
     from lxml import etree
 
     return etree.RelaxNG(etree.parse(folder("schemas") / "tei_all.rng"))
@@ -50,7 +50,7 @@ def xml_schema(tree):
 
 
 def folder(package):
-    """Where a package lies."""
+    """The folder of a package."""
     return Path(importlib.util.find_spec(package).origin).parent
 
 
@@ -79,7 +79,7 @@ def ocrd(path):
 
 
 def hocr(path):
-    """What hocr-tools find wrong, and the lines they read."""
+    """The failed checks of hocr-tools, and the lines that they read."""
     from hocr_tools_lib.tools.hocr_check import Checker
     from hocr_tools_lib.utils.node_utils import get_text
     from lxml import html

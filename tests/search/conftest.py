@@ -1,4 +1,4 @@
-"""A small archive with its index, for tests of searching."""
+"""A small archive with its index, for tests of search."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from drethtr.search.index import open_index
 
 @pytest.fixture
 def archive(tmp_path):
-    """A folder of two pages that a person has transcribed."""
+    """A folder of two transcribed pages."""
     return make_archive(tmp_path / "archive")
 
 
@@ -22,13 +22,13 @@ def recognizer(tiny_path):
 
 @pytest.fixture
 def build(archive, recognizer, tmp_path):
-    """Index the archive; returns how many pages were read."""
+    """Index the archive; returns the number of pages read."""
     return partial(build_index, archive, recognizer, tmp_path / "a.sqlite")
 
 
 @pytest.fixture
 def index(build, tmp_path):
-    """The index of the archive, open."""
+    """The open index of the archive."""
     build()
     with open_index(tmp_path / "a.sqlite", threads=2) as opened:
         yield opened

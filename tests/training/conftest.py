@@ -1,4 +1,4 @@
-"""The folder of a short run, for all tests here."""
+"""The folder of a short run, for all tests of training."""
 
 from training_runs import data
 

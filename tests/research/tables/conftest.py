@@ -1,4 +1,4 @@
-"""The smallest scale, on lines made by the way; what one test has trained, the others need not train again."""
+"""The smallest scale, on generated lines; models trained by one test are reused by others."""
 
 import shutil
 from collections.abc import Iterator
@@ -17,4 +17,4 @@ def conditions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Conditions]
     folder = tmp_path_factory.mktemp("experiments")
     given = Conditions(Smoke(), PaperData(), folder, torch.device("cpu"), workers=0, say=lambda words: None)
     yield with_material(given)
-    shutil.rmtree(folder)  # backbones as published take much room
+    shutil.rmtree(folder)  # published backbones take much space
