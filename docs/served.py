@@ -49,12 +49,12 @@ def served(folder: Path, *options: str) -> Iterator[Site]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None
-            said = ""
-            while (found := ADDRESS.search(said)) is None:
+            output = ""
+            while (found := ADDRESS.search(output)) is None:
                 line = server.stderr.readline()
                 if not line:
-                    raise SystemExit(said)
-                said += line
+                    raise SystemExit(output)
+                output += line
             yield Site(found[1], server.pid)
         finally:
             server.terminate()

@@ -90,14 +90,14 @@ def finetune(
     if force and not resume:
         finetuning.forget(output)
     with stopping(RESUME):
-        outcome = finetuning.finetune(material, output, resume=resume, device=chosen, workers=workers, tell=tell)
+        outcome = finetuning.finetune(material, output, resume=resume, device=chosen, workers=workers, tell=report)
     if not outcome.better:
         typer.echo(nothing_better(material, outcome, output), err=True)
         raise typer.Exit(NOTHING_BETTER)
     typer.echo(summary(material, outcome, output))
 
 
-def tell(words: str) -> None:
+def report(words: str) -> None:
     """Report progress on stderr."""
     typer.echo(words, err=True)
 

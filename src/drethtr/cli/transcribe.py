@@ -93,7 +93,7 @@ def transcribe(
     that cannot be read are reported and skipped; the exit code is then 1, or 2 if nothing could be read.
     """
     prepare("drethtr.images.line_file", "drethtr.images.page_file")  # in the background
-    with run_log_named(log, output, resumable=output is not None or update) as told:
+    with run_log_named(log, output, resumable=output is not None or update) as run_log:
         refuse_decoder(decoder)
         choices = Choices(
             names=formats_named(format if format is not None or update else "txt"),
@@ -121,10 +121,10 @@ def transcribe(
                 language=language,
             )
             if recognizer.calibration is None:
-                told.note(NOT_CALIBRATED)
+                run_log.note(NOT_CALIBRATED)
             return recognizer
 
-        summary = run(choices.open(inputs), load, told, index, verbose=verbose)
+        summary = run(choices.open(inputs), load, run_log, index, verbose=verbose)
     if summary.failed:
         raise typer.Exit(1 if summary.done else 2)
 

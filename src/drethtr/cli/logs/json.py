@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class JSONLog(RunLog):
     """Writes a JSON object per line to stderr; docs/programs.md lists the fields."""
 
-    def tell(self, event: str, **fields: Any) -> None:
+    def emit(self, event: str, **fields: Any) -> None:
         """Write an event."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         named = {name: as_given(value) if isinstance(value, str) else value for name, value in fields.items()}
@@ -31,17 +31,17 @@ class JSONLog(RunLog):
         sys.stderr.flush()
 
     def start(self, plan: "JobPlan", units: int, unit: str) -> None:
-        self.tell(
+        self.emit(
             "started",
             **{f"{unit}s": units, "files": len(plan.waiting), "done_before": self.before},
             unrecorded=[task.name for task in plan.unrecorded],
         )
         for reason, tasks in plan.refused.items():
             for task in tasks:
-                self.tell("failed", file=task.name, reason=f"the results were {reason}")
+                self.emit("failed", file=task.name, reason=f"the results were {reason}")
 
     def tell_failed(self, error: DataError) -> None:
-        self.tell("failed", file=culprit(error), reason=str(error))
+        self.emit("failed", file=culprit(error), reason=str(error))
 
     def tell_page(self, original: "Original", page: "Page | None") -> None:
         if page is None:
@@ -52,7 +52,7 @@ class JSONLog(RunLog):
         doubts = DoubtCounts()
         doubts.add_page(page)
         file = given_name(original.description or original.source.path)
-        self.tell("page", file=file, page=original.source.number, **numbers(doubts))
+        self.emit("page", file=file, page=original.source.number, **numbers(doubts))
 
     def tell_line(self, entry: "LineEntry | None") -> None:
         if entry is None:
@@ -62,13 +62,13 @@ class JSONLog(RunLog):
 
         doubts = DoubtCounts()
         doubts.add(entry.transcription)
-        self.tell("line", file=given_name(entry.path), **numbers(doubts))
+        self.emit("line", file=given_name(entry.path), **numbers(doubts))
 
     def note(self, words: str) -> None:
-        self.tell("note", message=words)
+        self.emit("note", message=words)
 
     def finished(self, summary: "JobSummary") -> None:
-        self.tell(
+        self.emit(
             "finished",
             files=summary.done - self.before,
             done_before=self.before,
@@ -79,10 +79,10 @@ class JSONLog(RunLog):
         )
 
     def stopped(self) -> None:
-        self.tell("stopped", resumable=self.resumable)
+        self.emit("stopped", resumable=self.resumable)
 
     def refused(self, error: DrethtrError) -> None:
-        self.tell("refused", reason=str(error))
+        self.emit("refused", reason=str(error))
         raise typer.Exit(2) from None
 
 

@@ -57,11 +57,11 @@ class FinishedImagePart(Start):
         network.backbone.load_state_dict(finished.backbone.state_dict())
         if network.ctc is not None:
             copy_draft(network.ctc.draft, finished.ctc, model.tokenizer, tokenizer)
-            tell(network, network.ctc)
+            init_image_tokens(network, network.ctc)
 
 
 @torch.no_grad()
-def tell(network: DRetHTR, ctc: CTCHead) -> None:
+def init_image_tokens(network: DRetHTR, ctc: CTCHead) -> None:
     """Initialize image tokens from their reading positions and the characters of the draft."""
     if ctc.place is not None and ctc.inform is not None:
         nn.init.eye_(ctc.place.weight)
