@@ -144,7 +144,9 @@ def test_refusals(drethtr, sets, taught, tiny_path, tmp_path, monkeypatch):
     monkeypatch.setattr("drethtr.recognition.recognizer.Recognizer.read_lines", None)
     (tmp_path / "empty").mkdir()
     for more in ((), ("--truth",)):
-        assert "not learned" in drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, *more).err
+        assert (
+            "has no CER prediction" in drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, *more).err
+        )
     assert "no images" in drethtr("predict-cer", tmp_path / "empty", "--model", taught).err
     lonely = drethtr("predict-cer", sets / "a.val.parquet", "--model", tiny_path, "--learn", tmp_path / "m")
     assert lonely.code == 2 and "lines of 1 set; at least 4" in lonely.err and not (tmp_path / "m").exists()

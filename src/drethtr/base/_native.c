@@ -1,12 +1,12 @@
-/* The inner loops of CTC search, n-grams and the search for words, compiled.
+/* Compiled inner loops of CTC search, n-grams and keyword search.
 
-   The Python forms beside the callers are the definition: recognition/search/ctc_search.py, recognition/search/
-   ctc_paths.py, language/ngrams.py and search/forward.py. tests/base/test_native.py holds both to the same results.
+   The Python versions beside the callers define the results: recognition/search/ctc_search.py, recognition/search/
+   ctc_paths.py, language/ngrams.py and search/forward.py. tests/base/test_native.py checks that both agree.
 
-   Every array comes as a buffer, its size is checked here and the kind of its numbers is up to the caller. Whatever the
-   numbers are, nothing outside the buffers is read or written. All loops run without the GIL.
+   Arrays are passed as buffers; their sizes are checked here, their element types are up to the caller. Whatever the
+   values, nothing outside the buffers is read or written. All loops run without the GIL.
 
-   Only the stable ABI of CPython 3.11 is used, so one build serves every later version. */
+   Only the stable ABI of CPython 3.11 is used, so one build works with every later version. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <math.h>
@@ -17,11 +17,11 @@
 #define NEVER (-INFINITY)
 #define NONE (-1)
 
-/* log(exp(a) + exp(b)); what is e^40 times smaller would change no digit. */
+/* log(exp(a) + exp(b)); a term e^40 times smaller would not change the result. */
 static double log_add(double a, double b)
 {
     double high = a < b ? b : a, low = a < b ? a : b;
-    return low - high > -40 ? high + log1p(exp(low - high)) : high; /* false for the NaN of two times -infinity */
+    return low - high > -40 ? high + log1p(exp(low - high)) : high; /* false for the NaN of twice -infinity */
 }
 
 static int is_array(const Py_buffer *buffer, Py_ssize_t length, Py_ssize_t size)
@@ -41,7 +41,7 @@ static PyObject *refused(const char *what)
     return NULL;
 }
 
-/* ---- N-grams: see language/ngrams.py for the tree ---- */
+/* ---- N-grams: language/ngrams.py describes the tree ---- */
 
 #define LONGEST 10
 #define STEP (1 / 16.0)
@@ -58,7 +58,7 @@ typedef struct {
     Py_buffer buffers[4];
 } NGrams;
 
-/* The nodes of the last 0, 1, 2, ... tokens, NONE where no n-gram begins with these. */
+/* The nodes of the last 0, 1, 2, ... tokens; NONE where no n-gram begins with these. */
 typedef struct {
     int32_t nodes[LONGEST];
 } State;
@@ -68,7 +68,7 @@ static void release_ngrams(NGrams *ngrams)
     release(ngrams->buffers, 4);
 }
 
-/* From (order, tokens, losses, firsts, backoffs). 0 and an exception if that is no tree; else release them later. */
+/* Parse (order, tokens, losses, firsts, backoffs). 0 and an exception if invalid; else release them later. */
 static int take_ngrams(PyObject *from, NGrams *ngrams)
 {
     Py_buffer *tokens = ngrams->buffers, *losses = tokens + 1, *firsts = tokens + 2, *backoffs = tokens + 3;
@@ -98,7 +98,7 @@ static int token_of(const NGrams *ngrams, int64_t node)
     return ngrams->token_size == 1 ? ((const uint8_t *)ngrams->tokens)[node] : ((const int16_t *)ngrams->tokens)[node];
 }
 
-/* The n-gram one token longer, NONE if there is none. */
+/* The node of the n-gram extended by a token; NONE if there is none. */
 static int32_t child(const NGrams *ngrams, int32_t node, int32_t token)
 {
     if (node < 0 || node >= ngrams->contexts)
@@ -116,7 +116,7 @@ static int32_t child(const NGrams *ngrams, int32_t node, int32_t token)
     return low < end && token_of(ngrams, low) == token ? (int32_t)low : NONE;
 }
 
-/* Before the first token. */
+/* The state before the first token. */
 static State nowhere(const NGrams *ngrams)
 {
     State state = {{0}};
@@ -133,7 +133,7 @@ static State state_after(const NGrams *ngrams, const State *state, int32_t token
     return after;
 }
 
-/* Log-probability of a token. */
+/* The log-probability of a token. */
 static double next_token(const NGrams *ngrams, const State *state, int32_t token)
 {
     int lost = 0;
@@ -186,8 +186,8 @@ typedef struct {
 
 static const Mass OUT_OF_RACE = {NEVER, NEVER, NEVER};
 
-/* A prefix of a text: its last token, the prefix before that, the first one that is longer and the next one that is as
-   long and has the same beginning; NONE where there is none. */
+/* A prefix of a text: its last token, the prefix without that token, the first child and the next sibling; NONE where
+   there is none. */
 typedef struct {
     int32_t token, before, longer, sibling;
     Mass mass;
@@ -196,7 +196,7 @@ typedef struct {
     State state;
 } Prefix;
 
-/* The vote of a prefix with one more token: what is weighed at one step is often weighed at the next. */
+/* A cached vote of a prefix extended by a token, since the same ones recur from step to step. */
 typedef struct {
     int32_t prefix, token;
     double vote;
@@ -233,21 +233,21 @@ typedef struct {
     Remembered remembered[REMEMBERED];
 
     Gain *gains;         /* [tokens_per_step] */
-    int32_t *kept;       /* [beams] prefixes in the race, best first */
+    int32_t *kept;       /* [beams] active prefixes, best first */
     Mass *stays;         /* [beams] their masses after this step */
-    double *leaders;     /* [beams] a heap, its least first */
+    double *leaders;     /* [beams] a heap with the least first */
     Py_ssize_t kept_count, gain_count;
     Grown *grown;
     Ranked *ranked;
-    size_t room, grown_room, ranked_room; /* of prefixes, grown and ranked */
+    size_t room, grown_room, ranked_room; /* capacities of prefixes, grown and ranked */
 } Search;
 
-/* -infinity for what is no log-probability. */
+/* A log-probability; -infinity for invalid values. */
 static double at(const float *row, int32_t token) { return row[token] < INFINITY ? row[token] : NEVER; }
 
 static double score_of(const Prefix *prefix) { return prefix->mass.total + prefix->vote; }
 
-/* Room for one more in an array that doubles; 0 if there is no memory. */
+/* Make room for one more item, doubling the array; 0 if out of memory. */
 static int make_room(void **array, size_t *room, size_t count, size_t size)
 {
     if (count < *room)
@@ -284,7 +284,7 @@ static int32_t find_longer(const Search *search, int32_t prefix, int32_t token)
     return longer;
 }
 
-/* What the n-grams say of the tokens of a prefix and one more. */
+/* The n-grams' vote on the tokens of a prefix and one more. */
 static double vote_with(Search *search, int32_t number, int32_t token)
 {
     Prefix *prefix = &search->prefixes[number];
@@ -294,17 +294,17 @@ static double vote_with(Search *search, int32_t number, int32_t token)
     if (slot->prefix == number && slot->token == token)
         return slot->vote;
     if (!prefix->placed) {
-        /* A prefix is made after a vote on it, so the state before it is known. */
+        /* A prefix is created after a vote on it, so the state of its parent is known. */
         prefix->state = state_after(search->ngrams, &search->prefixes[prefix->before].state, prefix->token);
         prefix->placed = 1;
     }
     double extra = token == search->end ? 0.0 : search->per_token;
-    double said = search->weight * (next_token(search->ngrams, &prefix->state, token) + extra);
-    *slot = (Remembered){number, token, prefix->vote + said};
+    double vote = search->weight * (next_token(search->ngrams, &prefix->state, token) + extra);
+    *slot = (Remembered){number, token, prefix->vote + vote};
     return slot->vote;
 }
 
-/* The likeliest tokens of a step, best first, and of equals the first first. */
+/* The most probable tokens of a step, best first; ties in order of tokens. */
 static void find_gains(Search *search, const float *row)
 {
     Gain *gains = search->gains;
@@ -324,14 +324,14 @@ static void find_gains(Search *search, const float *row)
     search->gain_count = count;
 }
 
-/* The masses of a prefix after a step that leaves it, or makes it from the one before. */
+/* The masses of a prefix after a step that keeps it, or extends its parent to it. */
 static Mass stay(const Search *search, const Prefix *prefix, const float *row)
 {
     double token = at(row, prefix->token);
     Mass after = {prefix->mass.total + at(row, search->blank), prefix->mass.in_token + token, NEVER};
     if (prefix->before != NONE) {
         const Prefix *before = &search->prefixes[prefix->before];
-        /* After the same token, only a blank tells a second one from the first going on. */
+        /* A repeated token is only distinguished from a long one by a blank. */
         if (before->mass.total > NEVER)
             after.in_token = log_add(
                 after.in_token, token + (before->token == prefix->token ? before->mass.in_blank : before->mass.total));
@@ -340,7 +340,7 @@ static Mass stay(const Search *search, const Prefix *prefix, const float *row)
     return after;
 }
 
-/* Put a score into a heap in place of its least. */
+/* Replace the least score of a heap. */
 static void replace_least(double *heap, Py_ssize_t count, double score)
 {
     Py_ssize_t place = 0, below;
@@ -355,7 +355,7 @@ static void replace_least(double *heap, Py_ssize_t count, double score)
     heap[place] = score;
 }
 
-/* The prefixes in the race after one more step; 0 if there is no memory. */
+/* Advance the active prefixes by one step; 0 if out of memory. */
 static int advance(Search *search, const float *row)
 {
     double *leaders = search->leaders, best = NEVER;
@@ -367,7 +367,7 @@ static int advance(Search *search, const float *row)
         double score = search->stays[rank].total + prefix->vote;
         best = best < score ? score : best;
     }
-    /* The best scores so far: what is no better than the least of them has no future. */
+    /* The best scores so far; a prefix must beat the least of them to stay active. */
     double floor = best - search->margin;
     for (Py_ssize_t place = 0; place < search->beams; place++)
         leaders[place] = floor;
@@ -387,7 +387,7 @@ static int advance(Search *search, const float *row)
             if (score_of(prefix) + gain + most <= leaders[0])
                 break;
             double made = gain + (prefix->token == token ? prefix->mass.in_blank : prefix->mass.total);
-            /* A longer prefix that is in the race already has got this from `stay`. */
+            /* An active child has already received this mass in `stay`. */
             int32_t longer = find_longer(search, number, token);
             if (longer != NONE && search->prefixes[longer].mass.total > NEVER)
                 continue;
@@ -422,7 +422,7 @@ static int advance(Search *search, const float *row)
         search->ranked[count++] = (Ranked){score_of(&search->prefixes[longer]), longer};
     }
 
-    /* Few, and those that were in the race are nearly in order. */
+    /* Insertion sort: they are few and nearly in order. */
     Ranked *ranked = search->ranked;
     for (size_t next = 1; next < count; next++) {
         Ranked one = ranked[next];
@@ -442,7 +442,7 @@ static int advance(Search *search, const float *row)
     return 1;
 }
 
-/* Go through all steps; 0 if there is no memory. */
+/* Process all steps; 0 if out of memory. */
 static int run(Search *search)
 {
     for (int slot = 0; slot < REMEMBERED; slot++)
@@ -464,7 +464,7 @@ static int run(Search *search)
     search->kept[0] = 0;
     search->kept_count = 1;
 
-    /* With a margin, steps that are blank beyond doubt, as those before them are, change the sum and nothing else. */
+    /* With a margin, a certainly blank step after another one only changes the sum, so it is skipped. */
     double skipped = 0.0;
     for (int pass = 0; pass < 2; pass++) {
         int sure_before = 1;
@@ -482,7 +482,7 @@ static int run(Search *search)
             search->prefixes[0].mass = (Mass){skipped, NEVER, skipped};
     }
 
-    /* The texts, should they end here; the best first. */
+    /* The texts if they end here, best first. */
     if (!make_room((void **)&search->ranked, &search->ranked_room, (size_t)search->kept_count, sizeof(Ranked)))
         return 0;
     for (Py_ssize_t next = 0; next < search->kept_count; next++) {
@@ -496,7 +496,7 @@ static int run(Search *search)
     return 1;
 }
 
-/* (tokens, log-probability, score) of one text. */
+/* (tokens, log-probability, score) of a text. */
 static PyObject *text_of(const Search *search, const Ranked *one)
 {
     const Prefix *prefixes = search->prefixes;
@@ -579,8 +579,8 @@ static PyObject *prefix_search(PyObject *self, PyObject *args)
 
 /* ---- Sums over all paths of a text: see Paths in recognition/search/ctc_paths.py ---- */
 
-/* Logarithms would be slow to add, and doubles alone too small: a probability is mantissa * 2^(256 * exponent), the
-   mantissa in (2^-256, 1] or little above. Arrays of them are (..., 2) doubles. */
+/* Logarithms would be slow to add, and plain doubles would underflow: a probability is mantissa * 2^(256 * exponent),
+   with the mantissa in (2^-256, 1] or slightly above. Arrays of them are (..., 2) doubles. */
 typedef struct {
     double mantissa, exponent;
 } Number;
@@ -634,7 +634,7 @@ static PyObject *numbers(PyObject *self, PyObject *args)
     return fits ? Py_NewRef(Py_None) : refused("arrays of other lengths");
 }
 
-/* Whether the first two buffers are numbers for each of S steps, and the others for each number of steps, S + 1. */
+/* Whether the first two buffers have S numbers, one per step, and the others S + 1, one per number of steps. */
 static int fit_steps(const Py_buffer *buffers, int count)
 {
     Py_ssize_t steps = buffers[0].len / 16;
@@ -700,7 +700,7 @@ static PyObject *earlier(PyObject *self, PyObject *args)
     return fits ? Py_NewRef(Py_None) : refused("arrays of other lengths");
 }
 
-/* whole(same, in_token, in_blank, entered): the log-probability of a beginning and an ending together. */
+/* whole(same, in_token, in_blank, entered): the log-probability of a beginning and an ending joined. */
 static PyObject *whole(PyObject *self, PyObject *args)
 {
     Py_buffer buffers[3];
@@ -726,10 +726,10 @@ static PyObject *whole(PyObject *self, PyObject *args)
     return PyFloat_FromDouble(sum.mantissa > 0 ? log(sum.mantissa) + sum.exponent * LOG_SCALE : NEVER);
 }
 
-/* ---- The likeliest path of a text: see viterbi in recognition/search/ctc_search.py ---- */
+/* ---- The most probable path of a text: see viterbi in recognition/search/ctc_search.py ---- */
 
-/* Labels are blank, token, blank, token, ..., blank. 1 and the label at each step, 0 if there is no path, -1 if there is
-   no memory. */
+/* Labels are blank, token, blank, token, ..., blank. 1 and the label at each step; 0 without a path, -1 if out of
+   memory. */
 static int viterbi_labels(const float *rows, Py_ssize_t steps, Py_ssize_t tokens, const int32_t *text, Py_ssize_t length,
                           int32_t blank, int32_t *path)
 {
@@ -789,7 +789,7 @@ static PyObject *viterbi(PyObject *self, PyObject *args)
                is_array(&rows, steps * tokens, 4);
     for (Py_ssize_t place = 0; fits && place < length; place++)
         fits = 0 <= ((const int32_t *)text.buf)[place] && ((const int32_t *)text.buf)[place] < tokens;
-    if (fits && length <= steps) { /* longer texts fit no path, and need no memory then */
+    if (fits && length <= steps) { /* longer texts have no path, and must not allocate */
         if (steps && 2 * length + 1 > PY_SSIZE_T_MAX / steps)
             found = -1;
         else {
@@ -813,31 +813,31 @@ static PyObject *viterbi(PyObject *self, PyObject *args)
 
 typedef struct {
     Py_ssize_t lines, steps, entries, texts, states, classes;
-    const uint16_t *sizes;                               /* [lines] steps of each */
+    const uint16_t *sizes;                               /* [lines] number of steps */
     uint8_t *gaps, *counts;                              /* [steps] */
     uint8_t *tokens, *levels, *kinds_read;               /* [entries] */
     const uint8_t *class_of;                             /* [texts] */
     const uint16_t *after;                               /* [classes][states] */
     const uint16_t *breaks;                              /* [states] */
     const double *values;                                /* [LEVELS] */
-    float floats[LEVELS];                                /* the same */
-    uint8_t kinds[256];                                  /* [texts] what each text is to the pattern */
+    float floats[LEVELS];                                /* the same as floats */
+    uint8_t kinds[256];                                  /* [texts] role of each text in the pattern */
     int pieces;
-    struct Piece *piece;                                 /* [pieces] of which a line must have one; any if there are none */
+    struct Piece *piece;                                 /* [pieces] of which a line must have one, if any */
     Py_ssize_t found, dead;
-    size_t most; /* entries of a step */
+    size_t most; /* most entries of a step */
     double faintest, least;
-    /* Masses: of each state in a blank and in all; of each state by the entries of the step before and of this one. */
+    /* Masses of each state: in a blank, and in total; by entry of the previous step, and of this one. */
     double *blank, *next, *total;                        /* [states] */
     double *before, *now;                                /* [states][most] */
     double *start, *ends;                                /* [states] */
     uint16_t *alive, *reached;                           /* [states] states with a mass, before and after this step */
-    uint32_t *marks, mark;                               /* [states] of the states that are in `reached` */
+    uint32_t *marks, mark;                               /* [states] mark of states in `reached` */
 } Lines;
 
-/* Kinds of texts, beside those of the letters of the word. */
+/* Kinds of texts other than letters of the word. */
 #define SIGNS 1
-#define MARK 251 /* changes nothing */
+#define MARK 251 /* a mark without effect */
 #define PAIR 252 /* two letters */
 #define ANYTHING 253
 #define SEVERAL 254
@@ -845,14 +845,14 @@ typedef struct {
 
 #define LONGEST_WORD 100
 #define MOST_PIECES 8
-#define FLAT 1e-30f /* keeps products from becoming so small that they are slow */
+#define FLAT 1e-30f /* keeps products out of the slow denormal range */
 
 #define NO_KIND 250
 
-/* Letters that stand side by side in all that fits a pattern. */
+/* Consecutive letters that every match of a pattern contains. */
 struct Piece {
-    int letters, open_begin, open_end; /* whether others may stand before or behind them in their word */
-    uint8_t kinds[LONGEST_WORD + 16];  /* of each letter, counted from 1 */
+    int letters, open_begin, open_end; /* whether others may precede or follow them in their word */
+    uint8_t kinds[LONGEST_WORD + 16];  /* kinds of letters, counted from 1 */
 };
 
 static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
@@ -865,10 +865,10 @@ static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
     memset(l->now + (size_t)state * l->most, 0, (size_t)entries * sizeof(double));
 }
 
-/* Masses behind the last letter of a line, in `total` of the states in `alive`; returns how many these are. */
+/* Masses after the last letter of a line, in `total` of the states in `alive`; returns the number of these. */
 static Py_ssize_t walk(Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
-    int16_t slots[256]; /* of each token, its entry at the step before, or NONE */
+    int16_t slots[256]; /* entry of each token at the previous step, or NONE */
     int count_before = 0;
     const uint8_t *tokens_before = NULL;
     Py_ssize_t alive = 0;
@@ -942,7 +942,7 @@ static Py_ssize_t walk(Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t ent
     }
 }
 
-/* Masses behind the end of a line, in `ends`. */
+/* Masses after the end of a line, in `ends`. */
 static void cross_end(Lines *l, Py_ssize_t alive)
 {
     memset(l->ends, 0, (size_t)l->states * sizeof(double));
@@ -950,7 +950,7 @@ static void cross_end(Lines *l, Py_ssize_t alive)
         l->ends[l->breaks[l->alive[place]]] += l->total[l->alive[place]];
 }
 
-/* Masses after a step, from those before: each stays, or comes from the place before with the chance of its letter. */
+/* Masses after a step: each stays, or comes from the previous place with the probability of its letter. */
 static void advance_places(const float *restrict masses, float *restrict after, const float *restrict chances,
                            const uint8_t *restrict kinds, float stays, int places)
 {
@@ -961,11 +961,11 @@ static void advance_places(const float *restrict masses, float *restrict after, 
         }
 }
 
-/* An upper bound of the probability that a line has the letters of a piece, or begins them before a hyphen. It takes
-   tokens for letters, and any state before a sign for certain. Most lines need no more than this. */
+/* An upper bound for the probability that a line contains the letters of a piece, or begins them before a hyphen. It
+   treats tokens as letters, and any state before a sign as certain. Most lines need no more than this. */
 static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
-    /* Of a boundary, in place 0, and of so many letters of the piece behind it; one before these is always 0. */
+    /* Masses of a boundary, in place 0, and of each number of letters after it; the place before is always 0. */
     float rooms[2][LONGEST_WORD + 16], chances[256] = {0};
     float *masses = rooms[0] + 1, *after = rooms[1] + 1;
     int letters = piece->letters, places = letters / 8 * 8 + 8;
@@ -1020,12 +1020,12 @@ static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t ste
     return had + (piece->open_end ? 0 : masses[letters]) + over;
 }
 
-/* Whether a line may have the pattern, or begin it. */
+/* Whether a line may contain the pattern, or begin it. */
 static int may_have(const Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
     double bound = l->pieces ? 0 : 1;
     for (int piece = 0; piece < l->pieces && bound < l->least; piece++)
-        bound += bound_of(l, &l->piece[piece], step, end, entry) * 1.001; /* floats are rounded */
+        bound += bound_of(l, &l->piece[piece], step, end, entry) * 1.001; /* margin for rounding of floats */
     return bound >= l->least;
 }
 
@@ -1060,7 +1060,7 @@ static void find_on_lines(Lines *l, double *found)
     }
 }
 
-/* Each piece: its number of letters, whether its begin and its end are open, and their kinds. 0 if these are none. */
+/* Parse pieces: number of letters, whether begin and end are open, and kinds. 0 if invalid. */
 static int take_pieces(Lines *l, struct Piece *pieces, const uint8_t *from, Py_ssize_t length)
 {
     l->piece = pieces;
@@ -1077,7 +1077,7 @@ static int take_pieces(Lines *l, struct Piece *pieces, const uint8_t *from, Py_s
     return 1;
 }
 
-/* The gap and the count of a step are the halves of a byte. */
+/* Unpack gap and count of each step from the halves of a byte. */
 static void unpack_steps(Lines *l, const uint8_t *packed)
 {
     for (Py_ssize_t step = 0; step < l->steps; step++) {
@@ -1088,8 +1088,7 @@ static void unpack_steps(Lines *l, const uint8_t *packed)
     }
 }
 
-/* A token takes `bits`, its level `LEVEL_BITS` above these; one entry follows the other without a gap. 0 if there is no
-   such token. */
+/* Unpack entries: a token in `bits` bits, its level in `LEVEL_BITS` bits above, no gaps. 0 if a token is invalid. */
 static int unpack_entries(Lines *l, const uint8_t *packed, const uint8_t *end, int bits)
 {
     uint64_t held = 0;
@@ -1109,7 +1108,7 @@ static int unpack_entries(Lines *l, const uint8_t *packed, const uint8_t *end, i
     return fits;
 }
 
-/* Whether all states that the arrays name exist. */
+/* Whether all states in the arrays exist. */
 static int is_automaton(const Lines *l)
 {
     int fits = 0 <= l->found && l->found < l->states && 0 <= l->dead && l->dead < l->states;
@@ -1121,8 +1120,8 @@ static int is_automaton(const Lines *l)
     return fits;
 }
 
-/* The parts of a page that `PackedLines` has packed: their lengths in 32 bits, widths of the steps of each line, steps of
-   each line, steps, entries, texts. */
+/* The parts of a page packed by `PackedLines`: their 32-bit lengths, the step widths of lines, the numbers of steps of
+   lines, steps, entries, texts. */
 typedef struct {
     const uint8_t *content, *class_of;
     Py_ssize_t length, texts;
@@ -1130,7 +1129,7 @@ typedef struct {
 
 #define LENGTHS 4
 
-/* The steps and entries of a page; 0 if its lengths or classes do not fit. */
+/* Find the steps and entries of a page; 0 if its lengths or classes are inconsistent. */
 static int take_page(Lines *l, const Packed *page, const uint8_t *kinds, const uint8_t **steps, const uint8_t **entries,
                      Py_ssize_t *entry_bytes)
 {
@@ -1159,7 +1158,7 @@ static int take_page(Lines *l, const Packed *page, const uint8_t *kinds, const u
     return total == l->steps;
 }
 
-/* How many bits number some texts. */
+/* The number of bits that number the texts. */
 static int token_bits(Py_ssize_t texts)
 {
     int bits = 0;
@@ -1168,7 +1167,7 @@ static int token_bits(Py_ssize_t texts)
     return bits;
 }
 
-/* The probabilities of the lines of a page; 0 if it is damaged, -1 if there is no memory. */
+/* Compute the probabilities of the lines of a page; 0 if it is damaged, -1 if out of memory. */
 static int search_page(Lines *l, const uint8_t *steps, const uint8_t *entries, Py_ssize_t entry_bytes, double *found)
 {
     uint8_t *of_steps = malloc(2 * (size_t)l->steps + 1);
@@ -1214,7 +1213,7 @@ static int search_page(Lines *l, const uint8_t *steps, const uint8_t *entries, P
     return !fits ? 0 : done ? 1 : -1;
 }
 
-/* The probabilities of the lines of some pages, `most` lines in all; 0 if these are damaged or others, -1 if there is no
+/* Compute the probabilities of the lines of pages, `most` lines in total; 0 if damaged or inconsistent, -1 if out of
    memory. */
 static int search_pages(Lines *l, const Packed *pages, Py_ssize_t count, const uint8_t *kinds, double *found,
                         Py_ssize_t most)
@@ -1234,7 +1233,7 @@ static int search_pages(Lines *l, const Packed *pages, Py_ssize_t count, const u
     return done > 0 && most ? 0 : done;
 }
 
-/* Two sequences of bytes, of which the pages are; NULL and an exception if they are none. Free it later. */
+/* Pages from two sequences of bytes; NULL and an exception if invalid. The result must be freed. */
 static Packed *take_pages(PyObject *contents, PyObject *classes)
 {
     Py_ssize_t count = PyTuple_Size(contents);
