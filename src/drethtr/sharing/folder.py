@@ -39,7 +39,7 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
 
 
 def is_quantized(model: Model) -> bool:
-    """Whether quantization changes no weight, as in a model loaded from a quantized file."""
+    """Whether quantization changes nothing, as in a model loaded from a quantized file."""
     return as_small(model).hash == model.hash
 
 
