@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError
+from drethtr.base.wording import counted
 from drethtr.cli.choices import DecoderName, DeviceName, ForceResults, ModelFile, Threads, load_recognizer
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
@@ -94,7 +95,7 @@ def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", 
 
 def summary(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
     """How much was aligned, and which lines and passages were not."""
-    from drethtr.proofreading.proof import counted, shortened
+    from drethtr.proofreading.proof import shortened
 
     words = sum(len(line.check.text.split()) for line in lines)
     rows = [f"{counted(words, 'word')} aligned with {len(lines) - len(bare):,} of {len(lines):,} lines"]

@@ -10,6 +10,7 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.outputs import refuse_file
+from drethtr.base.wording import counted
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -101,7 +102,7 @@ def batch(
     missing = job.missing()
     typer.echo(summary(job, missing))
     if flagged:
-        typer.echo(f"{flagged:,} of the {rows(read)} read now {are(flagged)} flagged; see the column flags")
+        typer.echo(f"{flagged:,} of the {counted(read, 'row')} read now {are(flagged)} flagged; see the column flags")
     if missing:
         raise typer.Exit(1)
 
@@ -135,17 +136,12 @@ def on_ray(workers: int | None, device: str) -> "Engine":
 def summary(job: "Job", missing: "Sequence[Part]") -> str:
     """What the output contains now, in a few lines."""
     done, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
-    lines = [f"{done:,} of {rows(job.rows)} {are(done)} in {job.output.folder}"]
+    lines = [f"{done:,} of {counted(job.rows, 'row')} {are(done)} in {job.output.folder}"]
     if bad:
         lines.append(f"{bad:,} of them could not be read; {job.output.folder}/_quarantine says why")
     if missing:
         lines.append(f"{len(missing)} of {len(job.parts)} parts failed; repeat the command to retry them")
     return "\n".join(lines)
-
-
-def rows(number: int) -> str:
-    """A number of rows as text."""
-    return f"{number:,} {'row' if number == 1 else 'rows'}"
 
 
 def are(number: int) -> str:

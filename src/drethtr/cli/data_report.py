@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from drethtr.base.errors import DataError
+from drethtr.base.wording import counted
 from drethtr.cli.outputs import write_png
 from drethtr.lines.checks import Report
 from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding_if
@@ -84,7 +85,7 @@ def report_text(report: Report) -> str:
         if len(finding.rows) > SHOWN:
             lines.append(f"  ... {len(finding.rows) - SHOWN:,} more; --json has all")
     counts = [sum(finding.severity is severity for finding in report.findings) for severity in Severity]
-    total = ", ".join(f"{n} {severity}{'' if n == 1 else 's'}" for n, severity in zip(counts, Severity, strict=True))
+    total = ", ".join(map(counted, counts, Severity))
     return "\n".join([*lines, f"\n{total}. Nothing was changed or dropped."])
 
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from drethtr.base.wording import counted
 from drethtr.cli.tables import figure
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
@@ -82,7 +83,7 @@ def table(predictions: "Sequence[Prediction]", pages: "Sequence[Prediction]", ho
     lines.append(f"Predicted {how}:")
     for group, what, which in ((known, "set", ""), (long, "page", f" of {PAGE} characters or more")):
         if group:
-            lines.append(f"  {len(group):,} {what}{'' if len(group) == 1 else 's'}{which}: {errors(group)}")
+            lines.append(f"  {counted(len(group), what)}{which}: {errors(group)}")
     sets = [
         {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
         for one in predictions

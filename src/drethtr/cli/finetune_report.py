@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drethtr.cli.progress import counted
+from drethtr.base.wording import counted
 
 if TYPE_CHECKING:
     from drethtr.evaluation.compare import Difference
@@ -45,7 +45,7 @@ def material_text(material: "Material") -> str:
 
 def time_needed(estimate: "Estimate") -> str:
     """How long fine-tuning takes, as text."""
-    from drethtr.base.durations import in_words
+    from drethtr.base.wording import in_words
 
     return (
         f"This takes about {in_words(estimate.training + estimate.measuring)} at the current load of this machine: at "

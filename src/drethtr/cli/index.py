@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.wording import counted
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -156,7 +157,7 @@ def originals_of(selection: "Selection", report: Callable[[DataError], object]) 
 def summary(builder: "Builder", output: Path, read: int, removed: int, failed: int) -> str:
     """What the index contains now, as text."""
     pages, lines = builder.store.size()
-    parts = [f"{output}: {pages:,} {'page' if pages == 1 else 'pages'} with {lines:,} lines", f"{read:,} read now"]
+    parts = [f"{output}: {counted(pages, 'page')} with {counted(lines, 'line')}", f"{read:,} read now"]
     parts += [f"{removed:,} removed, because their scans are gone"] if removed else []
     parts += [f"{failed:,} could not be read"] if failed else []
     return "; ".join(parts)

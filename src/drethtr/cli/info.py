@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from drethtr.base.errors import CheckpointError, DataError
+from drethtr.base.wording import counted
 from drethtr.cli.tables import table_of
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def rate(value: Mapping[str, Any]) -> str:
         return ""
     low, high = value.get("cer_low"), value.get("cer_high")
     interval = "" if low is None or high is None else f" [{100 * low:.2f}, {100 * high:.2f}]"
-    return f"CER {100 * value['cer']:.2f} %{interval} on {lines:,} {'line' if lines == 1 else 'lines'}"
+    return f"CER {100 * value['cer']:.2f} %{interval} on {counted(lines, 'line')}"
 
 
 def row(item: Any) -> str:

@@ -55,11 +55,6 @@ def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: s
         return read_lines(recognizer, samples, bar.update)
 
 
-def counted(number: int, what: str) -> str:
-    """A number with a noun, in the singular or plural."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def doubts_text(doubts: "DoubtCounts") -> str:
     """A one-line summary of doubtful words and flagged lines."""
     if not doubts.lines:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from drethtr.base.archive import as_given
+from drethtr.base.wording import counted
 from drethtr.cli.logs import RunLog
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def lines_unread(original: "Original", page: "Page") -> str:
 
 def segmented(original: "Original", page: "Page", segmentation: "Segmentation") -> str:
     """How the lines of a page were segmented, for `--verbose`."""
-    number = f"{len(page.lines)} line{'' if len(page.lines) == 1 else 's'}"
+    number = counted(len(page.lines), "line")
     if original.has_lines:
         return f"{original.name}: {number} given"
     if segmentation.finder(original).whole:

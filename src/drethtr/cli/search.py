@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError
+from drethtr.base.wording import counted
 from drethtr.cli.outputs import refuse_ending, refuse_results
 
 if TYPE_CHECKING:
@@ -108,6 +109,6 @@ def summary(hits: "Sequence[Hit]", lines: int, least: float, limit: int, *, page
         more = f"; --min {least / 10:g} may find more" if least else ""
         return f"no hit with a probability of at least {least:g} in {lines:,} lines{more}"
     right = sum(hit.probability for hit in hits)
-    what = ("page" if pages else "line") + ("" if len(hits) == 1 else "s")
+    found = counted(len(hits), "page" if pages else "line")
     more = f"; --limit {2 * limit} may show more" if len(hits) == limit else ""
-    return f"{len(hits):,} {what} of an index of {lines:,} lines; about {right:.0f} of them should be correct{more}"
+    return f"{found} of an index of {lines:,} lines; about {right:.0f} of them should be correct{more}"

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import DataError
+from drethtr.base.wording import counted
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, write_png
 
 SHOWN = 40  # lines on the contact sheet
@@ -49,7 +50,7 @@ def synth(
     samples = (synthesizer.render(index, seed) for index in range(count))
     store = store_parquet if as_parquet else store_folder
     store(tqdm(samples, total=count, unit="line", disable=None), output)
-    typer.echo(f"{output}: {count:,} {'line' if count == 1 else 'lines'}")
+    typer.echo(f"{output}: {counted(count, 'line')}")
     if sheet is not None:
         first = [synthesizer.render(index, seed) for index in range(min(count, SHOWN))]
         captioned = [(sample.line(), f"{sample.text}   [{sample.hand}]") for sample in first]

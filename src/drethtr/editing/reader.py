@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from drethtr.base.durations import counted
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.wording import counted
 from drethtr.documents.document import Document, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import TextLine, Transcription

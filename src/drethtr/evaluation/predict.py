@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from drethtr.base.errors import DataError
+from drethtr.base.wording import counted
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
@@ -162,7 +163,7 @@ def check_sets(samples: Sequence[Sample]) -> None:
 
 def of_sets(sets: int) -> str:
     """A description of the number of sets."""
-    return f"lines of {sets} {'set' if sets == 1 else 'sets'}"
+    return f"lines of {counted(sets, 'set')}"
 
 
 def leave_one_set_out(

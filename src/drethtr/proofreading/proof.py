@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
+from drethtr.base.wording import counted
 from drethtr.documents.page import Box, Page, PageFlag, PageWord, Points, TextLine, Transcription, box_around
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip
@@ -183,11 +184,6 @@ def on_no_line(text: str, page: str = "") -> ProofLine:
 def shortened(text: str) -> str:
     """The beginning and end of a text."""
     return text if len(text) <= SHORT else f"{text[: SHORT // 2]} … {text[-SHORT // 2 :]}"
-
-
-def counted(number: int, thing: str) -> str:
-    """A number with its noun: "1 line", "2 lines"."""
-    return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
 def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules) -> Iterator[ProofLine | DataError]:

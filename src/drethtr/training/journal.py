@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from drethtr.base.atomic import atomic_write
 from drethtr.base.durable import make_folders
-from drethtr.base.durations import in_words
+from drethtr.base.wording import in_words
 
 EVERY = 30.0
 """Seconds between lines of progress where there is no bar."""

@@ -9,8 +9,9 @@ import typer
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.wording import counted
 from drethtr.cli.logs.run_log import RunLog
-from drethtr.cli.progress import CONTINUE, counted, doubts_text, report_skipped, say
+from drethtr.cli.progress import CONTINUE, doubts_text, report_skipped, say
 
 if TYPE_CHECKING:
     from tqdm import tqdm

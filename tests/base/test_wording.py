@@ -1,6 +1,6 @@
 import pytest
 
-from drethtr.base.durations import in_words
+from drethtr.base.wording import in_words
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Durations as text."""
+"""Numbers and durations as text."""
 
 MINUTE, HOUR = 60, 3600
 
@@ -13,6 +13,6 @@ def in_words(seconds: float) -> str:
 
 
 def counted(number: float, unit: str) -> str:
-    """A rounded number with its unit, in the singular or plural."""
+    """A rounded number with its unit, in the singular or plural: `1 line`, `2,000 lines`."""
     whole = round(number)
-    return f"{whole} {unit}{'' if whole == 1 else 's'}"
+    return f"{whole:,} {unit}{'' if whole == 1 else 's'}"
