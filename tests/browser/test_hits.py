@@ -39,6 +39,9 @@ def test_a_possible_line_is_rejected_and_confirmed_by_key(indexed, tiny_path, op
         hit.focus()
         tab.keyboard.press("y")
         tab.locator(".hits li:not([data-rejected])", has_text="certain").wait_for()
+        hit.click()
+        tab.locator(".text:focus", has_text="misread").wait_for()
+        assert tab.evaluate("getSelection().toString()") in TEXTS[1].replace(WORD, "misread").split()
     with open_index(indexed / "letters.drethtr.sqlite") as index:
         [verdict] = index.store.verdicts()
     assert (verdict.query, verdict.stands) == (WORD, True)

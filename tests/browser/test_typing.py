@@ -140,11 +140,17 @@ def test_zoom_and_place_stay_from_page_to_page(page):
     assert zoomed > 1.5 * before and abs(scale() - zoomed) < 1e-6
 
 
-def test_search_leads_to_the_line(tab):
-    word = TEXTS[2].split()[0]
-    tab.get_by_role("searchbox").fill(word)
-    tab.locator(".hits a").first.click()
-    tab.locator(".line[aria-current] .text", has_text=TEXTS[2]).wait_for()
+def test_search_leads_to_the_word_in_the_text_and_on_the_scan(tab):
+    first, *_, last = TEXTS[2].split()
+    places = []
+    for word in (first, last):
+        tab.get_by_role("searchbox").fill(word)
+        tab.locator(".hits a", has_text=TEXTS[2]).first.click()
+        tab.locator(".line[aria-current] .text", has_text=TEXTS[2]).wait_for()
+        assert tab.evaluate("getSelection().toString()") == word
+        places.append(tab.locator(".place").bounding_box()["x"])
+        tab.go_back()
+    assert places[0] < places[1]
 
 
 def test_export_downloads_the_text(page):

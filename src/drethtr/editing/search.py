@@ -24,7 +24,8 @@ FOLDED = Spelling()
 def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     """The lines that have all words of a query in their texts, in the order of pages; then those of the index.
 
-    Returns at most `limit` lines, and how many there are. A line of the index has a `probability`.
+    Returns at most `limit` lines, and how many there are. A line of the index has a `probability`, and the
+    `box` on the scan in which the words may stand.
     """
     words = [word for word, _ in map(folded, query.split()) if word]
     hits: list[dict[str, Any]] = []
@@ -44,7 +45,7 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     possible = indexed(workspace, query, limit) if words else []
     for hit in possible:
         if (place := (hit.page.resolve(), hit.number, hit.line)) in others:
-            hits.append({**others[place], "ranges": [], "probability": round(hit.probability, 4)})
+            hits.append({**others[place], "ranges": [], "probability": round(hit.probability, 4), "box": hit.box})
     return {"total": len(hits), "hits": hits[:limit]}
 
 

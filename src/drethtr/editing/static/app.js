@@ -86,7 +86,7 @@ function App() {
   return html`
     ${
       route.page
-        ? html`<${Page} key=${route.page} id=${route.page} line=${route.line} status=${status} isReading=${isReading} toolbar=${toolbar} />`
+        ? html`<${Page} key=${route.page} id=${route.page} wanted=${route} status=${status} isReading=${isReading} toolbar=${toolbar} />`
         : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} selection=${selection} select=${setSelection}
           words=${words} search=${setWords} last=${last.current} />`
     }

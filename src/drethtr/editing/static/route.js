@@ -1,13 +1,26 @@
-// Addresses of the screens: `/` is the overview, `/p/ID` a page, `/p/ID#LINE` a line on it.
+// Addresses of the screens: `/` is the overview, `/p/ID` a page, `/p/ID#LINE` a line on it. In the line, `?range=4-9`
+// selects characters, and `?point=812,640` the word at a point of the scan.
 
 import { useEffect, useState } from "./vendor/hooks.js";
 
 function current() {
   const found = location.pathname.match(/^\/p\/([^/]+)$/);
+  const asked = new URLSearchParams(location.search);
   return {
     page: found ? decodeURIComponent(found[1]) : null,
     line: decodeURIComponent(location.hash.slice(1)) || null,
+    range: numbers(asked.get("range"), "-"),
+    point: numbers(asked.get("point"), ","),
   };
+}
+
+const numbers = (text, between) => text?.split(between).map(Number) ?? null;
+
+// The address of a line that a search has found.
+export function pathOfHit({ page, line, ranges: [range], box }) {
+  const [left, top, right, bottom] = box ?? [];
+  const point = box && `?point=${Math.round((left + right) / 2)},${Math.round((top + bottom) / 2)}`;
+  return `/p/${page}${range ? `?range=${range.join("-")}` : (point ?? "")}#${encodeURIComponent(line)}`;
 }
 
 export function go(path) {

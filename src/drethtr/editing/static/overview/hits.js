@@ -3,6 +3,7 @@
 import * as api from "../api.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
+import { pathOfHit } from "../route.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useState } from "../vendor/hooks.js";
 
@@ -48,7 +49,7 @@ export function Hits({ words }) {
 
 function Hit({ hit, judge }) {
   const { page, name, line, text, ranges, probability } = hit;
-  const link = `/p/${page}#${encodeURIComponent(line)}`;
+  const link = pathOfHit(hit);
   if (probability === undefined)
     return html`<li><a href=${link}><span class="text">${marked(text, ranges)}</span><span class="name">${name}</span></a></li>`;
   const answer = (event) => {

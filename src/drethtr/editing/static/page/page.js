@@ -18,7 +18,7 @@ import { nextOf } from "./jumps.js";
 import { doubtsIn, Line } from "./line.js";
 import { LineTools } from "./line_tools.js";
 import { Palette } from "./palette.js";
-import { boxOfLine, offsetAt } from "./places.js";
+import { boxOfLine, offsetAt, placeWanted } from "./places.js";
 import { Scan } from "./scan.js";
 import { PageStore } from "./store.js";
 import { Compared } from "./theirs.js";
@@ -31,7 +31,7 @@ let isSeeking = false; // a jump from the last doubt of a page to the first of t
 
 const textOf = (id) => document.querySelector(`[data-line="${CSS.escape(id)}"] .text`);
 
-export function Page({ id, status, line: wanted, isReading, toolbar }) {
+export function Page({ id, status, wanted, isReading, toolbar }) {
   const [, redraw] = useReducer((count) => count + 1, 0);
   const store = useMemo(() => new PageStore(id, new Drafts(status.workspace, id)), [id]);
   const [error, setError] = useState(null);
@@ -98,9 +98,14 @@ export function Page({ id, status, line: wanted, isReading, toolbar }) {
     if (isSeeking) {
       isSeeking = false;
       jump(1, true);
-    } else if (wanted && textOf(wanted)) select(textOf(wanted), 0);
+    } else if (store.entries.has(wanted.line)) selectWanted();
     else if (!active) select(textOf(order[0].line.id), 0);
   }, [isLoaded, id, order.length > 0]);
+  const selectWanted = () => {
+    const { line, text } = store.entries.get(wanted.line);
+    const { start, end } = placeWanted(line, text, wanted);
+    select(textOf(line.id), start, end);
+  };
   // The special characters cover the lower end of the text.
   useEffect(() => {
     if (active) textOf(active)?.scrollIntoView({ block: "nearest" });

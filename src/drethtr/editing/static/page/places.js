@@ -1,6 +1,6 @@
 // Between offsets in a line's text and places on the scan.
 
-import { spansOf } from "./words.js";
+import { spansOf, utf16, wordsOf } from "./words.js";
 
 // [left, top, right, bottom] around some points.
 export function boxOf(points) {
@@ -57,6 +57,13 @@ export function offsetAt(line, text, [x, y]) {
   const { span, box } = nearest;
   const share = Math.min(1, Math.max(0, (x - box[0]) / Math.max(1, box[2] - box[0])));
   return span.start + Math.round(share * (span.end - span.start));
+}
+
+// What an address asks for in a line: a range of characters, or the word at a point of the scan; its start without either.
+export function placeWanted(line, text, { range, point }) {
+  if (range) return { start: utf16(text, range[0]), end: utf16(text, range[1]) };
+  const offset = point && offsetAt(line, text, point);
+  return (point && wordsOf(text).find(({ end }) => offset <= end)) || { start: 0, end: 0 };
 }
 
 // The share of a baseline's length that lies before the point of it nearest to `point`.
