@@ -57,7 +57,7 @@ SEEN = """async ([truth, threshold]) => {
         last: offset(range.endContainer, range.endOffset),
         differences: differencesOf(text.textContent, truth),
         doubts: doubtsOf(text.textContent, words, threshold),
-        others: [...line.querySelectorAll(".alternatives span")].map((other) => other.textContent),
+        others: [...line.querySelectorAll(".alternatives button")].map((other) => other.title),
         words: wordsOf(text.textContent),
     };
 }"""

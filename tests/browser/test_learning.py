@@ -37,6 +37,6 @@ def test_the_gain_is_shown_before_the_model_is_used(confirmed, tiny_path, open_t
         tab.locator(".gain, dialog [role=alert]").wait_for(timeout=300_000)
         assert not tab.locator("dialog [role=alert]").all_inner_texts()
         assert not list(confirmed.glob("*.safetensors"))
-        tab.get_by_role("button", name="Use it").click()
-        tab.get_by_text("every command takes it with --model").wait_for()
+        tab.get_by_role("button", name="Adopt").click()
+        tab.get_by_text("pass it to any command as --model").wait_for()
         assert len(list(confirmed.glob("*.safetensors"))) == 1

@@ -11,7 +11,7 @@ def test_pages_that_were_not_read_can_be(folder, tiny_path, open_tab):
         tab = open_tab(site)
         tab.get_by_text("2 pages not read").wait_for()
         tab.get_by_role("link", name="c.png").click()
-        tab.get_by_role("button", name="Read it").click()
+        tab.get_by_role("button", name="Read this page").click()
         tab.locator(".line").first.wait_for()
         tab.get_by_role("link", name="All pages").click()
         tab.get_by_text("1 page not read").wait_for()

@@ -27,13 +27,24 @@ def test_enter_saves_a_line_and_goes_on(page, folder):
     assert focused(page) == 1
 
 
+def test_enter_on_the_last_line_goes_to_the_next_page_when_pressed_again(page, folder):
+    text_of(page, 4).click()
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("Enter again goes to the next page.").wait_for()
+    page.keyboard.press("Enter")
+    page.locator(".where", has_text="b.png").wait_for()
+    page.locator(".line[aria-current] .text:focus").wait_for()
+    assert focused(page) == 1 and lines(folder)[3] == (TEXTS[3], Review.CONFIRMED)
+
+
 def test_control_enter_confirms_and_the_button_takes_it_back(page, folder):
     page.keyboard.press("Control+Enter")
     wait_until_saved(page)
     assert lines(folder)[0] == (TEXTS[0], Review.CONFIRMED) and focused(page) == 2
     page.get_by_text("1 of 4 confirmed").wait_for()
+    page.get_by_role("button", name="Learn (1 of 25)").wait_for()
     text_of(page, 1).click()
-    page.get_by_role("button", name="Undo the confirmation").click()
+    page.get_by_role("button", name="Undo confirmation").click()
     page.get_by_text("0 of 4 confirmed").wait_for()
 
 
@@ -169,7 +180,7 @@ def test_an_earlier_text_is_put_back_from_the_history(page, folder):
     wait_until_saved(page)
     text_of(page, 1).click()
     page.get_by_role("button", name="History").click()
-    page.get_by_role("button", name="Put back").click()
+    page.get_by_role("button", name="Restore").click()
     page.locator("dialog").wait_for(state="detached")
     assert texts(page)[0] == TEXTS[0]
     page.keyboard.press("Enter")

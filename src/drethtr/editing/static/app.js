@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { Export } from "./dialogs/export.js";
 import { Keys } from "./dialogs/keys.js";
-import { Learn } from "./dialogs/learn.js";
+import { Learn, learningState } from "./dialogs/learn.js";
 import { listen, useEvents } from "./events.js";
 import { isGoing } from "./format.js";
 import { html } from "./html.js";
@@ -14,6 +14,7 @@ import { showTheme, THEMES, useSetting } from "./settings.js";
 import { useEffect, useRef, useState } from "./vendor/hooks.js";
 import { render } from "./vendor/preact.js";
 
+const RELOAD = 500; // ms; one change may bring many events
 const STATES = {
   saved: "Saved",
   saving: "Saving…",
@@ -30,6 +31,7 @@ function App() {
   const [selection, setSelection] = useState([]);
   const [words, setWords] = useState(""); // searched for
   const last = useRef(null); // the page shown last
+  const timer = useRef(0);
   if (route.page) last.current = route.page;
 
   const load = () =>
@@ -40,6 +42,10 @@ function App() {
       },
       () => setLost(true),
     );
+  const reload = () => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(load, RELOAD);
+  };
   useEffect(() => {
     listen();
     load();
@@ -47,6 +53,7 @@ function App() {
   useEffect(() => showTheme(theme), [theme]);
   useEvents({
     status: load,
+    page: reload,
     job: (job) => setJobs((known) => [job, ...known.filter(({ id }) => id !== job.id)]),
     lost: () => setLost(true),
     connected: () => {
@@ -75,7 +82,7 @@ function App() {
           ? html`<span class="saved" role="status" data-state="unsaved">No server; your changes are kept in this browser</span>`
           : state && html`<span class="saved" role="status" data-state=${state}>${STATES[state]}</span>`
       }
-      <button type="button" onClick=${() => setDialog("learn")}>Learn</button>
+      <button type="button" onClick=${() => setDialog("learn")}>${learningState(status.learn, jobs)}</button>
       <button type="button" onClick=${() => setDialog({ page })}>Export</button>
       <button type="button" onClick=${() => setDialog("keys")}>Keys</button>
       <button type="button" class="theme" aria-label=${`Colors: ${theme}`} title=${`Colors: ${theme}`}

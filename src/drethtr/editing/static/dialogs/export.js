@@ -1,4 +1,4 @@
-// Files to take away: a page, the chosen pages or all of them, in any format.
+// Files to take away: a page, the selected pages or all of them, in any format.
 
 import * as api from "../api.js";
 import { counted } from "../format.js";
@@ -10,14 +10,14 @@ const FORMATS = {
   txt: ["Text", "plain, line by line"],
   md: ["Markdown", "paragraphs, doubtful words marked"],
   docx: ["Word", "paragraphs, doubtful words shaded"],
-  page: ["PAGE XML", "lines, words and places; says who wrote what"],
-  alto: ["ALTO", "for libraries and viewers; says who wrote what"],
+  page: ["PAGE XML", "lines, words and places; records what people confirmed"],
+  alto: ["ALTO", "for libraries and viewers; records what people confirmed"],
   tei: ["TEI", "for editions: text and zones of the scan, doubtful words unclear"],
   hocr: ["hOCR", "HTML with places"],
   json: ["JSON", "everything, for programs"],
   iiif: ["IIIF", "annotations of lines and words for viewers"],
   csv: ["CSV", "a table of lines"],
-  html: ["HTML", "to be read, doubts marked"],
+  html: ["HTML", "for reading, doubtful words marked"],
   pdf: ["PDF", "the scans with text to search and copy"],
   pdfa: ["PDF/A", "the same for archives"],
 };
@@ -25,7 +25,7 @@ const FORMATS = {
 export function Export({ formats, page, selection, close }) {
   const scopes = [
     ...(page ? [["This page", [page]]] : []),
-    ...(selection.length ? [[counted(selection.length, "chosen page"), selection]] : []),
+    ...(selection.length ? [[counted(selection.length, "selected page"), selection]] : []),
     ["All pages", null],
   ];
   const [scope, setScope] = useState(0);

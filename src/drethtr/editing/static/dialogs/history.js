@@ -31,7 +31,7 @@ export function History({ page, line, close, restore }) {
       ({ when, who, model, action, old, status }) => html`<li>
         <p><b>${who ?? model ?? "another program"}</b> ${ACTIONS[action] ?? action}${action === "status" && `: ${status}`}${" "}
           <time datetime=${when}>${new Date(when).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</time></p>
-        ${old && html`<p class="side">${old} <button type="button" onClick=${() => restore(old)}>Put back</button></p>`}
+        ${old && html`<p class="side">${old} <button type="button" onClick=${() => restore(old)}>Restore</button></p>`}
       </li>`,
     )}</ol>
   </${Dialog}>`;

@@ -6,6 +6,16 @@ import { html } from "../html.js";
 import { useState } from "../vendor/hooks.js";
 import { Dialog } from "./dialog.js";
 
+// What the button that opens this says: how far learning is, or how far from its beginning.
+export function learningState({ confirmed, needed }, jobs) {
+  const job = jobs.find(({ kind }) => kind === "learn");
+  if (job && isGoing(job)) return `Learning: ${Math.round((100 * job.done) / (job.total || 1))} %`;
+  if (isUndecided(job)) return "Learned";
+  return confirmed > 0 && confirmed < needed ? `Learn (${confirmed} of ${needed})` : "Learn";
+}
+
+const isUndecided = (job) => job?.state === "done" && job.result && !job.result.adopted;
+
 export function Learn({ status, jobs, close }) {
   const [error, setError] = useState(null);
   const [hidden, setHidden] = useState(null);
@@ -17,7 +27,6 @@ export function Learn({ status, jobs, close }) {
   const job = jobs.find(({ kind, id }) => kind === "learn" && id !== hidden);
   const { confirmed, needed, possible, why } = status.learn;
   const missing = needed - confirmed;
-  const isUndecided = job?.state === "done" && job.result && !job.result.adopted;
   const discard = () => attempt(api.endJob(job.id).then(() => setHidden(job.id)));
   return html`<${Dialog} title="Learn from my corrections" close=${close}>
     ${job && isGoing(job) && html`<${Progress} job=${job} stop=${() => attempt(api.endJob(job.id))} />`}
@@ -25,12 +34,12 @@ export function Learn({ status, jobs, close }) {
     ${job?.state === "done" && !job.result && html`<p class="hint" role="status">${job.message}</p>`}
     ${job?.state === "done" && job.result && html`<${Gain} result=${job.result} adopt=${() => attempt(api.adopt(job.id))} discard=${discard} />`}
     ${
-      !(job && (isGoing(job) || isUndecided)) &&
+      !(job && (isGoing(job) || isUndecided(job))) &&
       html`
-      <p>The program learns the hands of this folder from the lines you confirmed. Some of them are held out, to show what was
-        gained before you use it. Lines you have touched are never changed.</p>
+      <p>drethtr learns the handwriting in this folder from the lines you have confirmed. A fifth of them is held out and shows
+        the gain before you adopt the new model. Lines that you have edited are never changed.</p>
       ${missing > 0 && html`<progress max=${needed} value=${confirmed} aria-label="Confirmed lines" />`}
-      ${possible ? html`<button type="button" class="main" onClick=${() => attempt(api.learn())}>Learn from ${confirmed} confirmed lines</button>` : html`<p class="hint">${missing > 0 ? `${needed} confirmed lines are the least to learn from. Confirm ${missing} more.` : why}</p>`}`
+      ${possible ? html`<button type="button" class="main" onClick=${() => attempt(api.learn())}>Learn from ${confirmed} confirmed lines</button>` : html`<p class="hint">${missing > 0 ? `Learning needs ${needed} confirmed lines. Confirm ${missing} more.` : why}</p>`}`
     }
     ${error && html`<p class="hint flag" role="alert">${error}</p>`}
     <p class="hint">Model in use: ${status.model_file ?? status.model}</p>
@@ -49,12 +58,12 @@ function Progress({ job, stop }) {
 function Gain({ result, adopt, discard }) {
   const interval = result.low === null ? "" : ` (95 % interval ${points(result.low)} to ${points(result.high)})`;
   const told = result.adopted
-    ? html`<p>In use: <b>${result.file}</b>, in this folder; every command takes it with --model.</p>`
+    ? html`<p>In use: <b>${result.file}</b> in this folder; pass it to any command as --model.</p>`
     : html`<p>${result.better ? "The new model reads these lines better." : "The new model does not read these lines better; discard it."}</p>
-      <div class="buttons"><button type="button" class=${result.better ? "main" : ""} onClick=${adopt}>Use it</button>
-        <button type="button" onClick=${discard}>Discard it</button></div>`;
+      <div class="buttons"><button type="button" class=${result.better ? "main" : ""} onClick=${adopt}>Adopt</button>
+        <button type="button" onClick=${discard}>Discard</button></div>`;
   return html`<section class="gain">
-    <table><caption>On ${result.held_out} confirmed lines that were held out; learned from ${result.learned_from}</caption>
+    <table><caption>Learned from ${result.learned_from} confirmed lines, measured on ${result.held_out} held-out ones</caption>
       <thead><tr><th></th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
       <tbody>
         <tr><th scope="row">Characters wrong</th><td>${percent(result.cer_before)}</td><td>${percent(result.cer_after)}</td></tr>

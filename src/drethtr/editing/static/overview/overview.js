@@ -38,6 +38,12 @@ export function Overview({ status, jobs, selection, select, words, search, last 
   const isRated = pages?.some(({ expected_cer }) => expected_cer !== null);
   const toggle = (id) =>
     select(selection.includes(id) ? selection.filter((other) => other !== id) : [...selection, id]);
+  // All pages from the one that was selected last to this one.
+  const extend = (id) => {
+    const ids = sorted.map((page) => page.id);
+    const [first, last] = [ids.indexOf(selection.at(-1)), ids.indexOf(id)].toSorted((one, other) => one - other);
+    select([...new Set([...selection, ...ids.slice(Math.max(first, 0), last + 1)])]);
+  };
   return html`
     <main class="overview">
       <h1>${status.folder}</h1>
@@ -53,11 +59,11 @@ export function Overview({ status, jobs, selection, select, words, search, last 
         <label class="search"><span class="unseen">Search all texts</span>
           <input type="search" placeholder="Search all texts" value=${words} onInput=${(event) => search(event.target.value)} /></label>
         <span class="gap" />
-        ${selection.length > 0 && html`<span class="count">${counted(selection.length, "page")} chosen</span> <button type="button" onClick=${() => select([])}>Choose none</button>`}
+        ${selection.length > 0 && html`<span class="count">${counted(selection.length, "page")} selected</span> <button type="button" onClick=${() => select([])}>Clear selection</button>`}
         ${
           !words.trim() &&
           html`<label>Sort by <select value=${sorting} onChange=${(event) => setSorting(event.target.value)}>
-          <option value="name">name</option><option value="gain">what to do next</option></select></label>`
+          <option value="name">name</option><option value="gain">most errors first</option></select></label>`
         }
       </div>
       ${error && html`<p class="hint flag" role="alert">${error}</p>`}
@@ -65,7 +71,7 @@ export function Overview({ status, jobs, selection, select, words, search, last 
         words.trim()
           ? html`<${Hits} words=${words.trim()} />`
           : html`${isRated && html`<p class="hint">Expected error: the percentage of characters that are probably wrong, with a 95 % interval. Doubtful: words below 50 %.</p>`}
-            <ul class="cards">${sorted?.map((page) => html`<${Card} key=${page.id} page=${page} isChosen=${selection.includes(page.id)} choose=${() => toggle(page.id)} />`)}</ul>`
+            <ul class="cards">${sorted?.map((page) => html`<${Card} key=${page.id} page=${page} isChosen=${selection.includes(page.id)} choose=${(event) => (event.shiftKey && selection.length ? extend : toggle)(page.id)} />`)}</ul>`
       }
       ${pages?.length === 0 && html`<p class="notice">No scans were found. Put images or PDF files into this folder; they appear here.</p>`}
     </main>`;
@@ -110,7 +116,7 @@ function Card({ page, isChosen, choose }) {
       <span class="name">${breakable(page.name)}</span>
       <span class="state">${STATUS_NAMES[page.status]}${page.lines > 0 ? ` · ${page.confirmed} of ${counted(page.lines, "line")} confirmed` : page.status === "read" && " · no lines found"}</span>
     </a>
-    <input type="checkbox" checked=${isChosen} onChange=${choose} aria-label=${`Choose ${page.name}`} />
+    <input type="checkbox" checked=${isChosen} onClick=${choose} aria-label=${`Select ${page.name}`} title="Select for export; Shift selects a range" />
     <${Bar} ...${page} />
     ${
       page.error

@@ -10,6 +10,6 @@ export function Empty({ page, isReading, read }) {
     return html`<p class="hint flag">${page.error} <button type="button" disabled=${isReading} onClick=${read}>Try again</button></p>`;
   }
   return isReading
-    ? html`<p class="notice" aria-busy="true">This page is going to be read; its lines appear here.</p>`
-    : html`<p class="notice">This page has not been read. <button type="button" onClick=${read}>Read it</button></p>`;
+    ? html`<p class="notice" aria-busy="true">This page is waiting to be read; its lines will appear here.</p>`
+    : html`<p class="notice">This page has not been read yet. <button type="button" onClick=${read}>Read this page</button></p>`;
 }

@@ -9,7 +9,7 @@ import { Conflict } from "./conflict.js";
 import { clear, paint } from "./highlights.js";
 import { boxAt, onStrip } from "./places.js";
 import { Theirs } from "./theirs.js";
-import { changedWords, doubtsOf } from "./words.js";
+import { changedWords, differencesOf, doubtsOf } from "./words.js";
 
 const MARKS = { unread: "", read: "", corrected: "●", confirmed: "✓" };
 const SAID = {
@@ -111,7 +111,7 @@ function Actions({ entry, element, isAfresh, on }) {
     <div class="actions" onMouseDown=${keep}>
       ${
         isAfresh &&
-        html`<p class="hint">About ${percent(line.expected_wer)} of the words may be wrong.
+        html`<p class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.
         <button type="button" class="link" onClick=${() => on.afresh(line.id)}>Retype this line</button> <kbd>Alt+0</kbd></p>`
       }
       ${line.flags?.map(({ reason }) => html`<p class="hint flag">${reason}</p>`)}
@@ -119,17 +119,26 @@ function Actions({ entry, element, isAfresh, on }) {
         others.length > 0 &&
         html`<ol class="alternatives" aria-label="Other readings">
         ${others.map(
-          ({ text }, place) => html`<li><button type="button" onClick=${() => replace(element.current, text)}>
-            <kbd>Alt+${place + 1}</kbd><span>${marked(text, entry.text)}</span></button></li>`,
+          (
+            { text },
+            place,
+          ) => html`<li><button type="button" title=${text} onClick=${() => replace(element.current, text)}>
+            <kbd>Alt+${place + 1}</kbd> <span>${changes(entry.text, text)}</span></button></li>`,
         )}</ol>`
       }
       <div class="buttons">
         <button type="button" onClick=${() => on.confirm(line.id)}>
-          ${line.status === "confirmed" ? "Undo the confirmation" : "Confirm"} <kbd>Ctrl+Enter</kbd></button>
+          ${line.status === "confirmed" ? "Undo confirmation" : "Confirm"} <kbd>Ctrl+Enter</kbd></button>
         ${line.status !== "read" && html`<button type="button" onClick=${() => on.machine(line.id)}>Read again</button>`}
         <button type="button" onClick=${() => on.history(line.id)}>History</button>
       </div>
     </div>`;
+}
+
+// What another reading changes in the text: its words, or those that it leaves out.
+function changes(text, other) {
+  const parts = differencesOf(text, other).map((one) => (one.theirs ? one.theirs : html`<del>${one.text}</del>`));
+  return parts.flatMap((part, place) => (place ? [" … ", part] : [part]));
 }
 
 // The text, with the words that another text lacks marked.

@@ -136,7 +136,16 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
   const step = (from, by, offset = 0) => {
     const place = order.findIndex(({ line }) => line.id === from) + by;
     if (order[place]) select(textOf(order[place].line.id), offset);
-    else say(by > 0 ? "This is the last line of the page." : "This is the first line of the page.");
+    else if (by > 0) leave("This is the last line of the page.", "Enter", () => {});
+    else say("This is the first line of the page.");
+  };
+  // At the end of the page, says so; the same key once more goes to the next page.
+  const leave = (told, key, prepare) => {
+    const { next } = store.page;
+    const all = next ? `${told} ${key} again goes to the next page.` : told;
+    if (!next || said !== all) return say(all);
+    prepare();
+    return turn(next);
   };
 
   // Selects the next or previous of the places that `placesIn` finds in the text of each line.
@@ -161,14 +170,11 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
     const next = selectNext((other) => doubtsIn(other, threshold), by, isFromStart);
     if (next) {
       say(`Doubtful: ${next.text}, ${percent(next.confidence)} sure`);
-    } else if (by > 0 && store.page.next && said.startsWith("No more doubts")) {
-      isSeeking = true;
-      go(`/p/${store.page.next}`);
-    } else {
-      say(
-        `No ${by > 0 ? "more" : "earlier"} doubts on this page.${by > 0 && store.page.next ? " F2 again goes to the next page." : ""}`,
-      );
-    }
+    } else if (by > 0) {
+      leave("No more doubts on this page.", "F2", () => {
+        isSeeking = true;
+      });
+    } else say("No earlier doubts on this page.");
   };
 
   const confirm = (line, isStaying) => {
