@@ -1,4 +1,4 @@
-"""What the documentation tells a person to type or to open is there."""
+"""Commands, options, links and imports in the documentation exist."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ PROGRAM = typer.main.get_command(app)
 
 
 def typed(text):
-    """Everything that is set as code: lines of blocks, and pieces between backticks."""
+    """All text set as code: lines of blocks, and pieces between backticks."""
     for block in FENCE.findall(text):
         yield from block.replace("\\\n", " ").splitlines()
     for piece in re.findall(r"`([^`]+)`", FENCE.sub("", text)):
@@ -25,15 +25,15 @@ def typed(text):
 
 
 def requests(text):
-    """Each command with what stands behind it."""
+    """Each command with its arguments."""
     return (found.group(1).split() for code in typed(text) for found in COMMAND.finditer(code))
 
 
 def command_of(words):
-    """The command that some words name."""
+    """Look up the command that begins a list of words."""
     command, words = PROGRAM, list(words)
     while words and hasattr(command, "get_command"):
-        name = words.pop(0).rstrip(".")  # of a command that is named at the end of a sentence
+        name = words.pop(0).rstrip(".")  # the end of a sentence
         command = command.get_command(typer.Context(command), name)
         assert command is not None, f"there is no command {name}"
     return command

@@ -1,4 +1,4 @@
-"""Every block of code in the documentation is parsed, and run where it needs nothing but the repository."""
+"""Every code block in the documentation is parsed, and run if it needs only the repository."""
 
 import json
 import os
@@ -18,20 +18,20 @@ PARSED = {"toml": tomllib.loads, "json": json.loads}
 LANGUAGES = {"sh", "console", "text", "python", "toml", "json", "xml", "markdown"}
 
 WAITS = {"edit", "demo", "serve", "train", "finetune"}
-"""Commands that wait for somebody, or take minutes."""
+"""Commands that are interactive or take minutes."""
 
 FILES = ("mkdir", "cp", "ls", "echo")
 ZIP = ["python", "-m", "zipfile"]
 READERS = ("pdftotext",)
-"""Other programs that read what we write, where they are installed."""
+"""Other programs that read our files, if installed."""
 
 IN_SHELL = 'drethtr() { "$0" -m drethtr.cli "$@"; }; '
-"""What makes `drethtr` of a pipe the one that is tested."""
+"""A shell function that makes `drethtr` in pipes the version under test."""
 
 PACKAGED = ("samples", "tests/fonts", "tests/texts", "LICENSE")
 
 NEEDS = re.compile(r"push_to_hub|WEIGHTS\.pt")
-"""What Python blocks cannot have here: an account, the authors' weights."""
+"""What Python blocks need but tests lack: an account, the authors' weights."""
 
 
 def parts(kinds):
@@ -44,7 +44,7 @@ def parts(kinds):
 
 
 def packaged(folder):
-    """A folder that has what a clone has, as far as examples use it."""
+    """Copy the files of a clone that examples use into a folder."""
     for name in PACKAGED:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def packaged(folder):
 
 
 def to_run(command):
-    """The words of a command that can be run as it stands: of files that are there, and not for minutes."""
+    """The words of a command, if it can be run as shown: on existing files, and in less than minutes."""
     try:
         words = shlex.split(command, comments=True)
     except ValueError:
@@ -68,7 +68,7 @@ def to_run(command):
     if words[:1] != ["drethtr"] or words[1] in WAITS or not any(Path(word).exists() for word in words[2:]):
         return None
     if any(word.endswith(".safetensors") and not Path(word).exists() for word in words):
-        return None  # a model that nobody has trained here
+        return None  # a model that was not trained here
     if "kraken" in words and find_spec("kraken") is None:
         return None  # --lines kraken
     if "|" in words:
@@ -77,7 +77,7 @@ def to_run(command):
 
 
 def said(text):
-    """Lines without their numbers, which differ from one machine to the next."""
+    """Lines without numbers, which differ between machines."""
     return {re.sub(r"\d+", "0", line.strip()) for line in text.splitlines() if " read in " not in line}
 
 
@@ -100,7 +100,7 @@ def test_settings_and_data_can_be_read(page, block):
 
 
 RUNS = {}
-"""Runs of commands that write no files: several pages show the same one."""
+"""Cached runs of commands that write no files, since pages repeat them."""
 
 
 def run(words):
@@ -135,7 +135,7 @@ def test_commands_on_packaged_files_say_what_is_shown(page, tmp_path, monkeypatc
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
-    """A folder with the files that Python examples name: lines, a letter, its PAGE file and an index of it."""
+    """A folder with the files used in Python examples: lines, a letter, its PAGE file and an index."""
     folder = tmp_path_factory.mktemp("desk")
     packaged(folder)
     for name in ("a.png", "b.png"):

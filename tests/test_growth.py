@@ -1,4 +1,4 @@
-"""No file makes work that grows faster than the file: time is compared with time, at two sizes."""
+"""No file causes work that grows faster than the file: times at two sizes are compared."""
 
 import ast
 import importlib
@@ -20,14 +20,14 @@ from drethtr.documents.update import update
 SOURCE = Path(__file__).parents[1] / "src" / "drethtr"
 SMALL, LARGE = 4_000, 64_000
 MOST = 4 * LARGE / SMALL
-"""Quadratic work takes 16 times as long as `LARGE / SMALL` says; a busy machine may take some times as long."""
+"""Quadratic work exceeds the ratio `LARGE / SMALL` 16 times; a busy machine may exceed it several times."""
 
 BLINK = 0.01
-"""Seconds below which `LARGE` cannot be quadratic, as that takes some 10^9 steps."""
+"""Seconds below which `LARGE` cannot be quadratic, since that takes about 10^9 steps."""
 
 
 def grows_evenly(work: Callable[[int], object]) -> bool:
-    """Whether `work` on something large takes no longer than its size says; tried twice, as others use the machine."""
+    """Whether the time of `work` grows no faster than its input; tried twice, since the machine may be busy."""
 
     def seconds(size: int) -> float:
         begun = process_time()
@@ -42,7 +42,7 @@ CODE = {path: path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")}
 
 
 def patterns() -> Iterator[str]:
-    """All regular expressions that are searched for: compiled ones of modules, and those written into calls."""
+    """All regular expressions used for searching: compiled in modules, or written in calls."""
     for path, code in CODE.items():
         tree = ast.parse(code)
         if not any(isinstance(node, ast.Import) and node.names[0].name == "re" for node in ast.walk(tree)):
@@ -61,7 +61,7 @@ def patterns() -> Iterator[str]:
 
 
 def is_searched(name: str) -> bool:
-    """Whether a pattern may begin anywhere; if not, it is only matched once."""
+    """Whether a pattern may match anywhere; otherwise it is only tried once."""
     searches = re.compile(rf"\b{name}\.(search|finditer|findall|sub|split)\b")
     return any(searches.search(code) for code in CODE.values())
 
@@ -71,7 +71,7 @@ def as_text(pattern: str | bytes) -> str:
 
 
 def attacks(pattern: str) -> Iterator[str]:
-    """Pieces to repeat: the words and signs of a pattern, what its classes stand for, and pairs of them."""
+    """Strings to repeat: literals of a pattern, members of its classes, and pairs of these."""
     words = re.findall(r"[A-Za-z]{2,}", pattern)
     signs = [sign for sign in "{}<>:=\"'?!-_./;,[]" if sign in pattern]
     pieces = dict.fromkeys([*words[:4], *signs[:4], " ", "\n", "a", "1"])
@@ -117,7 +117,7 @@ PIECES = {
     "blocks": (alto, "", "</TextBlock><TextBlock>", ""),
     "references": (alto, '<TextLine TAGREFS="', "a ", '"/>'),
 }
-"""What is at the beginning, over and over again (# is a number), and at the end."""
+"""A start, a piece to repeat (# is a number), and an end."""
 
 
 @pytest.mark.parametrize(("around", "start", "piece", "end"), PIECES.values(), ids=PIECES)

@@ -1,4 +1,4 @@
-"""A notebook with the commands that a person types, run by Jupyter's own client and kernel."""
+"""A notebook with typical commands, run by Jupyter's own client and kernel."""
 
 import pytest
 from made_pages import TEXTS, blank, write
@@ -11,7 +11,7 @@ CELLS = (
 )
 
 
-@pytest.mark.filterwarnings("ignore")  # of Jupyter
+@pytest.mark.filterwarnings("ignore")  # from Jupyter
 def test_a_notebook_shows_readings_and_pages(tiny_path, tmp_path):
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")

@@ -1,4 +1,4 @@
-"""No command reaches for the network unless the user names an address: here, all connections fail and are noted."""
+"""No command uses the network unless the user gives a URL: here, all connections fail and are recorded."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def forbid(event, arguments):
 
 sys.addaudithook(forbid)
 """
-"""A module that every Python process imports first, workers included."""
+"""A module that every Python process imports at startup, including workers."""
 
 ALL = """
 import sys
@@ -81,7 +81,7 @@ COMMANDS = (
 
 @pytest.fixture
 def offline(tmp_path):
-    """Variables of an environment in which connections fail; at the end, none may have been tried."""
+    """Environment variables that make connections fail; in the end, none may have been tried."""
     (tmp_path / "forbidding").mkdir()
     (tmp_path / "home").mkdir()
     (tmp_path / "forbidding" / "sitecustomize.py").write_text(FORBIDDING, encoding="utf-8")
@@ -130,7 +130,7 @@ def test_servers_answer_and_ask_nobody(command, offline, tmp_path, tiny_path):
 
 
 def test_all_commands_of_the_base_are_tried():
-    """The others, such as `bench`, come with the research room."""
+    """Others, such as `bench`, belong to `drethtr.research`."""
     tried = {command for command, *_ in COMMANDS} | {"serve", "edit", "demo"}
     own = {command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands}
     assert tried == own | {group.name for group in app.registered_groups}

@@ -1,4 +1,4 @@
-"""`python -O` leaves out assertions: commands give the same answers without them."""
+"""Commands give the same results under `python -O`, which removes assertions."""
 
 import ast
 import os
@@ -16,7 +16,7 @@ SAMPLES = ROOT / "samples"
 LETTER = SAMPLES / "page" / "letter.jpg"
 LINE = ROOT / "samples" / "000000.png"
 TIMES = re.compile(r"\b[\d.]+ s\b|\d\d:\d\d|[\d.]+ ?(page|line)s?/s")
-"""How long something took."""
+"""Durations in the output."""
 
 COMMANDS = {
     "a line": ("transcribe", LINE),
@@ -53,7 +53,7 @@ def test_commands_answer_as_with_assertions(arguments, tmp_path, tiny_path):
 
 
 def test_assertions_do_nothing_but_look():
-    """They narrow types: what they call changes nothing, so nothing is missing where they are left out."""
+    """They only narrow types: what they call has no side effects, so removing them is safe."""
     harmless, found = {"isinstance", "callable", "current_thread"}, 0
     for path in (ROOT / "src").rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))

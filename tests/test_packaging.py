@@ -1,4 +1,4 @@
-"""What is packaged in several ways says the same everywhere."""
+"""All kinds of packages agree with each other."""
 
 import re
 import subprocess
@@ -61,7 +61,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile():
 
 
 def test_rattler_understands_the_recipe():
-    """A build needs packages from conda-forge; what is checked here is all but those."""
+    """A build needs packages from conda-forge; everything else is checked here."""
     rattler = pytest.importorskip("rattler_build")
     recipe = rattler.Stage0Recipe.from_file(ROOT / "packaging" / "conda" / "recipe.yaml")
     variants = rattler.VariantConfig({"c_stdlib": ["sysroot"], "c_stdlib_version": ["2.28"]})

@@ -1,4 +1,4 @@
-"""The names that the package promises."""
+"""The public names of the package."""
 
 import ast
 import subprocess
@@ -14,7 +14,7 @@ from drethtr.base.errors import ConfigError
 
 
 def test_promised_names_are_there():
-    """On their list, for `import *`, and before any is loaded."""
+    """They are in `__all__`, in `import *`, and in `dir` before any is loaded."""
     listed = {alias.asname for node in ast.parse(Path(api.__file__).read_text()).body[1:] for alias in node.names}
     assert {"Recognizer", "Page", "transcribe_page"} < listed and {*listed, "__version__"} == set(drethtr.__all__)
     assert all(getattr(drethtr, promise) is not None for promise in listed)

@@ -1,4 +1,4 @@
-"""Every recipe is a run, and the published ones are what was published."""
+"""Every recipe is a valid run, and the published ones have the published settings."""
 
 import importlib
 from dataclasses import replace
@@ -84,7 +84,7 @@ def test_a_figure_is_not_reported_for_other_files(changed, tmp_path, monkeypatch
     for file in files:
         file.write_text("before")
     row = curve.Row("hooker_en", 0, "before", 0.1, 0.05, 0.2, 0.0)
-    for better in (row, replace(row, cer=0.05)):  # kept, and not measured again
+    for better in (row, replace(row, cer=0.05)):  # stored, and not measured again
         assert curve.kept(tmp_path / "out.json", files, lambda found=better: found) == row
     (tmp_path / changed).write_text("after")
     with pytest.raises(DataError, match=r"out\.json: measured with other versions of .*model, .*test"):

@@ -1,4 +1,4 @@
-"""The page that comes with the project: what its generator makes, and what the shipped model makes of it."""
+"""The sample page: it equals the output of its generator, and the shipped model reads it."""
 
 import runpy
 from pathlib import Path
@@ -22,7 +22,7 @@ def maker():
 
 
 def test_the_page_is_what_the_generator_makes(maker):
-    """But for what JPEG and another font engine change."""
+    """Except for differences from JPEG and the font engine."""
     with Image.open(PAGE) as image:
         assert np.abs(np.asarray(image).astype(int) - np.asarray(maker["make_page"]())).mean() < 4
 

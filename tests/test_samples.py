@@ -1,4 +1,4 @@
-"""The README's main job: the shipped model reads the lines that come with the project."""
+"""The shipped model reads the sample lines, as the README says."""
 
 from pathlib import Path
 
@@ -30,13 +30,13 @@ def test_shipped_model_is_small_enough_and_has_a_card():
 @needs_lines
 @pytest.mark.parametrize("name", ["hooker_en", "peraire_fr", "leopold_de"])
 def test_shipped_model_reads_real_lines(name):
-    """Lines of pages that it was not trained on; a model that learned nothing stands near 100 %."""
+    """Lines of pages not used for training; an untrained model has a CER near 100 %."""
     scores = evaluate(Recognizer.load(), open_samples(LINES / f"{name}.val.parquet"), limit=12)
     assert scores.overall.cer < 0.5
 
 
 def test_samples_are_what_the_generator_makes():
-    """As `samples/README.md` says; pixels may differ by a grey or two from one font engine to another."""
+    """As in `samples/README.md`; pixels may differ by a gray level or two between font engines."""
     texts = tuple(str(ROOT / "tests" / "texts" / f"{language}.txt") for language in ("en", "fr", "de"))
     synthesizer = Synthetic(fonts=str(ROOT / "tests" / "fonts"), texts=texts).build()
     for number, sample in enumerate(open_samples(ROOT / "samples")):

@@ -1,4 +1,4 @@
-"""The web site of the documentation: it builds, and every link on it leads somewhere.
+"""The documentation site builds, and every link on it has a target.
 
 Zensical itself checks links between pages and to headings, but neither pictures nor the navigation.
 """
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Links(HTMLParser):
-    """What a page refers to, and the places in it that can be referred to."""
+    """The links of a page, and its anchors."""
 
     def __init__(self, page):
         super().__init__()
@@ -48,7 +48,7 @@ def pages(site):
 
 
 def target_of(page, link):
-    """The file that a link on a page leads to."""
+    """The target file of a link on a page."""
     place = page.parent / unquote(urlsplit(link).path) if urlsplit(link).path else page
     return (place / "index.html" if place.is_dir() else place).resolve()
 

@@ -1,4 +1,4 @@
-"""Every system of the paper takes the same way: training, file, reading."""
+"""Every system of the paper can be trained, saved, loaded and read with."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Every command that does not train works where torch is missing.
+"""Every command that does not train works without torch.
 
 Each runs in a process of its own in which importing torch fails; CI runs this file once more in an environment that
 really has none.
@@ -17,7 +17,7 @@ MISSING = "import sys; sys.modules['torch'] = None; from drethtr.cli.main import
 
 
 def drethtr(*arguments, code=0):
-    """What a command prints."""
+    """The output of a command."""
     command = [sys.executable, "-c", MISSING, *map(str, arguments)]
     run = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert run.returncode == code, run.stderr
@@ -52,7 +52,7 @@ def test_lines_are_measured_explained_and_compared(tmp_path):
 
 
 def test_a_model_learns_language_and_is_calibrated(tmp_path):
-    """On the same few lines many times over, so that there are enough of them."""
+    """On copies of the same few lines, to have enough of them."""
     lines = tmp_path / "lines"
     lines.mkdir()
     for number in range(30):
