@@ -4,6 +4,7 @@ import ast
 import importlib
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from time import process_time
@@ -12,6 +13,8 @@ import pytest
 from page_examples import PROVENANCE
 
 from drethtr.base.errors import DataError
+from drethtr.documents.page import Transcription
+from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import parse_page
 from drethtr.documents.readers.alto import NAMESPACES as ALTO
 from drethtr.documents.readers.page_xml import NAMESPACES as PAGE
@@ -132,3 +135,16 @@ def test_no_page_file_takes_quadratic_time(around, start, piece, end):
             pass
 
     assert grows_evenly(read_and_write)
+
+
+def test_reading_a_page_anew_takes_no_quadratic_time():
+    """Each line of `SMALL` and `LARGE` characters is changed, and then added to a page without lines."""
+
+    def change(size):
+        line = '<TextLine><Coords points="1,1 5,1 5,5"/></TextLine>'
+        file = PageFile.parse(page_xml(line * (size // len(line))).encode(), "a.xml")
+        lines = [replace(line, baseline=((1, 1), (5, 1)), transcription=Transcription("a")) for line in file.page.lines]
+        file.with_lines(lines)
+        PageFile.parse(page_xml("").encode(), "a.xml").with_new_lines(lines, None)
+
+    assert grows_evenly(change)

@@ -76,9 +76,31 @@ def test_a_place_is_changed_without_the_text(file):
     assert file.with_line(after).line("l1") == after
 
 
+@pytest.mark.parametrize("review", [*Review, None])
+def test_many_lines_are_changed_as_one_by_one(file, review):
+    moved = ((5, 50), (60, 55))
+    texts = [replace(reviewed(line, f"<{line.id}>", review), baseline=moved) for line in file.page.lines]
+    changes = [*texts[:3], replace(file.line("l3"), transcription=None)]
+    expected = file
+    for line in changes:
+        expected = expected.with_line(line)
+    assert file.with_lines(changes).data == expected.data
+    removed = [replace(line, transcription=None) for line in expected.page.lines]
+    assert all(line.transcription is None for line in expected.with_lines(removed).page.lines)
+
+
+@pytest.mark.parametrize("after", [None, "l1", "l3"])
+def test_many_lines_are_added_as_one_by_one(file, after):
+    new = [replace(NEW, id=f"n{number}") for number in range(3)]
+    expected, last = file, after
+    for line in new:
+        expected, last = expected.with_new_lines([line], last), line.id
+    assert file.with_new_lines(new, after).data == expected.data
+
+
 @pytest.mark.parametrize(("after", "place"), [(None, 0), ("l0", 1), ("l3", 4)])
 def test_a_new_line_stands_where_it_was_put(file, after, place):
-    changed = file.with_new_line(NEW, after)
+    changed = file.with_new_lines([NEW], after)
     assert ids(changed) == [*["l0", "l1", "l2", "l3"][:place], "new", *["l0", "l1", "l2", "l3"][place:]]
     found = changed.line("new")
     assert (found.text, found.baseline, found.polygon) == (NEW.text, NEW.baseline, NEW.polygon)
@@ -88,7 +110,7 @@ def test_a_line_can_be_removed_and_every_one(file):
     for line in ids(file):
         file = file.without_line(line)
         assert line not in ids(file)
-    assert ids(file.with_new_line(NEW, None)) == ["new"]
+    assert ids(file.with_new_lines([NEW], None)) == ["new"]
 
 
 @pytest.mark.parametrize("line", ["l0", "l2", "l3"])
@@ -119,7 +141,7 @@ def test_a_page_without_regions_gets_one(tmp_path):
     namespace = b"http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"
     page = b'<Page imageFilename="a" imageWidth="100" imageHeight="50"/>'
     empty = b'<PcGts xmlns="' + namespace + b'">' + page + b"</PcGts>"
-    file = PageFile.parse(empty, "a").with_new_line(NEW, None)
+    file = PageFile.parse(empty, "a").with_new_lines([NEW], None)
     assert file.line("new").text == "new text" and file.page.regions[0].polygon
 
 
@@ -184,4 +206,4 @@ def test_what_is_not_there_cannot_be_changed(file):
     with pytest.raises(DataError, match="contains no line 'gone'"):
         file.without_line("gone")
     with pytest.raises(DataError, match="contains no line 'gone'"):
-        file.with_new_line(NEW, "gone")
+        file.with_new_lines([NEW], "gone")

@@ -8,7 +8,7 @@ Every change returns a new file that preserves all other bytes, including elemen
 line is identified by its id; its revision changes with its element.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -22,7 +22,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.editors import EDITORS, Editor
 from drethtr.documents.markup import Edit, Element, Markup, apply
-from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page import Page, PageWord, Region, Review, TextLine, Transcription
 from drethtr.documents.read import Dialect, parse_page
 from drethtr.documents.readers.parsed import Parsed
 
@@ -70,6 +70,11 @@ class PageFile:
         """The page that the file describes, in pixels of its image."""
         return self.parsed.page.on_image(*self.image) if self.image else self.parsed.page
 
+    @cached_property
+    def lines(self) -> Mapping[str, TextLine]:
+        """The lines of the page by their ids."""
+        return {line.id: line for line in self.page.lines}
+
     @property
     def revision(self) -> str:
         """A digest of the file."""
@@ -102,49 +107,64 @@ class PageFile:
             DataError: if there is none.
         """
         self.element(line_id)
-        return next(line for line in self.page.lines if line.id == line_id)
+        return self.lines[line_id]
 
     def with_line(self, line: TextLine) -> Self:
-        """The file with a changed line; only what differs is written: text, words, review, baseline or polygon.
+        """The file with a changed line, as `with_lines`."""
+        return self.with_lines([line])
+
+    def with_lines(self, lines: Sequence[TextLine]) -> Self:
+        """The file with changed lines; only what differs is written: text, words, review, baseline or polygon.
 
         Raises:
             DataError: if there is no such line.
         """
-        before = self.line(line.id)
-        file = self
-        if (before.polygon, before.baseline) != (line.polygon, line.baseline):
-            file = file.edited(file.editor.set_place(file.element(line.id), file.in_units(line)))
-        text, old = line.transcription, before.transcription
-        if text is None:
-            return file.without_text(line.id).following(self) if old is not None else file
-        if old is None or (old.text, old.words, old.confidence) != (text.text, text.words, text.confidence):
-            file = file.edited(file.editor.set_text(file.element(line.id), file.in_units(line)))
-        if (old.review if old else None) is not text.review:
-            file = file.edited(file.editor.set_review(file.element(line.id), text.review))
-        return file.following(self)
+        changes = [(self.line(line.id), line) for line in lines]
+        return self.with_places(changes).with_texts(changes).with_reviews(changes).following(self)
 
-    def without_text(self, line_id: str) -> Self:
-        """The file without the text, words and review of a line."""
-        editor, element = self.editor, self.element(line_id)
-        return self.edited([*editor.remove_text(element), *editor.set_review(element, None)])
+    def with_places(self, changes: Iterable[tuple[TextLine, TextLine]]) -> Self:
+        """The file with new baselines and polygons, where they differ from those before."""
+        editor = self.editor
+        changed = (new for old, new in changes if (old.polygon, old.baseline) != (new.polygon, new.baseline))
+        edits = (editor.set_place(self.element(line.id), self.in_units(line)) for line in changed)
+        return self.edited(chain.from_iterable(edits))
 
-    def with_new_line(self, line: TextLine, after: str | None) -> Self:
-        """The file with a new line after the line `after`, in its region; if None, before all others.
+    def with_texts(self, changes: Iterable[tuple[TextLine, TextLine]]) -> Self:
+        """The file with new texts, words and confidences, where they differ from those before."""
+        editor, edits = self.editor, list[Edit]()
+        for old, new in changes:
+            before, after = old.transcription, new.transcription
+            if after is None:
+                edits += () if before is None else editor.remove_text(self.element(new.id))
+            elif before is None or written_of(before) != written_of(after):
+                edits += editor.set_text(self.element(new.id), self.in_units(new))
+        return self.edited(edits)
+
+    def with_reviews(self, changes: Iterable[tuple[TextLine, TextLine]]) -> Self:
+        """The file with new reviews, where they differ from those before."""
+        editor = self.editor
+        reviews = ((new.id, review_of(old), review_of(new)) for old, new in changes)
+        edits = (editor.set_review(self.element(line), after) for line, before, after in reviews if before is not after)
+        return self.edited(chain.from_iterable(edits))
+
+    def with_new_lines(self, lines: Sequence[TextLine], after: str | None) -> Self:
+        """The file with new lines after the line `after`, in its region; if None, before all others.
 
         Raises:
-            DataError: if there is no line `after`, or the new line has neither baseline nor polygon.
+            DataError: if there is no line `after`, or a new line has neither baseline nor polygon.
         """
-        if not (line.baseline or line.polygon):
+        if not all(line.baseline or line.polygon for line in lines):
             raise DataError(f"{self.name}: a new line needs a baseline or a polygon")
-        if not self.page.lines and self.editor.first_region() is None:
-            return self.edited([self.editor.add_region()]).with_new_line(line, after)
+        editor = self.editor
+        if not self.page.lines and editor.first_region() is None:
+            return self.edited([editor.add_region()]).with_new_lines(lines, after)
         neighbor = after if after is not None else next((other.id for other in self.page.lines), None)
         order = self.order_beside(neighbor) if neighbor is not None else []
         place = order.index(after) + 1 if after is not None else 0
-        order.insert(place, line.id)
-        element = self.editor.new_line(self.in_units(line))
-        file = self.edited([self.insertion(element, order, place)])
-        file = file.with_line(replace(line, polygon=file.line(line.id).polygon, baseline=file.line(line.id).baseline))
+        elements = [editor.new_line(self.in_units(line)) for line in lines]
+        file = self.edited([self.insertion(elements, order, place)])
+        file = file.with_lines([replace(file.line(line.id), transcription=line.transcription) for line in lines])
+        order[place:place] = [line.id for line in lines]
         return (file.numbered(order) if self.is_numbered(neighbor) else file).following(self)
 
     def without_line(self, line_id: str) -> Self:
@@ -177,9 +197,9 @@ class PageFile:
         numbered = self.is_numbered(neighbor)
         order = [other for other in self.order_beside(neighbor) if other != line_id]
         place = order.index(after) + 1 if after is not None else 0
-        order.insert(place, line_id)
         content = self.markup.utf8[element.start : element.end]
         file = self.edited([self.editor.splicer.remove(element), self.insertion(content, order, place)])
+        order.insert(place, line_id)
         return (file.numbered(order) if numbered else file).following(self)
 
     def text(self) -> str:
@@ -197,11 +217,14 @@ class PageFile:
 
     def following(self, before: Self) -> Self:
         """Update the texts of whole regions, as in PAGE, where they equalled the lines in the file `before`."""
+        if self is before:
+            return self
         edits = []
         texts = {region.id: joined(region) for region in before.page.regions}
+        elements = self.editor.region_texts()
         for region in self.page.regions:
             old, new = texts.get(region.id), joined(region)
-            if old is not None and old != new and (unicode := self.editor.region_text(region.id)) is not None:
+            if old is not None and old != new and (unicode := elements.get(region.id)) is not None:
                 rows = [row.strip() for row in unicode.text.strip().splitlines()]
                 if "\n".join(rows) == old:
                     edits.append(Edit(unicode.inside, unicode.inside_end, escape(new, quote=False).encode()))
@@ -238,11 +261,21 @@ class PageFile:
         edits = (editor.set_number(self.element(line_id), number) for number, line_id in enumerate(order))
         return self.edited(chain.from_iterable(edits))
 
-    def insertion(self, new: ET.Element | bytes, order: Sequence[str], place: int) -> Edit:
-        """Insert a line, new or as existing bytes, at a place in the order of its region."""
+    def insertion(self, new: Sequence[ET.Element] | bytes, order: Sequence[str], place: int) -> Edit:
+        """Insert lines, new or as existing bytes, at a place in the order of the other lines of their region."""
         before = self.element(order[place - 1]) if place else None
-        after = self.element(order[place + 1]) if place + 1 < len(order) else None
-        return self.editor.add_line(new, before, after)
+        after = self.element(order[place]) if place < len(order) else None
+        return self.editor.add_lines(new, before, after)
+
+
+def written_of(text: Transcription) -> tuple[str, tuple[PageWord, ...], float | None]:
+    """What files hold of a text, apart from its review."""
+    return text.text, text.words, text.confidence
+
+
+def review_of(line: TextLine) -> Review | None:
+    """What a person did with a line."""
+    return line.transcription.review if line.transcription else None
 
 
 def joined(region: Region) -> str:

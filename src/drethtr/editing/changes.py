@@ -81,7 +81,7 @@ def add_line(file: PageFile, line: TextLine, after: str | None, page: str, *, pl
     if not placed:
         after = neighbor_before(file.page.lines, line.baseline or line.polygon or ())
     new = replace(line, id=file.free_id("line"))
-    return Changed(file.with_new_line(new, after), (new.id,), (Change(page, new.id, "add", None, None, None),))
+    return Changed(file.with_new_lines([new], after), (new.id,), (Change(page, new.id, "add", None, None, None),))
 
 
 def delete_line(file: PageFile, line_id: str, page: str) -> Changed:
@@ -122,7 +122,7 @@ def split_line(
                 for part, slice_ in ((before, slice(words)), (after, slice(words, None)))
             )
         first, second = replace(first, transcription=before), replace(second, transcription=after)
-    changed = file.with_line(first).with_new_line(second, line_id)
+    changed = file.with_line(first).with_new_lines([second], line_id)
     notes = (
         Change(page, line_id, "split", old.text, first.text, str(status)),
         Change(page, second.id, "split", old.text, second.text, str(status)),

@@ -168,11 +168,9 @@ class Reader:
         def work(leaf: Leaf, truth: Truth) -> Changed:
             if truth.file.page.lines:
                 return Changed(truth.file, (), ())
-            file, last = truth.file, None
-            for line in lines:
-                new = replace(line, id=file.free_id(line.id))
-                file, last = file.with_new_line(new, last), new.id
-            return Changed(file, (), notes)
+            ids = truth.file.editor.ids
+            new = [replace(line, id=ids.claim(line.id)) for line in lines]
+            return Changed(truth.file.with_new_lines(new, None), (), notes)
 
         self.workspace.change(leaf.id, work, {}, model=model)
 
@@ -204,17 +202,15 @@ class Reader:
         """Write readings into the file of a page, where it is still as it was and no person has come between."""
 
         def work(leaf: Leaf, truth: Truth) -> Changed:
-            file, changed, notes = truth.file, [], []
-            now = {line.id: line for line in file.page.lines}
+            changed, notes = [], []
             for line, text in read:
-                here = now.get(line.id)
+                here = truth.file.lines.get(line.id)
                 if here is None or place_mark(here) != place_mark(line) or truth.status(here) not in allowed:
                     continue
-                file = file.with_line(replace(here, transcription=text))
-                changed.append(line.id)
+                changed.append(replace(here, transcription=text))
                 if here.transcription is None or here.text != text.text:
                     notes.append(Change(leaf.id, line.id, "read", here.text, text.text, str(Status.READ)))
-            return Changed(file, tuple(changed), tuple(notes))
+            return Changed(truth.file.with_lines(changed), tuple(line.id for line in changed), tuple(notes))
 
         if read:
             self.workspace.change(leaf.id, work, {}, model=self.model)

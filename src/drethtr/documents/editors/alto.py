@@ -1,6 +1,7 @@
 """Edit ALTO."""
 
 from collections.abc import Collection, Iterator
+from functools import cached_property
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.editors.editor import Editor, prefix_of
@@ -16,6 +17,11 @@ class ALTOEditor(Editor):
 
     region_name = "TextBlock"
 
+    @cached_property
+    def confirmed_tags(self) -> list[str]:
+        """The ids of tags of confirmed lines: those of the file, else the one that the first confirmation adds."""
+        return sorted(tags_of(self.markup.root, CONFIRMED))
+
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 cannot be told from 3.0)."""
         assert line.transcription is not None
@@ -28,11 +34,11 @@ class ALTOEditor(Editor):
         yield from map(self.splicer.remove, element.all("String", "SP", "HYP"))
 
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
-        known = sorted(tags_of(self.markup.root, CONFIRMED))
+        known = self.confirmed_tags
         tags = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in known]
         if review is Review.CONFIRMED:
             if not known:
-                known = [self.ids.claim(f"drethtr_{CONFIRMED}")]
+                known.append(self.ids.claim(f"drethtr_{CONFIRMED}"))
                 yield self.add_tag(known[0])
             tags.append(known[0])
         yield self.splicer.set_attribute(element, "CS", "true" if review else None)

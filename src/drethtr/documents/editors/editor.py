@@ -1,7 +1,7 @@
 """The base class of editors, which edit the bytes of a file element by element."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -77,18 +77,18 @@ class Editor(ABC):
         """Number a line, in a region that is ordered by numbers."""
         yield from ()
 
-    def region_text(self, region_id: str) -> Element | None:
-        """The element with the text of a whole region, if there is exactly one."""
-        return None
+    def region_texts(self) -> Mapping[str, Element]:
+        """The elements with the texts of whole regions, by the ids of regions that have exactly one."""
+        return {}
 
     def first_region(self) -> Element | None:
         """The first element that can contain lines."""
         return next((element for element in self.markup.root.walk() if element.name == self.region_name), None)
 
-    def add_line(self, new: ET.Element | bytes, before: Element | None, after: Element | None) -> Edit:
-        """Insert a line, new or as existing bytes, after the line `before`, else before the line `after`.
+    def add_lines(self, new: Sequence[ET.Element] | bytes, before: Element | None, after: Element | None) -> Edit:
+        """Insert lines, new or as existing bytes, after the line `before`, else before the line `after`.
 
-        With neither, it becomes the first line of the first region, which must exist.
+        With neither, they become the first lines of the first region, which must exist.
         """
         previous: Element | None
         if before is not None:
@@ -105,7 +105,7 @@ class Editor(ABC):
             previous = others[-1] if others else None
         if isinstance(new, bytes):
             return self.splicer.insert_bytes(parent, previous, new)
-        return self.splicer.insert(parent, previous, [new])
+        return self.splicer.insert(parent, previous, new)
 
     def parent_of(self, wanted: Element) -> Element:
         """The parent of an element."""

@@ -1,7 +1,8 @@
 """Edit PAGE XML."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.editors.editor import Editor, prefix_of
@@ -102,8 +103,9 @@ class PageXMLEditor(Editor):
             new = f"readingOrder {{index:{number};}} {INDEX.sub('', custom)}".strip()
             yield self.splicer.set_attribute(element, "custom", new)
 
-    def region_text(self, region_id: str) -> Element | None:
-        regions = (element for element in self.markup.root.walk() if element.attributes.get("id") == region_id)
-        texts = [equivalent for region in regions for equivalent in region.all("TextEquiv")]
-        unicode = texts[0].first("Unicode") if len(texts) == 1 else None
-        return unicode if unicode is not None and unicode.inside < unicode.end else None
+    def region_texts(self) -> Mapping[str, Element]:
+        texts = defaultdict[str, list[Element]](list)
+        for element in self.markup.root.walk():
+            texts[element.attributes.get("id", "")] += element.all("TextEquiv")
+        unicodes = {id: found[0].first("Unicode") for id, found in texts.items() if len(found) == 1}
+        return {id: unicode for id, unicode in unicodes.items() if unicode and unicode.inside < unicode.end}
