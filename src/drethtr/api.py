@@ -12,6 +12,8 @@ from drethtr.pages.source import open_originals as open_originals
 from drethtr.pages.transcribe import transcribe as transcribe
 from drethtr.pages.transcribe import transcribe_page as transcribe_page
 from drethtr.recognition.alignment import Alignment as Alignment
+from drethtr.recognition.model_file import Model as Model
+from drethtr.recognition.model_file import load_model as load_model
 from drethtr.recognition.precision import Precision as Precision
 from drethtr.recognition.reading import Alternative as Alternative
 from drethtr.recognition.reading import Character as Character
@@ -25,6 +27,7 @@ from drethtr.recognition.search.strategies import Beam as Beam
 from drethtr.recognition.search.strategies import Greedy as Greedy
 from drethtr.recognition.search.strategies import Joint as Joint
 from drethtr.recognition.search.strategies import VerifiedDrafts as VerifiedDrafts
+from drethtr.recognition.search.strategy import Strategy as Strategy
 from drethtr.recognition.support.verdict import CheckedWord as CheckedWord
 from drethtr.recognition.support.verdict import TextCheck as TextCheck
 from drethtr.search.index import Hit as Hit

@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TypedDict, Unpack
 
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
 from drethtr.recognition.model_file import Model, as_small, save_model
+from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.search.strategy import Strategy
 from drethtr.sharing.readme import readme
 
 MODEL, README = "model.safetensors", "README.md"
@@ -43,10 +45,24 @@ def is_quantized(model: Model) -> bool:
     return as_small(model).hash == model.hash
 
 
-def from_pretrained(source: str | Path, *, revision: str | None = None, **choices: Any) -> Recognizer:
+class LoadOptions(TypedDict, total=False):
+    """The options of `Recognizer.load`."""
+
+    adapter: str | Path | None
+    decoder: Strategy | str | None
+    language: str
+    precision: Precision | str
+    device: str
+    threads: int | None
+    alternatives: int
+    doubtful: float
+    posteriors: bool
+
+
+def from_pretrained(source: str | Path, *, revision: str | None = None, **choices: Unpack[LoadOptions]) -> Recognizer:
     """Load a model from a repository on the Hugging Face Hub, `OWNER/NAME`, or from a local folder or file.
 
-    `choices` are those of `Recognizer.load`: adapter, decoder, precision, device, threads, alternatives.
+    `choices` are the options of `Recognizer.load`.
 
     Raises:
         CheckpointError: if there is none, or it cannot be used; other errors as for `Recognizer.load`.
