@@ -67,7 +67,7 @@ def align(
     given = open_proof_inputs(inputs, texts_needed=True)
     originals = [original for one in given for original in one.originals]
     targets = targets_of(originals, output, formats, force=force) if output is not None else {}
-    recognizer = load_recognizer(model, decoder, device, threads=threads)
+    recognizer = load_recognizer(model, decoder=decoder, device=device, threads=threads)
     proofs = prove_all(given, recognizer, segmentation, Rules())
     if output is not None:
         write_pages([page for proof in proofs for page in proof.pages], recognizer, targets, formats)

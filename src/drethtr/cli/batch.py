@@ -82,7 +82,13 @@ def batch(
         refuse_file(Path(output))
     chosen = engine_named(engine, workers, device)
     load = partial(
-        load_recognizer, model, decoder, precision=precision, threads=1, posteriors=posteriors, language=language
+        load_recognizer,
+        model,
+        decoder=decoder,
+        precision=precision,
+        threads=1,
+        posteriors=posteriors,
+        language=language,
     )
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART

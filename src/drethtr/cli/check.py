@@ -91,14 +91,14 @@ def check(
         if output is not None:
             raise ConfigError("--output writes pages; for lines, use --json or --html")
         samples = open_all(inputs)
-        recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
+        recognizer = load_recognizer(model, decoder=decoder, device=device, precision=precision, threads=threads)
         found, failed = check_rows(samples, recognizer, rules)
         strips = row_strips(found, samples) if html_file is not None else {}
     else:
         given = open_proof_inputs(inputs, texts_needed=False)
         originals = [original for one in given for original in one.originals]
         targets = targets_of(originals, output, formats, force=force) if output is not None else {}
-        recognizer = load_recognizer(model, decoder, device, precision, threads=threads)
+        recognizer = load_recognizer(model, decoder=decoder, device=device, precision=precision, threads=threads)
         proofs = prove_all(given, recognizer, segmentation, rules)
         found = [line for proof in proofs for line in proof.lines]
         failed = sum(len(proof.unreadable) for proof in proofs)

@@ -1,14 +1,12 @@
 """Arguments and options shared by several commands."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from drethtr.cli.doubts import USUAL
-
 if TYPE_CHECKING:
-    from drethtr.recognition.recognizer import Recognizer
+    from drethtr.recognition.recognizer import LoadOptions, Recognizer
 
 DecoderName = Annotated[
     str | None,
@@ -85,37 +83,11 @@ Threads = Annotated[
 ]
 
 
-def load_recognizer(
-    model: Path | None,
-    decoder: str | None,
-    device: str,
-    precision: str = "float32",
-    alternatives: int = 0,
-    threads: int | None = None,
-    *,
-    doubtful: float = USUAL,
-    posteriors: bool = False,
-    language: str = "auto",
-) -> "Recognizer":
-    """Load a recognizer from arguments as typed, in any process.
-
-    Raises:
-        ConfigError: for an unknown decoder, language, device or precision.
-        CheckpointError: if the model cannot be used.
-    """
+def load_recognizer(model: Path | None, **options: "Unpack[LoadOptions]") -> "Recognizer":
+    """`Recognizer.load`, imported when it is called."""
     from drethtr.recognition.recognizer import Recognizer
 
-    return Recognizer.load(
-        model,
-        decoder=decoder,
-        language=language,
-        device=device,
-        precision=precision,
-        alternatives=alternatives,
-        threads=threads,
-        doubtful=doubtful,
-        posteriors=posteriors,
-    )
+    return Recognizer.load(model, **options)
 
 
 def device_named(name: str) -> str:

@@ -73,7 +73,9 @@ def edit(
         count_pages(workspace)
         token = None if is_loopback(host) else token_urlsafe(24)
         chosen = model or adopted_in(workspace.folder)
-        recognizer = load_recognizer(chosen, decoder, device, precision, threads=threads, language=language)
+        recognizer = load_recognizer(
+            chosen, decoder=decoder, device=device, precision=precision, threads=threads, language=language
+        )
         with Session(workspace, recognizer, segmentation.finder, chosen) as session:
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)

@@ -107,7 +107,13 @@ def evaluate(
     segmentation = segmentation_named(lines or "auto") if end_to_end else None
     pages = open_known(data, lines, limit, seed) if align else None
     recognizer = load_recognizer(
-        model, decoder, device, precision, threads=threads, posteriors=search, language=language
+        model,
+        decoder=decoder,
+        device=device,
+        precision=precision,
+        threads=threads,
+        posteriors=search,
+        language=language,
     )
     if search:
         result = evaluate_search(recognizer, data, among or [], limit, seed, save_fit)

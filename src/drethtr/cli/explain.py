@@ -44,7 +44,9 @@ def explain(
     refuse_results(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut out a line and explain that; drethtr transcribe {line} reads the whole page")
     pixels = open_line(line)
-    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
+    recognizer = load_recognizer(
+        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
+    )
     explanation = explain_line(recognizer, pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {marked(explanation.reading.transcription())}")

@@ -88,7 +88,9 @@ def index(
     for error in errors:
         report_skipped(error)
     failed = len(errors)
-    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, posteriors=True, language=language)
+    recognizer = load_recognizer(
+        model, decoder=decoder, device=device, precision=precision, threads=threads, posteriors=True, language=language
+    )
     read = 0
     with stopping(CONTINUE), open_builder(output, recognizer, segmentation, rebuild=force) as builder:
         removed = builder.remove_deleted()

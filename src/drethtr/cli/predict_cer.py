@@ -76,7 +76,9 @@ def predict_cer(
     refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and model is not None and holds_adapter(model):
         raise DataError(f"{model} is an adapter; only a whole model can store the prediction")
-    recognizer = load_recognizer(model, decoder, device, precision, threads=threads, language=language)
+    recognizer = load_recognizer(
+        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
+    )
     failed = 0
     if learn is not None:
         refuse_other_weights(learn, recognizer)

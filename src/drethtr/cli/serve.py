@@ -76,7 +76,15 @@ def serve(
     if index is not None:
         open_index(index).close()  # fail at once if it cannot be searched
     with listener(host, port) as door:
-        recognizer = load_recognizer(model, decoder, device, precision, alternatives, threads, language=language)
+        recognizer = load_recognizer(
+            model,
+            decoder=decoder,
+            device=device,
+            precision=precision,
+            alternatives=alternatives,
+            threads=threads,
+            language=language,
+        )
         app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
         with suppress(KeyboardInterrupt):  # raised after the last request is answered

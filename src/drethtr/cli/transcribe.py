@@ -111,11 +111,11 @@ def transcribe(
         def load() -> "Recognizer":
             recognizer = load_recognizer(
                 model,
-                decoder,
-                device,
-                precision,
-                alternatives,
-                threads,
+                decoder=decoder,
+                device=device,
+                precision=precision,
+                alternatives=alternatives,
+                threads=threads,
                 doubtful=USUAL if doubts is None else doubts,
                 posteriors=index is not None,
                 language=language,

@@ -6,7 +6,7 @@ Every metric of the package comes through here: validation, test and users' line
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self, TypedDict, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -47,6 +47,20 @@ Item = TypeVar("Item")
 
 READ_TOGETHER = 256
 """Lines read at a time, if memory has room for them: enough to keep threads busy, or for batches of similar width."""
+
+
+class LoadOptions(TypedDict, total=False):
+    """The options of `Recognizer.load`."""
+
+    adapter: str | Path | None
+    decoder: Strategy | str | None
+    language: str
+    precision: Precision | str
+    device: str
+    threads: int | None
+    alternatives: int
+    doubtful: float
+    posteriors: bool
 
 
 class Recognizer:

@@ -3,14 +3,12 @@
 import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
 from drethtr.recognition.model_file import Model, as_small, save_model
-from drethtr.recognition.precision import Precision
-from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.recognizer import LoadOptions, Recognizer
 from drethtr.sharing.readme import readme
 
 MODEL, README = "model.safetensors", "README.md"
@@ -43,20 +41,6 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
 def is_quantized(model: Model) -> bool:
     """Whether quantization changes nothing, as in a model loaded from a quantized file."""
     return as_small(model).hash == model.hash
-
-
-class LoadOptions(TypedDict, total=False):
-    """The options of `Recognizer.load`."""
-
-    adapter: str | Path | None
-    decoder: Strategy | str | None
-    language: str
-    precision: Precision | str
-    device: str
-    threads: int | None
-    alternatives: int
-    doubtful: float
-    posteriors: bool
 
 
 def from_pretrained(source: str | Path, *, revision: str | None = None, **choices: Unpack[LoadOptions]) -> Recognizer:
