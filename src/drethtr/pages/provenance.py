@@ -21,7 +21,6 @@ def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, s
     """The settings that determine the text of a page, named as on the command line; stored with indexes and results."""
     return {
         "model": recognizer.model.identity,
-        "decoder": name_of(recognizer.strategy),
-        "precision": recognizer.precision.value,
+        **way_of(recognizer),
         "lines": segmentation_name(segmentation),
     }
