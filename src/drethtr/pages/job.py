@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import is_there, make_folder, write_bytes
+from drethtr.base.outputs import is_there, write_bytes
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.markup import MAX_BYTES
@@ -15,12 +15,12 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes
 from drethtr.documents.update import update
 from drethtr.images.page_file import is_pdf
-from drethtr.pages.claims import Claims
 from drethtr.pages.doubts import DoubtCounts
-from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
+from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Skipped
 from drethtr.pages.place import Witness, nobody
-from drethtr.pages.plan import UNMARKED, Planner, Record
+from drethtr.pages.plan import UNMARKED, Record
 from drethtr.pages.provenance import made_with, provenance_of
+from drethtr.pages.running import Run, run_job
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, is_whole
@@ -63,41 +63,28 @@ class PageJob:
         Raises:
             DataError: if the folder for results cannot be used.
         """
-        done, failed, doubts = 0, len(self.unreadable), DoubtCounts()
-        if not self.tasks:
-            return JobSummary(done, failed, doubts)
-        if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
-            make_folder(self.output)
-        recognizer = load()
-        provenance = provenance_of(recognizer)
-        planner = Planner(partial(self.made, recognizer))
-        plan = planner.plan(self.tasks, force=self.force)
-        report(Planned(plan))
-        done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
-        with Claims(force=self.force) as claims:
-            claims.tidy(plan.done)
-            remove_shelves(plan.done)
-            for task in plan.waiting:
-                try:
-                    if not claims.win(task):
-                        continue
-                    record = planner.recorder(task)
-                    sheets = self.read(task, recognizer, provenance, report, witness)
-                    lost = sheets.count(None)
-                    failed += lost
-                    self.count(task, sheets, doubts)
-                    if lost < len(sheets):
-                        report(FileRead(task, self.finish(task, sheets, provenance, record)))
-                        done += 1
-                except DataError as error:
-                    report(Skipped(error))
-                    failed += 1
-                finally:
-                    claims.release(task)
-            left = claims.settle()
-        for reason in left:
-            report(Skipped(reason))
-        return JobSummary(done + claims.done, failed + len(left), doubts)
+        return run_job(self, load, report, partial(self.read_waiting, report=report, witness=witness))
+
+    def read_waiting(self, run: Run, report: Callable[[PageEvent], object], witness: Witness) -> None:
+        """Read the waiting files and write their results."""
+        remove_shelves(run.plan.done)
+        provenance = provenance_of(run.recognizer)
+        for task in run.plan.waiting:
+            try:
+                if not run.claims.win(task):
+                    continue
+                record = run.planner.recorder(task)
+                sheets = self.read(task, run.recognizer, provenance, report, witness)
+                lost = sheets.count(None)
+                run.failed += lost
+                self.count(task, sheets, run.doubts)
+                if lost < len(sheets):
+                    report(FileRead(task, self.finish(task, sheets, provenance, record)))
+                    run.done += 1
+            except DataError as error:
+                run.fail(error)
+            finally:
+                run.claims.release(task)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""

@@ -10,16 +10,15 @@ from typing import Any
 from drethtr.base.archive import as_given
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import make_folder, write_text
+from drethtr.base.outputs import write_text
 from drethtr.documents.beside import page_stem
 from drethtr.documents.document import Provenance
 from drethtr.documents.formats import LINE_FORMATS, LINE_TEXT_WITH_DOUBTS, LineFormat
 from drethtr.documents.writers.line import LineEntry
-from drethtr.pages.claims import Claims
-from drethtr.pages.doubts import DoubtCounts
-from drethtr.pages.events import JobSummary, LineEvent, LineRead, Planned, Skipped
-from drethtr.pages.plan import UNMARKED, Planner, Record
+from drethtr.pages.events import JobSummary, LineEvent, LineRead
+from drethtr.pages.plan import UNMARKED, Record
 from drethtr.pages.provenance import made_with, provenance_of
+from drethtr.pages.running import Run, run_job
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original, open_originals
@@ -54,40 +53,27 @@ class LineJob:
         Raises:
             DataError: if the folder for results cannot be used.
         """
-        done, failed, doubts = 0, len(self.unreadable), DoubtCounts()
-        if not self.tasks:
-            return JobSummary(done, failed, doubts)
-        if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
-            make_folder(self.output)
-        recognizer = load()
-        made_by = cache(lambda: provenance_of(recognizer))
-        planner = Planner(partial(self.made, recognizer))
-        plan = planner.plan(self.tasks, force=self.force)
-        report(Planned(plan))
-        done, failed = len(plan.done), failed + sum(map(len, plan.refused.values()))
-        with Claims(force=self.force) as claims:
-            claims.tidy(plan.done)
-            won = filter(claims.win, plan.waiting)
-            images = (((task, planner.recorder(task)), task.path) for task in won)
-            for (task, record), result in recognizer.read_each(images, together=READ_TOGETHER):
-                try:
-                    if isinstance(result, DataError):
-                        raise result
-                    entry = entry_of(task.path, result, made_by)
-                    self.write(task, entry, record)
-                except DataError as error:
-                    report(Skipped(error))
-                    failed += 1
-                else:
-                    report(LineRead(entry))
-                    doubts.add(entry.transcription)
-                    done += 1
-                finally:
-                    claims.release(task)
-            left = claims.settle()
-        for reason in left:
-            report(Skipped(reason))
-        return JobSummary(done + claims.done, failed + len(left), doubts)
+        return run_job(self, load, report, partial(self.read_waiting, report=report))
+
+    def read_waiting(self, run: Run, report: Callable[[LineEvent], object]) -> None:
+        """Read the waiting images and write their results."""
+        made_by = cache(lambda: provenance_of(run.recognizer))
+        won = filter(run.claims.win, run.plan.waiting)
+        images = (((task, run.planner.recorder(task)), task.path) for task in won)
+        for (task, record), result in run.recognizer.read_each(images, together=READ_TOGETHER):
+            try:
+                if isinstance(result, DataError):
+                    raise result
+                entry = entry_of(task.path, result, made_by)
+                self.write(task, entry, record)
+            except DataError as error:
+                run.fail(error)
+            else:
+                report(LineRead(entry))
+                run.doubts.add(entry.transcription)
+                run.done += 1
+            finally:
+                run.claims.release(task)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""
