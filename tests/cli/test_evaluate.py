@@ -98,13 +98,13 @@ def test_says_what_is_left_out_and_what_the_model_cannot_write(drethtr, lines, t
     assert "1 of s" in said and "ü×1" in said
 
 
-def test_of_a_set_without_text_no_rate_is_told(drethtr, lines, tiny_path, tmp_path):
+def test_a_set_without_text_has_no_rate(drethtr, lines, tiny_path, tmp_path):
     rows = [{"file": "one.png", "text": "abc def", "set": "s"}, {"file": "two.png", "text": "", "set": "blank"}]
     (lines / "table.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     outcome = drethtr("evaluate", lines / "table.jsonl", "--model", tiny_path, "--json", tmp_path / "a.json")
     [row] = [line.split() for line in outcome.out.splitlines() if line.startswith("blank")]
     assert row == ["blank", "1", "1", "0", "–", "–", "–", "–"]
-    assert "anything read there counts as wrong: 1 of blank." in outcome.out
+    assert "where anything read counts as an error: 1 of blank." in outcome.out
     assert json.loads((tmp_path / "a.json").read_text())["sets"][0]["cer"] is None
 
 
