@@ -4,7 +4,7 @@ import { html } from "../html.js";
 import { Dialog } from "./dialog.js";
 
 const KEYS = [
-  ["Enter", "save the line and go to the next one; Shift+Enter goes back"],
+  ["Enter", "save the line and go to the next one, on the last line twice to the next page; Shift+Enter goes back"],
   ["Ctrl+Enter", "confirm the line and go on"],
   ["F2", "to the next doubtful word, selected to be typed over; Shift+F2 to the previous one"],
   ["F3", "to the next word, selected likewise; Shift+F3 to the previous one"],
@@ -12,11 +12,11 @@ const KEYS = [
   ["Alt+0", "clear the line to retype it"],
   ["F4", "to the next difference from a text that you compare with; Shift+F4 to the previous one"],
   ["Alt+T, Alt+O", "there: take theirs, keep ours; Alt+Shift+T takes their whole line"],
-  ["Ctrl+Z", "undo; Ctrl+Shift+Z does it again"],
+  ["Ctrl+Z", "undo; Ctrl+Shift+Z redoes"],
   ["↑ ↓", "line up, line down"],
   ["Alt+Page up, Alt+Page down", "previous page, next page"],
   ["Alt+C", "special characters: arrow keys choose, Enter inserts, Escape goes back to the text"],
-  ["Alt+L", "change the lines themselves: the same keys choose what to do"],
+  ["Alt+L", "edit lines: the same keys choose what to do"],
   ["+ − 0", "on the scan: zoom in, zoom out, fit the width; arrow keys move it"],
   ["Ctrl+wheel", "zoom the scan where the pointer is; drag to move it"],
 ];

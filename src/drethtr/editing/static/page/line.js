@@ -23,7 +23,7 @@ export function doubtsIn(entry, threshold) {
   return entry.line.status === "confirmed" ? [] : doubtsOf(entry.text, entry.line.words, threshold);
 }
 
-export function Line({ entry, number, store, threshold, comparison, afresh, isActive, caret, on }) {
+export function Line({ page, entry, number, store, threshold, comparison, afresh, isActive, caret, on }) {
   const { line, state } = entry;
   const element = useRef();
   const row = useRef();
@@ -59,7 +59,7 @@ export function Line({ entry, number, store, threshold, comparison, afresh, isAc
           onKeyDown=${(event) => on.key(event, line.id)} onPaste=${paste} onDrop=${(event) => event.preventDefault()} />
         ${comparison && html`<${Theirs} entry=${entry} comparison=${comparison} isActive=${isActive} on=${on} />`}
         ${state === "conflict" && html`<${Conflict} entry=${entry} settle=${(isMine) => store.settle(line.id, isMine)} />`}
-        ${isActive && html`<${Actions} entry=${entry} element=${element} isAfresh=${isAfresh} on=${on} />`}
+        ${isActive && html`<${Actions} page=${page} entry=${entry} element=${element} isAfresh=${isAfresh} on=${on} />`}
       </div>
       <span class="mark" aria-hidden="true" title=${SAID[line.status]}>${MARKS[line.status]}</span>
     </li>`;
@@ -85,7 +85,7 @@ function Strip({ entry, caret, onPlace }) {
     </span></div>`;
 }
 
-function Actions({ entry, element, isAfresh, on }) {
+function Actions({ page, entry, element, isAfresh, on }) {
   const { line } = entry;
   const [others, setOthers] = useState([]);
   useEffect(() => {
@@ -93,7 +93,7 @@ function Actions({ entry, element, isAfresh, on }) {
     if (line.status !== "read") return undefined;
     let isWanted = true;
     const timer = setTimeout(() => {
-      api.alternatives(entry.page, line.id).then(
+      api.alternatives(page, line.id).then(
         (answer) => isWanted && setOthers(answer.alternatives.slice(0, 9)),
         () => {}, // They are a help, not a need: without them the line is corrected by hand.
       );

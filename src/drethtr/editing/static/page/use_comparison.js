@@ -7,7 +7,7 @@ import { placeAt } from "./jumps.js";
 import { taken } from "./words.js";
 
 // `selectNext` selects the next place of those that a function finds in each line; `say` tells a message.
-export function useComparison(store, { isLoaded, selectNext, textOf, say, redraw }) {
+export function useComparison(store, { selectNext, textOf, say, redraw }) {
   const [comparison, setComparison] = useState(null);
   const [isChoosing, setChoosing] = useState(false); // a text to compare with
   const isNew = useRef(false);
@@ -15,7 +15,7 @@ export function useComparison(store, { isLoaded, selectNext, textOf, say, redraw
 
   // The text of the page before, or that of this one when its lines have changed.
   useEffect(() => {
-    if (!isLoaded || !lines || !keptText()) return;
+    if (!lines || !keptText()) return;
     const decided = comparison?.kept;
     compareWith(store.id, keptText()).then(
       (again) => {
@@ -24,7 +24,7 @@ export function useComparison(store, { isLoaded, selectNext, textOf, say, redraw
       },
       (failed) => say(failed.message),
     );
-  }, [isLoaded, lines]);
+  }, [lines]);
   useEffect(() => {
     if (comparison && isNew.current) jump(1, true);
     isNew.current = false;

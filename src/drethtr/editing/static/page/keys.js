@@ -1,0 +1,57 @@
+// Which key does what, in the text of a line and anywhere on the screen of a page.
+
+import { caretIn, isAtEdge } from "./caret.js";
+import { textOf } from "./use_cursor.js";
+
+// What a key does by this table: [a test of the event, an action].
+function act(event, table) {
+  const found = table.find(([is]) => is(event));
+  if (!found) return;
+  event.preventDefault();
+  found[1](event);
+}
+
+const by = (event) => (event.shiftKey ? -1 : 1);
+const isPlain = (event) => !event.ctrlKey && !event.metaKey && !event.altKey;
+const alt = (code) => (event) => event.altKey && event.code === code;
+const func = (key) => (event) => event.key === key && !event.altKey;
+
+export function lineKeys(event, id, { store, step, on }) {
+  if (event.isComposing) return;
+  const place = store.order.findIndex(({ line }) => line.id === id);
+  const vertical = (key, way) => [
+    (pressed) =>
+      pressed.key === key &&
+      isPlain(pressed) &&
+      !pressed.shiftKey &&
+      store.order[place + way] &&
+      isAtEdge(textOf(id), way < 0),
+    () => step(id, way, Math.min(caretIn(textOf(id)), store.order[place + way].text.length)),
+  ];
+  act(event, [
+    [({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey), () => on.confirmAndGo(id)],
+    [({ key }) => key === "Enter", () => on.saveAndGo(id, by(event))],
+    [
+      ({ altKey, code }) => altKey && /^Digit[1-9]$/.test(code),
+      () => on.alternative(id, Number(event.code.at(-1)) - 1),
+    ],
+    [alt("Digit0"), () => on.afresh(id)],
+    [alt("KeyT"), () => (event.shiftKey ? on.takeLine : on.take)(id)],
+    [alt("KeyO"), () => on.keep(id)],
+    vertical("ArrowUp", -1),
+    vertical("ArrowDown", 1),
+  ]);
+}
+
+export function screenKeys(event, on) {
+  act(event, [
+    [func("F2"), () => on.doubt(by(event))],
+    [func("F3"), () => on.word(by(event))],
+    [func("F4"), () => on.difference(by(event))],
+    [({ altKey, key }) => altKey && key === "PageDown", () => on.turn("next")],
+    [({ altKey, key }) => altKey && key === "PageUp", () => on.turn("previous")],
+    [alt("KeyC"), on.characters],
+    [alt("KeyL"), on.lines],
+    [({ key }) => key === "Escape" && on.cancel, () => on.cancel()],
+  ]);
+}

@@ -1,0 +1,72 @@
+// The caret: in which line it is and where, and how it gets from place to place.
+
+import { go } from "../route.js";
+import { useEffect, useState } from "../vendor/hooks.js";
+import { caretIn, select } from "./caret.js";
+import { nextOf } from "./jumps.js";
+import { offsetAt } from "./places.js";
+
+export const textOf = (id) => document.querySelector(`[data-line="${CSS.escape(id)}"] .text`);
+
+export const turn = (page) => page && go(`/p/${page}`);
+
+// `said` is the message that is shown, `say` shows one.
+export function useCursor(store, said, say) {
+  const [active, setActive] = useState(null);
+  const [caret, setCaret] = useState(null);
+  const { order } = store;
+
+  useEffect(() => {
+    const follow = () => {
+      const element = document.activeElement?.closest(".text");
+      if (element) setCaret(caretIn(element));
+    };
+    document.addEventListener("selectionchange", follow);
+    return () => document.removeEventListener("selectionchange", follow);
+  }, []);
+
+  // The caret is where it was in the text.
+  const back = () => {
+    const element = active && textOf(active);
+    if (element && document.activeElement !== element) select(element, caret ?? 0);
+  };
+  // What had the focus may be gone with a line.
+  useEffect(() => {
+    if (document.activeElement === document.body) back();
+  }, [active, order.length]);
+
+  // At the end of the page, says so; the same key once more goes to the next page.
+  const leave = (told, key, prepare) => {
+    const { next } = store.page;
+    const message = next ? `${told} ${key} again goes to the next page.` : told;
+    if (next && said === message) {
+      prepare?.();
+      turn(next);
+    } else say(message);
+  };
+  const step = (from, by, offset = 0) => {
+    const place = order.findIndex(({ line }) => line.id === from) + by;
+    if (order[place]) select(textOf(order[place].line.id), offset);
+    else if (by > 0) leave("This is the last line of the page.", "Enter");
+    else say("This is the first line of the page.");
+  };
+  // Selects the next or previous of the places that `placesIn` finds in the text of each line.
+  const selectNext = (placesIn, by, isFromStart) => {
+    const places = order.flatMap((other, line) => placesIn(other).map((place) => ({ ...place, line, other })));
+    const line = order.findIndex((other) => other.line.id === active);
+    const isStart = isFromStart || line < 0;
+    const next = nextOf(places, isStart ? null : { line, offset: caretIn(textOf(active)) ?? -1 }, by);
+    if (next) {
+      const element = textOf(next.other.line.id);
+      select(element, next.start, next.end);
+      element.closest(".line").scrollIntoView({ block: "nearest" });
+    }
+    return next;
+  };
+  // To what is written at a point of the scan.
+  const goTo = (id, point) => {
+    const { line, text } = store.entries.get(id);
+    select(textOf(id), offsetAt(line, text, point));
+  };
+  return { active, setActive, caret, setCaret, back, leave, step, selectNext, goTo };
+}

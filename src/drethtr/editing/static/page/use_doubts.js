@@ -1,0 +1,36 @@
+// From doubt to doubt, over the pages; and where the caret is when a page is opened.
+
+import { percent } from "../format.js";
+import { useEffect } from "../vendor/hooks.js";
+import { select } from "./caret.js";
+import { doubtsIn } from "./line.js";
+import { placeWanted } from "./places.js";
+import { textOf } from "./use_cursor.js";
+
+let isSeeking = false; // from the last doubt of a page to the first one of the next page
+
+// `wanted` is what the address asks for. Returns what jumps by 1 or -1: the doubtful word is selected, to be typed over.
+export function useDoubts(store, { active, selectNext, leave }, threshold, wanted, say) {
+  const jump = (by, isFromStart = false) => {
+    const next = selectNext((entry) => doubtsIn(entry, threshold), by, isFromStart);
+    const seek = () => {
+      isSeeking = true;
+    };
+    if (next) say(`Doubtful: ${next.text}, ${percent(next.confidence)} sure`);
+    else if (by > 0) leave("No more doubts on this page.", "F2", seek);
+    else say("No earlier doubts on this page.");
+  };
+  const { order } = store;
+  useEffect(() => {
+    if (!order.length) return;
+    const entry = store.entries.get(wanted.line);
+    if (isSeeking) {
+      isSeeking = false;
+      jump(1, true);
+    } else if (entry) {
+      const { start, end } = placeWanted(entry.line, entry.text, wanted);
+      select(textOf(wanted.line), start, end);
+    } else if (!active) select(textOf(order[0].line.id), 0);
+  }, [order.length > 0]);
+  return jump;
+}
