@@ -7,6 +7,7 @@ import {
   offsetAt,
   onStrip,
   placeInBaseline,
+  placeWanted,
   pointAt,
   shareAlong,
 } from "../../src/drethtr/editing/static/page/places.js";
@@ -54,4 +55,11 @@ test("a line below another stays on the page", () => {
     [100, 99],
     [500, 99],
   ]);
+});
+
+test("an address selects characters, or the word at a point of the scan", () => {
+  assert.deepEqual(placeWanted(LINE, "dear 𝔰ir", { range: [5, 8], point: null }), { start: 5, end: 9 });
+  const { start, end } = placeWanted(LINE, "dear sir", { range: null, point: [430, 70] });
+  assert.deepEqual([start, end], [5, 8]);
+  assert.deepEqual(placeWanted(LINE, "dear sir", { range: null, point: null }), { start: 0, end: 0 });
 });

@@ -128,7 +128,7 @@ function Actions({ page, entry, element, isAfresh, on }) {
       }
       <div class="buttons">
         <button type="button" onClick=${() => on.confirm(line.id)}>
-          ${line.status === "confirmed" ? "Undo confirmation" : "Confirm"} <kbd>Ctrl+Enter</kbd></button>
+          ${line.status === "confirmed" ? "Undo confirmation" : html`Confirm <kbd>Ctrl+Enter</kbd>`}</button>
         ${line.status !== "read" && html`<button type="button" onClick=${() => on.machine(line.id)}>Read again</button>`}
         <button type="button" onClick=${() => on.history(line.id)}>History</button>
       </div>
