@@ -27,7 +27,7 @@ def test_a_model_learns_what_is_likely(drethtr, known, tiny_path, tmp_path):
     outcome = drethtr(
         "language", tiny_path, known, "--text", tmp_path / "book.txt", "--lines", 50, "--order", 3, "--output", target
     )
-    assert outcome.code == 0 and "n-grams of up to 3 tokens, from 32 lines and 50 of texts" in outcome.out
+    assert outcome.code == 0 and "n-grams of up to 3 tokens, from 32 lines and 50 lines of texts" in outcome.out
     assert f"drethtr calibrate {target}" in outcome.out
     assert (
         "n-grams of up to 3 tokens" in drethtr("info", target).out and "n-grams" not in drethtr("info", tiny_path).out

@@ -29,7 +29,7 @@ def taught(drethtr, sets, tiny_path):
     """The tiny model, having learned to tell its error rate."""
     path = sets / "taught.safetensors"
     outcome = drethtr("predict-cer", sets / "*.val.parquet", "--model", tiny_path, "--learn", path)
-    assert outcome.code == 0 and "mean absolute error" in outcome.out and "from 4 sets" in outcome.out
+    assert outcome.code == 0 and "mean absolute error" in outcome.out and "fitted on 4 sets" in outcome.out
     return path
 
 

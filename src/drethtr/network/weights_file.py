@@ -146,7 +146,7 @@ def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: C
         if weight.shape != own.shape:
             others.append(f"{named(name)} is of shape {tuple(weight.shape)}, in this network {tuple(own.shape)}")
         elif weight.is_complex() or (own.is_floating_point() and not weight.is_floating_point()):
-            others.append(f"{named(name)} is {weight.dtype}, in this network {own.dtype}")
+            others.append(f"{named(name)} is of {weight.dtype}, in this network {own.dtype}")
     return f"the weights do not fit: {listed(others, separator='; ')}" if others else ""
 
 
