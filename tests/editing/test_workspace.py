@@ -149,6 +149,15 @@ def test_one_process_at_a_time(folder, file):
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_a_full_history_takes_back_no_text_and_hides_no_page(folder, file):
+    page = only_page(folder)
+    folder.journal.database.execute("PRAGMA max_page_count = 1")  # no more pages than there are
+    text = "a" * 20_000
+    assert edit(folder, text=text)["text"] == text and text in file.read_text()
+    assert folder.history(page["id"], page["lines"][1]["id"]) == []
+    assert folder.pages()[0]["corrected"] == 1 and text not in str(folder.journal.summaries())
+
+
 def test_a_full_disk_changes_nothing(folder, file, monkeypatch):
     page, before = only_page(folder), file.read_bytes()
 

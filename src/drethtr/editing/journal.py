@@ -1,6 +1,7 @@
 """The history of a folder: who changed which line, when, from what to what, in `.drethtr/edit.sqlite`.
 
-Rows are only added. The texts themselves are in PAGE and ALTO files, so that the database can be deleted at any time.
+Rows are only added. The texts themselves are in PAGE and ALTO files, so that the database can be deleted at any time,
+and a full disk costs the history only.
 While it is open, no other process can open it: one program at a time works in a folder.
 """
 
@@ -88,12 +89,12 @@ class Journal:
             return cls(connect(path))
 
     def add(self, changes: Sequence[Change]) -> None:
-        """Add changes that were made now."""
+        """Add changes that were made now, if the disk allows."""
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         rows = [
             (one.page, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
         ]
-        with self.lock, self.database:
+        with suppress(sqlite3.Error), self.lock, self.database:
             self.database.executemany(
                 "INSERT INTO change (page, line, time, who, model, action, old, new, status) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -117,8 +118,8 @@ class Journal:
         return {page: (mark, content) for page, mark, content in rows}
 
     def keep_summaries(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Keep summaries of pages: page, mark of its file, summary."""
-        with self.lock, self.database:
+        """Keep summaries of pages, if the disk allows: page, mark of its file, summary."""
+        with suppress(sqlite3.Error), self.lock, self.database:
             self.database.executemany("INSERT OR REPLACE INTO summary VALUES (?, ?, ?)", rows)
 
     def close(self) -> None:

@@ -118,8 +118,7 @@ class Learner:
             notes = [
                 Change(page, line, LEARN, None, None, None, model=self.reader.model) for page, line, _ in lines.train
             ]
-            with suppress(Exception):
-                self.workspace.journal.add(notes)
+            self.workspace.journal.add(notes)
             self.jobs.update(job, state=State.DONE, done=STEPS, result=result, message="learned")
         except Cancelled:
             rmtree(place, ignore_errors=True)

@@ -4,7 +4,6 @@ Every change starts from the file as it is now, so that what other programs writ
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from getpass import getuser
 from os import sep
@@ -247,8 +246,7 @@ class Workspace:
             if leaf.truth.exists():
                 return
             self.write(leaf, None, content)
-            with suppress(Exception):
-                self.journal.add([replace(note, model=model) for note in notes])
+            self.journal.add([replace(note, model=model) for note in notes])
         self.tell("page", page=leaf.id, why="read")
 
     def write(self, leaf: Leaf, before: bytes | None, after: bytes) -> None:
@@ -257,10 +255,7 @@ class Workspace:
         self.marks[leaf.id] = mark_of(leaf.truth)
 
     def note(self, truth: Truth, notes: Sequence[Change], who: str, model: str | None) -> None:
-        """Add notes to the history, and before them what other programs have done to these lines.
-
-        What is in the file does not depend on it, so that a full disk does not take back a saved text.
-        """
+        """Add notes to the history, and before them what other programs have done to these lines."""
         rows = []
         before = {line.id: line for line in truth.file.page.lines}
         for note in notes:
@@ -270,8 +265,7 @@ class Workspace:
                 rows.append(Change(note.page, note.line, "outside", known, now, str(truth.status(before[note.line]))))
             rows.append(replace(note, who=None if model is not None else who or user(), model=model))
         if rows:
-            with suppress(Exception):
-                self.journal.add(rows)
+            self.journal.add(rows)
 
     def outline_of(self, leaf: Leaf) -> changes.Outline:
         """What finds the polygon of a line of a page."""
