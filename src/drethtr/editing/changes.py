@@ -10,7 +10,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.editing.carry import carried
 from drethtr.editing.journal import Change
 from drethtr.editing.places import hull, in_writing_order, neighbor_before, split_offset, split_place
-from drethtr.editing.status import Status, status_of
+from drethtr.editing.status import status_of
 
 Outline = Callable[[TextLine, PageFile], Points | None]
 """Finds the polygon around the ink of a line that has a baseline."""
@@ -33,11 +33,6 @@ class LineEdit:
     status: Review | None = None
     baseline: Points | None = None
     polygon: Points | None = None
-
-
-def state_of(file: PageFile, line: TextLine, made_here: bool) -> Status:
-    """The state of a line of a file."""
-    return status_of(line, made_here=made_here)
 
 
 def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_here: bool, outline: Outline) -> Changed:
@@ -117,10 +112,8 @@ def split_line(
         before, after = (Transcription(text, review=Review.CORRECTED) for text in texts)
         words = len(before.text.split())
         if old.words:
-            before, after = (
-                replace(part, words=carried(old.words[slice_], part.text))
-                for part, slice_ in ((before, slice(words)), (after, slice(words, None)))
-            )
+            before = replace(before, words=carried(old.words[:words], before.text))
+            after = replace(after, words=carried(old.words[words:], after.text))
         first, second = replace(first, transcription=before), replace(second, transcription=after)
     changed = file.with_line(first).with_new_lines([second], line_id)
     notes = (
@@ -140,12 +133,11 @@ def merge_lines(
     """
     if line_id == other_id:
         raise DataError("a line cannot be joined with itself; choose another one")
-    order = [line.id for line in file.page.lines]
-    file.line(line_id), file.line(other_id)
-    kept, gone = sorted((line_id, other_id), key=order.index)
-    first, second = in_writing_order(file.line(kept), file.line(gone))
+    lines = file.line(line_id), file.line(other_id)
+    kept, gone = sorted(lines, key=file.page.lines.index)
+    first, second = in_writing_order(kept, gone)
     baseline = (*(first.baseline or ()), *(second.baseline or ())) or None
-    joined = TextLine(kept, hull([*(first.polygon or ()), *(second.polygon or ())]) or None, baseline)
+    joined = TextLine(kept.id, hull([*(first.polygon or ()), *(second.polygon or ())]) or None, baseline)
     if baseline is not None and (found := outline(joined, file)) is not None:
         joined = replace(joined, polygon=found)
     states = [status_of(line, made_here=made_here) for line in (first, second)]
@@ -154,10 +146,10 @@ def merge_lines(
         words = (*first.words, *second.words)
         joined = replace(joined, transcription=Transcription(text, None, words, review=Review.CORRECTED))
     notes = (
-        Change(page, kept, "merge", file.line(kept).text, joined.text or None, None),
-        Change(page, gone, "merge", file.line(gone).text, None, None),
+        Change(page, kept.id, "merge", kept.text, joined.text or None, None),
+        Change(page, gone.id, "merge", gone.text, None, None),
     )
-    return Changed(file.with_line(joined).without_line(gone), (kept,), notes)
+    return Changed(file.with_line(joined).without_line(gone.id), (kept.id,), notes)
 
 
 def move_line(file: PageFile, line_id: str, after: str | None, page: str) -> Changed:
