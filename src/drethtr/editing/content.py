@@ -47,7 +47,7 @@ def page_content(leaf: Leaf, file: PageFile, *, made_here: bool) -> dict[str, An
     return {
         "id": leaf.id,
         "name": leaf.name,
-        "status": status_of_page(*(states.count(status) for status in Status), made_here=made_here),
+        "status": status_of_page(states, made_here=made_here),
         "revision": file.revision,
         "width": file.page.width,
         "height": file.page.height,

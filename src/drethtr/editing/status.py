@@ -1,5 +1,6 @@
 """What is known about the text of a line: not read, read by a program, corrected or confirmed by a person."""
 
+from collections.abc import Collection
 from enum import StrEnum
 
 from drethtr.documents.page import TextLine
@@ -33,10 +34,10 @@ def status_of(line: TextLine, *, made_here: bool) -> Status:
     return Status.READ if by_program or made_here else Status.CORRECTED
 
 
-def status_of_page(unread: int, read: int, corrected: int, confirmed: int, *, made_here: bool) -> Status:
-    """The state of a page, from the numbers of its lines in each state; one on which we found no lines is read."""
-    if confirmed and not (unread or read or corrected):
+def status_of_page(states: Collection[str], *, made_here: bool) -> Status:
+    """The state of a page, from those of its lines; one on which we found no lines is read."""
+    if set(states) == {Status.CONFIRMED}:
         return Status.CONFIRMED
-    if corrected or confirmed:
+    if Status.CORRECTED in states or Status.CONFIRMED in states:
         return Status.CORRECTED
-    return Status.READ if read or (made_here and not unread) else Status.UNREAD
+    return Status.READ if Status.READ in states or (made_here and Status.UNREAD not in states) else Status.UNREAD

@@ -58,9 +58,14 @@ class Summary:
         return Counter(status for _, _, status in self.texts)
 
     @property
+    def learnable(self) -> int:
+        """The number of confirmed lines with text."""
+        return sum(status == Status.CONFIRMED and bool(text) for _, text, status in self.texts)
+
+    @property
     def status(self) -> Status:
         """The state of the page."""
-        return status_of_page(*(self.counts[status] for status in Status), made_here=self.made_here)
+        return status_of_page(self.counts, made_here=self.made_here)
 
     def row(self, rate: ErrorRate | None) -> dict[str, Any]:
         """The page in an overview; `rate` tells what error to expect of a doubt."""
