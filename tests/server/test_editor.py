@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
+from drethtr.editing.truths import mark_of
 from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
@@ -103,6 +104,23 @@ def test_pictures(client, page, line):
     thumbnail = client.get(f"/api/pages/{page}/thumbnail.jpg")
     again = client.get(f"/api/pages/{page}/thumbnail.jpg", headers={"If-None-Match": thumbnail.headers["ETag"]})
     assert again.status_code == 304 and "immutable" in client.get(line["strip"]).headers["Cache-Control"]
+
+
+def test_a_scan_that_says_to_be_huge_is_refused(client, page, tmp_path):
+    (tmp_path / "scans" / "a.png").write_bytes(b"P5 30000 30000 255\n")
+    shown = client.get(f"/api/pages/{page}/image.jpg")
+    assert shown.status_code == 422 and shown.json()["error"].startswith("a.png: ") and "pixels" in shown.text
+
+
+def test_the_status_counts_lines_and_looks_at_each_file_once(client, page, line, monkeypatch):
+    looked = []
+    monkeypatch.setattr("drethtr.editing.overview.mark_of", lambda file: looked.append(file) or mark_of(file))
+    client.put(address(page, line), json={"status": "confirmed"}, headers={"If-Match": line["revision"]})
+    looked.clear()
+    status = client.get("/api/status").json()
+    assert len(looked) == status["pages"] == 2
+    assert status["lines"] == {"unread": 0, "read": 7, "corrected": 0, "confirmed": 1}
+    assert status["learn"]["confirmed"] == 1 and status["learn"]["why"].startswith("1 lines are confirmed")
 
 
 def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):

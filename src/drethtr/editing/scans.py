@@ -2,18 +2,20 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
 from io import BytesIO
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Points, TextLine
 from drethtr.documents.page_file import revision_of
 from drethtr.editing.leaves import Leaf
-from drethtr.images.line import Line
+from drethtr.images.file import ORIENTATION
+from drethtr.images.line import Line, decoding
 from drethtr.images.page import PageSource
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import FoundLine
@@ -197,13 +199,15 @@ def picture(source: PageSource, width: int | None) -> bytes:
 
 
 def upright_jpeg(source: PageSource) -> bytes | None:
-    """The bytes of a JPEG that browsers show as we do: one without a direction of its own, in gray or color."""
-    try:
-        with Image.open(source.path) as image:
-            if image.format == "JPEG" and image.mode in ("L", "RGB") and image.getexif().get(0x0112, 1) == 1:
-                return source.path.read_bytes()
-    except OSError:
-        return None
+    """The bytes of a JPEG that browsers show as we do: one without a direction of its own, in gray or color.
+
+    Raises:
+        DataError: if it is damaged.
+    """
+    is_other = suppress(UnidentifiedImageError)
+    with decoding(source.name), is_other, Image.open(source.path, formats=["JPEG"]) as image:
+        if image.mode in ("L", "RGB") and image.getexif().get(ORIENTATION, 1) == 1:
+            return source.path.read_bytes()
     return None
 
 
