@@ -1,20 +1,27 @@
-"""The server is killed at random moments of an editing session; what it has said to be saved is there."""
+"""The server is stopped: what it has said to be saved is there, and what it has started ends with it."""
 
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from http.client import HTTPException
+from pathlib import Path
 from threading import Timer
+from time import sleep
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
-from edited_folders import put_page
+import pytest
+from edited_folders import LINES, put_page
 
 from drethtr.documents.page import Review
+from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
+from drethtr.editing.confirmed import FEWEST
 
 KILLS = int(os.environ.get("DRETHTR_KILLS", "3"))
 """How often; 50 take some minutes."""
@@ -71,3 +78,33 @@ def test_no_confirmed_text_is_lost(tmp_path, tiny_path):
             saved[place] = found[place].text  # the last one may have been written, but not been answered
     assert saved
     assert all(len(file.read_bytes()) > length / 2 for file, length in zip(files, lengths, strict=True))
+
+
+def learning(folder):
+    """The processes that learn from a folder."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes()
+            if b"finetune" in words and bytes(folder) in words:
+                yield process
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_learning_ends_with_the_server(tmp_path, tiny_path, kind):
+    folder = tmp_path / "scans"
+    for number in range(FEWEST // LINES + 1):
+        path = put_page(folder, f"p{number}", ink=10 * number)
+        file = PageFile.parse(path.read_bytes(), path.name)
+        texts = [replace(line.transcription, review=Review.CONFIRMED) for line in file.page.lines]
+        lines = [replace(line, transcription=text) for line, text in zip(file.page.lines, texts, strict=True)]
+        path.write_bytes(file.with_lines(lines).data)
+    process, address = start(folder, tiny_path)
+    with process:
+        job = ask(f"{address}/api/learn", "POST", {})["id"]
+        while not list(learning(folder)):
+            assert not ask(f"{address}/api/jobs/{job}")["error"]
+            sleep(0.1)
+        process.send_signal(kind)
+    tries = 50 if kind is signal.SIGKILL else 1
+    assert any(not list(learning(folder)) or sleep(0.1) for _ in range(tries))

@@ -1,6 +1,7 @@
 """Learning from confirmed lines, in another process, and what becomes of it."""
 
 from dataclasses import replace
+from functools import partial
 from threading import Event
 
 import pytest
@@ -22,6 +23,8 @@ from drethtr.text.tokenizer import EOS
 
 PAGES = 7
 
+load = partial(Recognizer.load, decoder="greedy")
+
 
 @pytest.fixture
 def opened(tmp_path, tiny_path):
@@ -29,7 +32,7 @@ def opened(tmp_path, tiny_path):
         put_page(tmp_path / "scans", f"p{number}", ink=10 * number)  # the same image is learned from once
     with (
         Workspace.open(tmp_path / "scans") as workspace,
-        Session(workspace, Recognizer.load(tiny_path), lambda original: Projection(), tiny_path) as session,
+        Session(workspace, load(tiny_path), lambda original: Projection(), tiny_path, load) as session,
     ):
         for row in workspace.pages()[:PAGES]:
             for line in workspace.page(row["id"])["lines"]:
@@ -66,7 +69,9 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
     reading = opened.learner.adopt(job)
     assert job.result["adopted"] and job.result["file"] == MODEL and ended(opened, reading).state is State.DONE
     assert adopted_in(opened.workspace.folder) == opened.workspace.folder / MODEL
-    assert Recognizer.load(opened.workspace.folder / MODEL).model.identity == opened.reader.model != before
+    adopted = opened.reader.recognizer
+    assert Recognizer.load(opened.workspace.folder / MODEL).model.identity == adopted.model.identity != before
+    assert isinstance(adopted.strategy, Greedy)
     statuses = [
         line["status"] for row in opened.workspace.pages() for line in opened.workspace.page(row["id"])["lines"]
     ]

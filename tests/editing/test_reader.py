@@ -153,7 +153,7 @@ def test_each_page_of_a_book_is_read_into_its_file(opened, name):
 
 
 def test_learning_says_what_it_lacks(opened):
-    assert "confirm 25 more" in opened.learner.why_not
+    assert "confirm 25 more" in opened.learner.why_not(0)
 
 
 def test_urgent_work_passes_patient_work():

@@ -35,5 +35,12 @@ def begin_worker() -> None:
         import cv2
 
         cv2.setNumThreads(0)
+    end_with_parent(os.getppid())
+
+
+def end_with_parent(parent: int) -> None:
+    """Let Linux kill this process when the thread of process `parent` that started it ends, however that happens."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before that
+            os.kill(os.getpid(), signal.SIGKILL)

@@ -7,6 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from secrets import token_urlsafe
 from shutil import copyfile
+from signal import SIGTERM, default_int_handler, signal
 from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +27,7 @@ from drethtr.cli.serve import AllowedHosts, address, listener, serving
 
 if TYPE_CHECKING:
     from drethtr.editing import Workspace
+    from drethtr.recognition.recognizer import Recognizer
 
 Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
@@ -68,15 +70,18 @@ def edit(
     from drethtr.server.app import make_app
     from drethtr.server.guard import Rules, is_loopback
 
+    def load(path: Path | None) -> "Recognizer":
+        return load_recognizer(
+            path, decoder=decoder, language=language, precision=precision, device=device, threads=threads
+        )
+
     segmentation = segmentation_named(lines)
     with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place) as workspace:
         count_pages(workspace)
         token = None if is_loopback(host) else token_urlsafe(24)
         chosen = model or adopted_in(workspace.folder)
-        recognizer = load_recognizer(
-            chosen, decoder=decoder, device=device, precision=precision, threads=threads, language=language
-        )
-        with Session(workspace, recognizer, segmentation.finder, chosen) as session:
+        recognizer = load(chosen)
+        with Session(workspace, recognizer, segmentation.finder, chosen, load) as session:
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
             where = address(door) + ("" if token is None else f"/?token={token}")
@@ -84,6 +89,7 @@ def edit(
             session.reader.read_pages()
             if not no_browser:
                 Timer(0.5, webbrowser.open, [where]).start()
+            signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
             with suppress(KeyboardInterrupt):
                 serving(app, PATIENCE).run([door])
 

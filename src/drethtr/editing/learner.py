@@ -7,14 +7,14 @@ adopted; then it is a file in the folder, which every command takes as `--model`
 import json
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from math import sqrt
+from os import getpid
 from pathlib import Path
 from shutil import copyfile, rmtree
 from threading import Thread
-from time import sleep
 from typing import Any
 
 from drethtr.base.atomic import atomic_write
@@ -23,7 +23,7 @@ from drethtr.editing.confirmed import FEWEST, LEARN, Confirmed, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.reader import Reader
-from drethtr.editing.status import Status
+from drethtr.editing.summary import Summary
 from drethtr.editing.workspace import Workspace
 from drethtr.lines.write_parquet import store_parquet
 from drethtr.recognition.model_file import SHIPPED
@@ -49,13 +49,21 @@ class Learner:
     """Learning for one folder; one run at a time.
 
     Args:
+        load: Loads a model with the user's options.
         model: The model that reads; by default the shipped one.
         samples: Lines that a training sees, repeats included; by default as many as fine-tuning finds right.
     """
 
     def __init__(
-        self, workspace: Workspace, jobs: Jobs, reader: Reader, model: Path | None = None, samples: int | None = None
+        self,
+        workspace: Workspace,
+        jobs: Jobs,
+        reader: Reader,
+        load: Callable[[Path], Recognizer],
+        model: Path | None = None,
+        samples: int | None = None,
     ) -> None:
+        self.load = load
         self.samples = samples
         self.workspace = workspace
         self.jobs = jobs
@@ -63,27 +71,20 @@ class Learner:
         self.model = model or SHIPPED
         self.base = SHIPPED if self.adopted else self.model
         self.models: dict[str, Path] = {}
+        self.thread: Thread | None = None
 
     @property
     def adopted(self) -> str | None:
         """The name of the model of this folder, if that is in use."""
         return self.model.name if self.model.parent.resolve() == self.workspace.folder else None
 
-    @property
-    def why_not(self) -> str | None:
-        """Why nothing can be learned now; None if it can."""
+    def why_not(self, confirmed: int) -> str | None:
+        """Why nothing can be learned from so many confirmed lines; None if it can."""
         if any(find_spec(package) is None for package in NEEDED):
             return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
-        if (number := self.confirmed) < FEWEST:
-            return f"{number} lines are confirmed and {FEWEST} needed; confirm {FEWEST - number} more"
+        if confirmed < FEWEST:
+            return f"{confirmed} lines are confirmed and {FEWEST} needed; confirm {FEWEST - confirmed} more"
         return None
-
-    @property
-    def confirmed(self) -> int:
-        """The number of confirmed lines with text."""
-        summaries = (summary for _, summary in self.workspace.summarized() if not isinstance(summary, DataError))
-        texts = (text for summary in summaries for text in summary.texts)
-        return sum(status == Status.CONFIRMED and bool(text) for _, text, status in texts)
 
     def learn(self, *, adapter: bool = False) -> Job:
         """Begin to learn a model, or an adapter, which is small but learns no new characters.
@@ -91,13 +92,22 @@ class Learner:
         Raises:
             DataError: if there is too little to learn from, a package is missing, or it is being done already.
         """
-        if (reason := self.why_not) is not None:
+        confirmed = sum(summary.learnable for _, summary in self.workspace.summarized() if isinstance(summary, Summary))
+        if (reason := self.why_not(confirmed)) is not None:
             raise DataError(reason)
         if self.jobs.running(LEARN) is not None:
             raise DataError("the model is already learning from this folder; wait, or cancel that first")
         job = self.jobs.new(LEARN, STEPS)
-        Thread(target=self.work, args=(job, adapter), name="learn", daemon=True).start()
+        self.thread = Thread(target=self.work, args=(job, adapter), name="learn", daemon=True)
+        self.thread.start()
         return job
+
+    def close(self) -> None:
+        """End learning, and the process that does it."""
+        if (job := self.jobs.running(LEARN)) is not None:
+            job.cancelled.set()
+        if self.thread is not None:
+            self.thread.join()
 
     def work(self, job: Job, adapter: bool) -> None:
         """Learn, in the thread of the job."""
@@ -176,13 +186,12 @@ class Learner:
             DataError: with the last words of the command, if its exit code is not a fine one.
         """
         log = self.workspace.folder / FOLDER / LEARN / job.id / "log.txt"
-        command = [sys.executable, "-m", "drethtr.cli", *arguments]
-        with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
+        with log.open("ab") as output, subprocess.Popen(mortal(arguments), stdout=output, stderr=output) as process:
             try:
                 while process.poll() is None:
                     job.check()
                     yield
-                    sleep(SECONDS)
+                    job.cancelled.wait(SECONDS)
             except BaseException:
                 process.terminate()
                 raise
@@ -203,7 +212,7 @@ class Learner:
         if target is None or job.result is None:
             raise DataError("this job has nothing to adopt")
         file = self.workspace.folder / target.name
-        recognizer = Recognizer.load(target, decoder=None, precision=self.reader.recognizer.precision, device="auto")
+        recognizer = self.load(target)
         try:
             with atomic_write(file) as unfinished:
                 copyfile(target, unfinished)
@@ -226,6 +235,12 @@ class Learner:
 def adopted_in(folder: Path) -> Path | None:
     """The model that was adopted in a folder; None if there is none."""
     return next((folder / name for name in (ADAPTER, MODEL) if (folder / name).is_file()), None)
+
+
+def mortal(arguments: Sequence[str]) -> list[str]:
+    """The command line of drethtr, as a process that does not outlive this one."""
+    follow = f"from drethtr.base.processors import end_with_parent; end_with_parent({getpid()})"
+    return [sys.executable, "-c", f"{follow}; from drethtr.cli.main import main; main()", *arguments]
 
 
 def nothing_better(lines: Confirmed) -> str:

@@ -14,6 +14,7 @@ from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import Learner
 from drethtr.editing.reader import Reader
 from drethtr.editing.status import Status
+from drethtr.editing.summary import Summary
 from drethtr.editing.watcher import Watcher
 from drethtr.editing.workspace import Workspace
 from drethtr.layout.finder import Finder
@@ -29,7 +30,14 @@ Source: Gaur, Lasecki, Metze and Bigham, 2016.
 
 
 class Session:
-    """All parts of a folder that is worked in."""
+    """All parts of a folder that is worked in.
+
+    Args:
+        recognizer: Reads at first.
+        finder: Finds the lines of a page.
+        model: The file of the recognizer; by default the shipped one.
+        load: Loads what is learned, with the options of the recognizer.
+    """
 
     def __init__(
         self,
@@ -37,11 +45,12 @@ class Session:
         recognizer: Recognizer,
         finder: Callable[[Original], Finder],
         model: Path | None = None,
+        load: Callable[[Path], Recognizer] = Recognizer.load,
     ) -> None:
         self.workspace = workspace
         self.jobs = Jobs(self.tell_job)
         self.reader = Reader(workspace, self.jobs, recognizer, finder)
-        self.learner = Learner(workspace, self.jobs, self.reader, model)
+        self.learner = Learner(workspace, self.jobs, self.reader, load, model)
         self.watcher = Watcher(workspace, self.reader)
 
     def __enter__(self) -> Self:
@@ -53,6 +62,7 @@ class Session:
     ) -> None:
         self.watcher.close()
         self.reader.close()
+        self.learner.close()
 
     def tell_job(self, job: Job) -> None:
         """Tell all listeners how far a job is."""
@@ -60,11 +70,10 @@ class Session:
 
     def status(self) -> dict[str, Any]:
         """What holds for the folder as a whole."""
-        rows = self.workspace.pages()
-        counted = (Status.UNREAD, Status.CORRECTED, Status.CONFIRMED)
-        lines = {str(status): sum(row[status] for row in rows) for status in counted}
-        lines[Status.READ] = sum(row["lines"] for row in rows) - sum(lines.values())
-        why = self.learner.why_not
+        pages = [summary for _, summary in self.workspace.summarized()]
+        readable = [summary for summary in pages if isinstance(summary, Summary)]
+        confirmed = sum(summary.learnable for summary in readable)
+        why = self.learner.why_not(confirmed)
         return {
             "folder": self.workspace.folder.name,
             "workspace": blake2b(fsencode(self.workspace.folder.resolve()), digest_size=8).hexdigest(),
@@ -73,10 +82,10 @@ class Session:
             "model_file": self.learner.adopted,
             "doubtful": DOUBTFUL,
             "afresh": AFRESH,
-            "pages": len(rows),
-            "lines": lines,
+            "pages": len(pages),
+            "lines": {status: sum(summary.counts[status] for summary in readable) for status in Status},
             "ready": True,
-            "learn": {"confirmed": self.learner.confirmed, "needed": FEWEST, "possible": why is None, "why": why},
+            "learn": {"confirmed": confirmed, "needed": FEWEST, "possible": why is None, "why": why},
             "formats": list(FORMATS),
             "jobs": [job.to_json() for job in self.jobs.newest_first()],
         }

@@ -55,11 +55,11 @@ class Watcher:
             return
         self.workspace.leaves = now
         self.workspace.tell("pages")
-        new = [leaf for leaf in found if leaf.id not in known and leaf.source is not None]
+        new = {leaf.id for leaf in found if leaf.id not in known and leaf.source is not None}
         unread = [
             leaf.id
             for leaf, summary in self.workspace.summarized()
-            if leaf in new and not isinstance(summary, DataError) and summary.status is Status.UNREAD
+            if leaf.id in new and not isinstance(summary, DataError) and summary.status is Status.UNREAD
         ]
         if unread:
             self.reader.read_pages(unread)
