@@ -23,7 +23,7 @@ class Side(NamedTuple):
 
 def without_text(found: Comparison) -> str:
     """A note on lines without text."""
-    return f"Without text, so anything read there counts as wrong: {found.empty:,} of {found.cer.lines:,} lines."
+    return f"Without text, so anything read there counts as an error: {found.empty:,} of {found.cer.lines:,} lines."
 
 
 def confidence_rows(found: Comparison) -> Iterator[tuple[str, str, str, str, str]]:
