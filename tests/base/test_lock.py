@@ -31,7 +31,7 @@ def holding(tmp_path):
 
 
 def test_who_has_a_file_is_told(holding, tmp_path):
-    expected = rf"model is being written by process {holding.pid} on .*, since .*: -c .*; wait for it to end"
+    expected = rf"model: being written by process {holding.pid} on .*, since .*: -c .*; wait for it to end"
     with pytest.raises(DataError, match=expected), claimed(tmp_path / "model"):
         pass
     with claimed(tmp_path / "other"):

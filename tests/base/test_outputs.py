@@ -14,14 +14,14 @@ def test_what_utf_8_lacks_is_replaced(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "a").mkdir()
-    with pytest.raises(DataError, match="cannot write"):
+    with pytest.raises(DataError, match="cannot be written"):
         write_bytes(tmp_path / "a", b"")
 
 
 def test_a_file_is_no_folder(tmp_path):
     make_folder(tmp_path / "new" / "folder")
     (tmp_path / "file").touch()
-    for place, message in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "out", "cannot create the folder")):
+    for place, message in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "out", "the folder cannot be created")):
         with pytest.raises(DataError, match=message):
             make_folder(place)
 
@@ -29,7 +29,7 @@ def test_a_file_is_no_folder(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="everybody may write")
 def test_a_folder_without_permission_is_named(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(DataError, match="cannot write to the folder"):
+    with pytest.raises(DataError, match="not writable"):
         make_folder(tmp_path)
     tmp_path.chmod(0o700)
 

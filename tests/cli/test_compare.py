@@ -83,7 +83,7 @@ def test_lines_without_text_are_counted(drethtr, lines, tiny_path, tmp_path):
     (lines / "one.gt.txt").write_text("", encoding="utf-8")
     page, figures = tmp_path / "c.html", tmp_path / "c.json"
     outcome = drethtr("compare", tiny_path, tiny_path, lines, "--html", page, "--json", figures)
-    said = "Without text, so anything read there counts as wrong: 1 of 2 lines."
+    said = "Without text, so anything read there counts as an error: 1 of 2 lines."
     assert said in outcome.out and said in page.read_text(encoding="utf-8")
     assert json.loads(figures.read_text(encoding="utf-8"))["empty"] == 1
 

@@ -272,19 +272,19 @@ def test_a_result_that_cannot_be_written_is_named_and_the_rest_is_read(drethtr, 
     out = tmp_path / "out"
     (out / "one.txt").mkdir(parents=True)
     outcome = drethtr("transcribe", lines, "--model", tiny_path, "--output", out, "--force")
-    assert outcome.code == 1 and outcome.err.startswith(f"drethtr: cannot write {out / 'one.txt'}: ")
+    assert outcome.code == 1 and outcome.err.startswith(f"drethtr: {out / 'one.txt'}: cannot be written: ")
     assert outcome.err.count("\n") == 1 and (out / "two.txt").is_file()
 
 
 def test_a_name_too_long_for_its_result_stops_no_other(drethtr, lines, tiny_path, tmp_path):
     (lines / "one.png").rename(lines / f"{'n' * 251}.png")
     outcome = drethtr("transcribe", lines, "--model", tiny_path, "--output", tmp_path / "out", "--format", "json")
-    assert outcome.code == 1 and "cannot write" in outcome.err and (tmp_path / "out" / "two.json").is_file()
+    assert outcome.code == 1 and "cannot be written" in outcome.err and (tmp_path / "out" / "two.json").is_file()
 
 
 def test_a_place_where_no_results_can_go_is_refused_before_the_model_is_loaded(drethtr, lines):
     outcome = drethtr("transcribe", lines, "--model", "nowhere", "--output", lines / "one.gt.txt" / "out")
-    assert outcome.code == 2 and "cannot create the folder" in outcome.err
+    assert outcome.code == 2 and "the folder cannot be created" in outcome.err
 
 
 def test_a_name_that_no_file_can_have_is_one_clear_line(drethtr):

@@ -545,7 +545,7 @@ def test_a_file_that_is_protected_is_not_updated(protect, drethtr, export, tiny_
     else:
         (tmp_path / "backup.xml").hardlink_to(path)
     outcome = drethtr("transcribe", path, "--update", "--model", tiny_path)
-    assert outcome.code == 2 and f"cannot write {path}: it " in outcome.err and protect in outcome.err
+    assert outcome.code == 2 and f"{path}: cannot be written: it " in outcome.err and protect in outcome.err
     assert path.read_bytes() == before
 
 

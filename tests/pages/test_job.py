@@ -55,7 +55,7 @@ def test_a_result_that_cannot_be_written_is_reported(scans, tiny_path, tmp_path)
     job = open_job([scans / "one.png"], tmp_path / "out", segmentation="projection", force=True)
     summary = job.run(lambda: Recognizer.load(tiny_path), events.append)
     assert (summary.done, summary.failed) == (0, 1) and isinstance(events[-1], Skipped)
-    assert "cannot write" in str(events[-1].error)
+    assert "cannot be written" in str(events[-1].error)
 
 
 @pytest.mark.parametrize(

@@ -47,5 +47,5 @@ def test_saved_by_name(tmp_path):
         assert picture.size == (60, 40)
     with pytest.raises(DataError, match=r"\.svg or \.png"):
         CANVAS.save(tmp_path / "a.jpg")
-    with pytest.raises(DataError, match="cannot write"):
+    with pytest.raises(DataError, match="cannot be written"):
         CANVAS.save(tmp_path / "a.png" / "a.png")

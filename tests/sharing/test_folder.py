@@ -51,7 +51,7 @@ def test_weights_of_something_else_stay(tiny_model, tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_named(tiny_model, tmp_path):
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(CheckpointError, match=r"cannot write .*taken.model\.safetensors"):
+    with pytest.raises(CheckpointError, match=r"taken.model\.safetensors: cannot be written"):
         save_pretrained(tiny_model, tmp_path / "taken")
     (tmp_path / README).mkdir()
     with pytest.raises(DataError, match=r"README\.md: cannot be read or written"):

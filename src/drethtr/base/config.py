@@ -37,7 +37,7 @@ def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Confi
         return from_dict(kind, data)
     except ConfigError as error:
         given = " ".join([str(path), *(f"--set {override}" for override in overrides)])
-        raise ConfigError(f"{given}: {error}") from error
+        raise ConfigError(str(error), given) from error
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -50,12 +50,12 @@ def read_toml(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise ConfigError(f"{path}: larger than {MOST_BYTES:,} bytes; it is not a settings file")
+            raise ConfigError(f"larger than {MOST_BYTES:,} bytes; it is not a settings file", path)
         return tomllib.loads(content.decode())
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ConfigError(f"cannot be read: {error.strerror}", path) from error
     except (ValueError, RecursionError) as error:  # bad TOML or UTF-8, numbers with too many digits
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
+        raise ConfigError(f"not valid TOML: {error}", path) from error
 
 
 def set_value(data: dict[str, Any], override: str) -> None:
@@ -138,7 +138,7 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
             continue
         here = f"{where}.{key}".lstrip(".")
         if key not in allowed:
-            raise ConfigError(f"{here}: unknown setting of {chosen.__name__}{hint(key, allowed)}")
+            raise ConfigError(f"unknown setting of {chosen.__name__}{hint(key, allowed)}", here)
         values[key] = decode(types[key], value, here, values.get(key))
     try:
         return chosen(**values)
@@ -181,17 +181,17 @@ def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
     if wanted is float and type(value) is int:
         return float(value)
     if type(value) is not wanted:
-        raise ConfigError(f"{where}: expected {wanted.__name__}, got {value!r}")
+        raise ConfigError(f"expected {wanted.__name__}, got {value!r}", where)
     return value
 
 
 def decode_tuple(parts: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...]:
     """Convert a list to a tuple of the annotated types: `X, ...` for any number of X, or one type per item."""
     if not isinstance(value, list | tuple):
-        raise ConfigError(f"{where}: expected a list, got {value!r}")
+        raise ConfigError(f"expected a list, got {value!r}", where)
     kinds = parts[:1] * len(value) if parts[-1] is Ellipsis else parts
     if len(value) != len(kinds):
-        raise ConfigError(f"{where}: expected {len(kinds)} values, got {list(value)!r}")
+        raise ConfigError(f"expected {len(kinds)} values, got {list(value)!r}", where)
     return tuple(decode(kind, item, f"{where}[{i}]") for i, (kind, item) in enumerate(zip(kinds, value, strict=True)))
 
 

@@ -40,7 +40,7 @@ def claimed(path: Path) -> Iterator[None]:
         yield
         return
     if lock is None:
-        raise DataError(f"{path} is being written by {holder(note)}; wait for it to end, or choose another output")
+        raise DataError(f"being written by {holder(note)}; wait for it to end, or choose another output", path)
     with lock:
         lock.truncate(0)
         lock.write(about_this_program().encode("utf-8", "replace"))

@@ -32,9 +32,9 @@ def make_folder(folder: Path) -> None:
     try:
         make_folders(folder)
     except OSError as error:
-        raise DataError(f"cannot create the folder {folder}: {error.strerror}") from error
+        raise DataError(f"the folder cannot be created: {error.strerror}", folder) from error
     if not access(folder, W_OK | X_OK):
-        raise DataError(f"cannot write to the folder {folder}; change its permissions or choose another folder")
+        raise DataError("the folder is not writable; change its permissions or choose another folder", folder)
 
 
 def refuse_protected(path: Path) -> None:
@@ -46,7 +46,7 @@ def refuse_protected(path: Path) -> None:
     try:
         check_replaceable(path)
     except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror}") from error
+        raise DataError(f"cannot be written: {error.strerror}", path) from error
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -59,7 +59,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         with atomic_write(path) as unfinished:
             unfinished.write_bytes(content)
     except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror}") from error
+        raise DataError(f"cannot be written: {error.strerror}", path) from error
 
 
 def write_text(path: Path, text: str) -> None:

@@ -114,7 +114,7 @@ class Output:
             system.pipe_file(unfinished, content)
             system.mv(unfinished, path)
         except OSError as error:
-            raise DataError(f"cannot write {path}: {first_line(error)}") from error
+            raise DataError(f"cannot be written: {first_line(error)}", path) from error
 
     def remove(self, *names: str) -> None:
         """Remove a file, if it exists."""
@@ -125,7 +125,7 @@ class Output:
         except FileNotFoundError:
             return  # already removed by another process
         except OSError as error:
-            raise DataError(f"cannot remove {path}: {first_line(error)}") from error
+            raise DataError(f"cannot be removed: {first_line(error)}", path) from error
 
     def names(self, *below: str) -> list[str]:
         """The names of the files in the folder, or in a subfolder."""
@@ -136,7 +136,7 @@ class Output:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise DataError(f"{path}: cannot be listed: {first_line(error)}") from error
+            raise DataError(f"cannot be listed: {first_line(error)}", path) from error
 
     def parts(self) -> set[str]:
         """The names of the finished parts."""
@@ -152,7 +152,7 @@ class Output:
         try:
             content: bytes = system.cat_file(path)
         except OSError as error:
-            raise DataError(f"{path}: cannot be read: {first_line(error)}") from error
+            raise DataError(f"cannot be read: {first_line(error)}", path) from error
         return content
 
     def job(self) -> dict[str, Any] | None:
@@ -167,7 +167,7 @@ class Output:
         try:
             found: dict[str, Any] = json.loads(system.cat_file(path))
         except (OSError, ValueError) as error:
-            raise DataError(f"{path}: cannot be read: {first_line(error)}") from error
+            raise DataError(f"cannot be read: {first_line(error)}", path) from error
         return found
 
     def quarantined(self) -> int:

@@ -93,7 +93,7 @@ def make_plan(files: Sequence[str], columns: Columns) -> BulkPlan:
         for file in group:
             rows, types = look_at(file, columns)
             if carried is not None and types != carried:
-                raise DataError(f"{file}: the types of {', '.join(columns.carry)} differ from those in other files")
+                raise DataError(f"the types of {', '.join(columns.carry)} differ from those in other files", file)
             inputs.append(rows)
             carried = types
     if columns.carry and any(isinstance(rows, ImageRows) for rows in inputs):
@@ -113,7 +113,7 @@ def files_of(names: Sequence[str]) -> list[str]:
         files = without_results(find_files(name))
         usable = [file for file in files if is_image(file) or ending(file) == PARQUET]
         if not usable:
-            raise DataError(f"{name}: contains no Parquet file and no line image ({', '.join(sorted(IMAGES))})")
+            raise DataError(f"contains no Parquet file and no line image ({', '.join(sorted(IMAGES))})", name)
         for file in usable:
             if (other := meant.setdefault(identity(file), name)) != name:
                 raise DataError(f"{file} is matched by both {other} and {name}; give it only once")
@@ -139,7 +139,7 @@ def is_there(file: str) -> bool:
         with reaching(file):
             return bool(system.exists(path))
     except OSError as error:
-        raise DataError(f"{file}: cannot be accessed: {first_line(error)}") from error
+        raise DataError(f"cannot be accessed: {first_line(error)}", file) from error
 
 
 def is_image(file: str) -> bool:
@@ -165,11 +165,11 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
     for name in (image, *columns.carry):
         if name not in schema.names:
             present = ", ".join(schema.names)
-            raise DataError(f"{file}: no column {name!r}{hint(name, schema.names)}; it has {present}")
+            raise DataError(f"no column {name!r}{hint(name, schema.names)}; it has {present}", file)
         if schema.names.count(name) > 1:
-            raise DataError(f"{file}: has several columns {name!r}; rename all but one of them")
+            raise DataError(f"has several columns {name!r}; rename all but one of them", file)
     if not may_hold_images(schema.field(image).type):
-        raise DataError(f"{file}: column {image!r} is {schema.field(image).type}; expected images or their paths")
+        raise DataError(f"column {image!r} is {schema.field(image).type}; expected images or their paths", file)
     carried = pyarrow.schema([schema.field(name) for name in columns.carry])
     return ParquetRows(file, image, columns.carry, count, size, longest), carried
 

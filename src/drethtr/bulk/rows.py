@@ -103,7 +103,7 @@ class ParquetRows(Rows):
         try:
             image = image_of(cells[self.column][0].as_py(), self.file, key)
         except UnicodeDecodeError as error:
-            image = DataError(f"{key}: the path of the image is not UTF-8: {error}")
+            image = DataError(f"the path of the image is not UTF-8: {error}", key)
         except DataError as error:
             image = error
         except OSError as error:

@@ -106,7 +106,7 @@ def system(spec: str) -> System:
             model, decoder = spec[:place], spec[place + 1 :]
             refuse_decoder(decoder or None)
             return System(spec, Path(model) if model else None, decoder or None)
-    raise CheckpointError(f"{spec}: no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5")
+    raise CheckpointError("no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5", spec)
 
 
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":

@@ -88,7 +88,7 @@ def import_lines(
     if json_file is not None:
         write_json(json_file, {"layout": importer.name, "convention": importer.convention, **vars(tally)})
     if not tally.lines:
-        raise DataError(f"{source}: no line could be imported{reasons(tally)}")
+        raise DataError(f"no line could be imported{reasons(tally)}", source)
     typer.echo(summary(importer, tally, output))
     for split in SPLITS:
         if split not in tally.lines and (earlier := file_of(output, split)).exists():
@@ -99,7 +99,7 @@ def import_lines(
 def refuse_name(output: Path) -> None:
     """Refuse an output whose name does not end in .parquet."""
     if output.suffix != ".parquet":
-        raise DataError(f"{output}: the output file name must end in .parquet")
+        raise DataError("the output file name must end in .parquet", output)
 
 
 def write_lines(

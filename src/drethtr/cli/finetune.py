@@ -107,7 +107,7 @@ def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> No
     from drethtr.training.finetuning.finetune import PLAN, folder_of
 
     if output.suffix != ".safetensors":
-        raise DataError(f"{output}: the output file name must end in .safetensors")
+        raise DataError("the output file name must end in .safetensors", output)
     refuse_places(output)
     own = resume and (folder_of(output) / PLAN).exists()  # a run that was stopped after it wrote its result
     refuse_existing(output, force=force or own, inputs=[str(model)] if model is not None else [])

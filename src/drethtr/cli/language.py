@@ -68,7 +68,7 @@ def language(
         check_name(name)
     loaded = load_model(model)
     if loaded.network.ctc is None:
-        raise ConfigError(f"{model}: has no CTC head, so n-grams cannot guide its search; train a model with one")
+        raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
     tokenizer = loaded.tokenizer
     known = [sample.text for sample in open_all(data) if name is None or sample.language in (None, name)]
     sources: list[Iterable[str] | NGrams] = [known]

@@ -20,7 +20,7 @@ def refuse_places(*paths: Path | None) -> None:
     """Refuse paths where no file can be written."""
     for path in filter(None, paths):
         if not path.parent.is_dir():
-            raise DataError(f"{path}: there is no folder {path.parent}")
+            raise DataError(f"there is no folder {path.parent}", path)
         if path.is_dir():
             raise DataError(f"{path} is a folder; give a file to write")
 
@@ -29,7 +29,7 @@ def refuse_ending(picture: Path | None, *endings: str) -> None:
     """Refuse a picture whose extension is not one of `endings`."""
     if picture is not None and picture.suffix.lower() not in endings:
         names = " or ".join(str(picture.with_suffix(ending)) for ending in endings)
-        raise ConfigError(f"{picture}: the picture must be {' or '.join(endings)}; name it {names}")
+        raise ConfigError(f"the picture must be {' or '.join(endings)}; name it {names}", picture)
 
 
 def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:

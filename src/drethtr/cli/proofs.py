@@ -74,7 +74,7 @@ def targets_of(
         stem = page_stem(original.description or original.source.path)
         stem = numbered(stem, original.source.number) if original.source.pages > 1 else stem
         if output / stem in targets.values():
-            raise DataError(f"{original.name}: another page is also named {stem}; process them in two runs")
+            raise DataError(f"another page is also named {stem}; process them in two runs", original.name)
         targets[original.name] = output / stem
         for name in formats:
             path = output / f"{stem}{FORMATS[name].ending}"

@@ -52,7 +52,7 @@ def rescorer(
     refuse_existing(target, force=force)
     loaded = load_model(model)
     if loaded.network.ctc is None:
-        raise ConfigError(f"{model}: has no CTC head to propose texts for rescoring; train a model with one")
+        raise ConfigError("has no CTC head to propose texts for rescoring; train a model with one", model)
     lines = [sample.text for sample in open_all(data)]
     corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None
     run = RescorerRun(characters=characters, share=share, seed=seed)

@@ -72,7 +72,7 @@ def spread(context: Any, command: Any, table: Mapping[str, Any], where: str, for
     for name, value in table.items():
         if isinstance(value, Mapping):
             if name not in command.commands:
-                raise ConfigError(f"{where}: there is no command {name!r}{hint(name, command.commands)}")
+                raise ConfigError(f"there is no command {name!r}{hint(name, command.commands)}", where)
             commands[name] = value
         else:
             check_name(name, known, where)
@@ -105,7 +105,7 @@ def refuse_in_file(table: Mapping[str, Any], where: str) -> None:
         if isinstance(value, Mapping):
             refuse_in_file(value, where)
         elif (option := name.replace("_", "-")) in FROM_NO_FILE:
-            raise ConfigError(f"{where}: {name!r} cannot be set in a file; give --{option} on the command line")
+            raise ConfigError(f"{name!r} cannot be set in a file; give --{option} on the command line", where)
 
 
 def check_name(name: str, known: Mapping[str, Any], where: str) -> None:
@@ -116,7 +116,7 @@ def check_name(name: str, known: Mapping[str, Any], where: str) -> None:
     """
     option = name.replace("_", "-")
     if option not in known:
-        raise ConfigError(f"{where}: unknown setting {name!r}{hint(option, [*known])}")
+        raise ConfigError(f"unknown setting {name!r}{hint(option, [*known])}", where)
 
 
 def checked(context: Any, option: Any, value: Any, where: str) -> Any:
@@ -133,15 +133,15 @@ def checked(context: Any, option: Any, value: Any, where: str) -> Any:
     if many != option.multiple or any(
         isinstance(item, (list, Mapping) if option.is_flag else WHOLE) for item in values
     ):
-        raise ConfigError(f"{name}: expected {kind_of(option)}, got {value!r}")
+        raise ConfigError(f"expected {kind_of(option)}, got {value!r}", name)
     try:
         values = [item if isinstance(item, bool) else at_home(str(item)) for item in values]
         value = values if many else values[0]
         option.type_cast_value(context, value)
     except typer.BadParameter as error:
-        raise ConfigError(f"{name}: {error.message}") from error
+        raise ConfigError(f"{error.message}", name) from error
     except ValueError as error:  # a number with more digits than Python converts
-        raise ConfigError(f"{name}: {error}") from error
+        raise ConfigError(str(error), name) from error
     return value
 
 

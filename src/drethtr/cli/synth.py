@@ -41,7 +41,7 @@ def synth(
 
     as_parquet = output.suffix == ".parquet"
     if output.suffix and not (as_parquet or output.is_dir()):
-        raise DataError(f"{output}: must end in .parquet, or be a folder name without extension")
+        raise DataError("must end in .parquet, or be a folder name without extension", output)
     refuse_places(sheet, output if as_parquet else None)
     refuse_ending(sheet, ".png")
     refuse_existing(output, sheet, force=force)

@@ -30,8 +30,9 @@ def train(
 
     if output.suffix == ".safetensors" and not output.is_dir():
         raise DataError(
-            f"{output}: --output is the folder of the run; give --output {output.with_suffix('')}, and the model will "
-            f"be {output.with_suffix('') / loop.BEST}"
+            f"--output is the folder of the run; give --output {output.with_suffix('')}, and the model will "
+            f"be {output.with_suffix('') / loop.BEST}",
+            output,
         )
     wanted = config.load(RunConfig, run, settings or ())
     make_folder(output)

@@ -92,7 +92,7 @@ def image_beside(path: Path, image: str) -> Path:
         if is_file(place) and place != path:
             return place
     called = f"image {image!r}" if image else "image"
-    raise DataError(f"{path}: its {called} is missing; put it into {path.parent} or {path.parent.parent}")
+    raise DataError(f"its {called} is missing; put it into {path.parent} or {path.parent.parent}", path)
 
 
 def image_of(path: Path, image: str) -> PageSource:
@@ -110,8 +110,9 @@ def image_of(path: Path, image: str) -> PageSource:
     names = [numbered(found.stem, source.number) for source in sources]
     if page_stem(path) not in names:
         raise DataError(
-            f"{path}: describes one page, but {found} has {len(sources)}; "
-            f"add the number of the page to its name, such as {names[0]}{path.suffix}"
+            f"describes one page, but {found} has {len(sources)}; "
+            f"add the number of the page to its name, such as {names[0]}{path.suffix}",
+            path,
         )
     return sources[names.index(page_stem(path))]
 

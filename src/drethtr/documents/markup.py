@@ -94,11 +94,11 @@ def parse(data: bytes, name: str) -> Markup:
     try:
         utf8 = data[len(mark) :].decode(encoding).encode()
     except LookupError as error:  # the pattern allows ISO-8859-12 and windows-1259, which do not exist
-        raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8") from error
+        raise DataError(f"unknown encoding {encoding!r}; save it as UTF-8", name) from error
     except UnicodeError as error:
-        raise DataError(f"{name}: declared as {encoding} but encoded otherwise: {error}") from error
+        raise DataError(f"declared as {encoding} but encoded otherwise: {error}", name) from error
     if b"\0" in utf8:  # expat would take it for UTF-16 despite the given encoding
-        raise DataError(f"{name}: contains NUL characters, as UTF-32 does; save it as UTF-8")
+        raise DataError("contains NUL characters, as UTF-32 does; save it as UTF-8", name)
     builder = TreeBuilder(utf8, name)
     parser = expat.ParserCreate("utf-8", " ")
     parser.namespace_prefixes = True
@@ -110,16 +110,16 @@ def parse(data: bytes, name: str) -> Markup:
     try:
         parser.Parse(utf8, True)
     except expat.ExpatError as error:
-        raise DataError(f"{name}: not well-formed XML: {error}") from error
+        raise DataError(f"not well-formed XML: {error}", name) from error
     if builder.root is None:
-        raise DataError(f"{name}: not well-formed XML: it has no root element")
+        raise DataError("not well-formed XML: it has no root element", name)
     return Markup(builder.root, utf8, encoding, mark)
 
 
 def refuse_large(data: bytes, name: str) -> None:
     """Refuse a page file that exceeds the size limit, in any format."""
     if len(data) > MAX_BYTES:
-        raise DataError(f"{name}: exceeds the limit of {MAX_BYTES:,} bytes for page files")
+        raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for page files", name)
 
 
 def encoding_of(data: bytes, name: str) -> tuple[bytes, str]:
@@ -134,7 +134,7 @@ def encoding_of(data: bytes, name: str) -> tuple[bytes, str]:
     if encoding.startswith("utf-16") or encoding == "utf16":
         return b"", "utf-8"  # a declaration readable as ASCII cannot be UTF-16
     if not ENCODINGS.fullmatch(encoding):
-        raise DataError(f"{name}: unknown encoding {encoding!r}; save it as UTF-8")
+        raise DataError(f"unknown encoding {encoding!r}; save it as UTF-8", name)
     return b"", encoding
 
 
@@ -151,15 +151,15 @@ class TreeBuilder:
 
     def refuse_doctype(self, *_: object) -> NoReturn:
         """Refuse a document type declaration before it has any effect."""
-        raise DataError(f"{self.name}: refused because it declares a document type (DTD), which may define entities")
+        raise DataError("refused because it declares a document type (DTD), which may define entities", self.name)
 
     def open(self, tag: str, attributes: dict[str, str], start: int) -> None:
         """Begin an element; attributes in namespaces other than `XLINK` are ignored."""
         self.elements += 1
         if self.elements > MAX_ELEMENTS or len(self.opened) >= MAX_DEPTH:
-            raise DataError(f"{self.name}: refused because it exceeds {MAX_ELEMENTS:,} elements or {MAX_DEPTH} levels")
+            raise DataError(f"refused because it exceeds {MAX_ELEMENTS:,} elements or {MAX_DEPTH} levels", self.name)
         if (matched := TAG.match(self.utf8, start)) is None:
-            raise DataError(f"{self.name}: not well-formed XML: no tag at byte {start:,}")
+            raise DataError(f"not well-formed XML: no tag at byte {start:,}", self.name)
         namespace, local, prefix = split_name(tag)
         plain = {key: value for key, value in attributes.items() if " " not in key}
         for link in (value for key, value in attributes.items() if key.startswith(f"{XLINK} href")):

@@ -97,7 +97,7 @@ class PageFile:
             DataError: if there is none.
         """
         if line_id not in self.parsed.lines:
-            raise DataError(f"{self.name}: contains no line {line_id!r}")
+            raise DataError(f"contains no line {line_id!r}", self.name)
         return self.parsed.lines[line_id]
 
     def line(self, line_id: str) -> TextLine:
@@ -154,7 +154,7 @@ class PageFile:
             DataError: if there is no line `after`, or a new line has neither baseline nor polygon.
         """
         if not all(line.baseline or line.polygon for line in lines):
-            raise DataError(f"{self.name}: a new line needs a baseline or a polygon")
+            raise DataError("a new line needs a baseline or a polygon", self.name)
         editor = self.editor
         if not self.page.lines and editor.first_region() is None:
             return self.edited([editor.add_region()]).with_new_lines(lines, after)
@@ -192,7 +192,7 @@ class PageFile:
         if line_id == after or (after is None and line_id == first):
             return self
         if line_id in self.editor.fixed_order():
-            raise DataError(f"{self.name}: its ReadingOrder fixes the order of lines; change it in the file")
+            raise DataError("its ReadingOrder fixes the order of lines; change it in the file", self.name)
         neighbor = after if after is not None else first
         numbered = self.is_numbered(neighbor)
         order = [other for other in self.order_beside(neighbor) if other != line_id]

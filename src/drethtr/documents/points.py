@@ -26,7 +26,7 @@ class PageScale(NamedTuple):
         """
         numbers = [number(part, name) for part in SEPARATORS.split(text.strip()) if part]
         if len(numbers) % 2:
-            raise DataError(f"{name}: {text[:60]!r} is not a list of coordinate pairs; expected x,y x,y …")
+            raise DataError(f"{text[:60]!r} is not a list of coordinate pairs; expected x,y x,y …", name)
         return tuple(self.inside(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
 
     def inside(self, x: float, y: float) -> tuple[int, int]:
@@ -46,7 +46,7 @@ def number(text: str, name: str) -> float:
     except ValueError:
         value = math.nan
     if not abs(value) <= LARGEST:
-        raise DataError(f"{name}: {text[:60]!r} is not a number from -{LARGEST:,} to {LARGEST:,}")
+        raise DataError(f"{text[:60]!r} is not a number from -{LARGEST:,} to {LARGEST:,}", name)
     return value
 
 

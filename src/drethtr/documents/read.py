@@ -89,10 +89,10 @@ def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect
     root = markup.root
     dialect = next((known for known in DIALECTS if known.root == root.name), None)
     if dialect is None:
-        raise DataError(f"{name}: neither PAGE XML nor ALTO: the root element is {root.name!r}")
+        raise DataError(f"neither PAGE XML nor ALTO: the root element is {root.name!r}", name)
     if root.namespace.replace("https://", "http://", 1) not in dialect.namespaces:  # some programs write it so
         first, last = dialect.namespaces[0], dialect.namespaces[-1]
-        raise DataError(f"{name}: {dialect.name} with unknown namespace {root.namespace!r}; known: {first} to {last}")
+        raise DataError(f"{dialect.name} with unknown namespace {root.namespace!r}; known: {first} to {last}", name)
     return markup, dialect, dialect.read(root, name, size_of)
 
 

@@ -28,7 +28,7 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
     markup, dialect, parsed = parse_page(data, name, lambda _: (page.width, page.height))
     before = {line.id: line for line in parsed.page.lines}
     if missing := [line.id for line in page.lines if line.transcription is not None and line.id not in before]:
-        raise DataError(f"{name}: contains no line {missing[0]!r} to write text into")
+        raise DataError(f"contains no line {missing[0]!r} to write text into", name)
     editor = EDITORS[dialect.root](markup, parsed)
     edits = [
         edit

@@ -79,7 +79,7 @@ class Journal:
             return cls(connect(path))
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
-                raise DataError(f"cannot open {path}: {error}") from error
+                raise DataError(f"cannot be opened: {error}", path) from error
             raise DataError(
                 f"{folder} is open in another drethtr edit; use that one, or stop it (Ctrl-C in its window)"
             ) from error

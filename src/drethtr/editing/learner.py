@@ -217,7 +217,7 @@ class Learner:
             with atomic_write(file) as unfinished:
                 copyfile(target, unfinished)
         except OSError as error:
-            raise DataError(f"cannot write {file}: {error.strerror}") from error
+            raise DataError(f"cannot be written: {error.strerror}", file) from error
         other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
         other.unlink(missing_ok=True)  # of an earlier time
         self.model = file

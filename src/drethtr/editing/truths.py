@@ -121,7 +121,7 @@ class Truths:
             with atomic_write(leaf.truth) as unfinished, unfinished.open("wb") as file:
                 file.write(after)
         except OSError as error:
-            raise DataError(f"cannot write {leaf.truth}: {error.strerror}; nothing was changed") from error
+            raise DataError(f"cannot be written: {error.strerror}; nothing was changed", leaf.truth) from error
 
 
 def no_line(leaf: Leaf, line: str) -> Missing:

@@ -60,11 +60,11 @@ def lines_of(path: Path) -> list[str]:
         with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except (OSError, lzma.LZMAError, EOFError) as error:
-        raise DataError(f"{path}: cannot be read: {error}") from error
+        raise DataError(f"cannot be read: {error}", path) from error
     if len(content) > MOST_BYTES:
-        raise DataError(f"{path}: more than {MOST_BYTES >> 20} MB of text; add it to the model with drethtr language")
+        raise DataError(f"more than {MOST_BYTES >> 20} MB of text; add it to the model with drethtr language", path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8 text; convert it first") from error
+        raise DataError("not UTF-8 text; convert it first", path) from error
     return [line.strip() for line in text.splitlines() if line.strip()]

@@ -58,7 +58,7 @@ class Sample:
                 return upright_size(Image.open(file, formats=formats_of(file, self.key or "sample")))
         except DECODING_ERRORS as error:
             name = f"{self.key or 'sample'}{f': {self.image}' if isinstance(self.image, Path) else ''}"
-            raise DataError(f"{name}: cannot be read as an image: {first_line(error)}") from error
+            raise DataError(f"cannot be read as an image: {first_line(error)}", name) from error
 
 
 class LeftOut(NamedTuple):

@@ -52,9 +52,9 @@ def locate(name: str) -> Location:
     try:
         return Location(*url_to_fs(name))
     except ImportError as error:
-        raise DataError(f"{name}: the package for this kind of URL is not installed: {error}") from error
+        raise DataError(f"the package for this kind of URL is not installed: {error}", name) from error
     except ValueError as error:
-        raise DataError(f"{name}: {error}") from error
+        raise DataError(str(error), name) from error
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def digest_of(files: Iterable[str | Path]) -> str:
                 while piece := stream.read(PIECE):
                     digest.update(piece)
         except OSError as error:
-            raise DataError(f"{file}: cannot be read: {first_line(error)}") from error
+            raise DataError(f"cannot be read: {first_line(error)}", file) from error
     return digest.hexdigest()
 
 
@@ -126,7 +126,7 @@ def find_files(name: str) -> list[str]:
     found = remote_files(name) if is_url(name) else local_files(name)
     if not found:
         empty = "no files in this folder" if Path(name).is_dir() else "no such file"
-        raise DataError(f"{name}: {'matches no file' if has_magic(name) else empty}")
+        raise DataError(f"{'matches no file' if has_magic(name) else empty}", name)
     return sorted(found)
 
 
@@ -152,4 +152,4 @@ def remote_files(name: str) -> list[str]:
             # For a file, `find` returns the file itself; for a web page, nothing.
             return [system.unstrip_protocol(file) for file in system.find(path)] or [name] * system.isfile(path)
     except OSError as error:
-        raise DataError(f"{name}: cannot be listed: {first_line(error)}") from error
+        raise DataError(f"cannot be listed: {first_line(error)}", name) from error

@@ -34,4 +34,4 @@ def store_folder(samples: Iterable[Sample], folder: Path) -> None:
             with atomic_write(folder / f"{number:06}.gt.txt") as unfinished:
                 unfinished.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise DataError(f"cannot write {folder}: {error}") from error
+        raise DataError(f"cannot be written: {error}", folder) from error

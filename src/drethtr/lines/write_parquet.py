@@ -45,7 +45,7 @@ class ParquetStore:
                 opened.push(self.finish)
                 self.opened = opened.pop_all()
         except OSError as error:
-            raise DataError(f"cannot write {path}: {error}") from error
+            raise DataError(f"cannot be written: {error}", path) from error
 
     def add(self, sample: Sample) -> None:
         """Add a sample."""
@@ -61,7 +61,7 @@ class ParquetStore:
         try:
             self.writer.write_table(pa.Table.from_pylist(self.rows, self.schema))
         except OSError as error:
-            raise DataError(f"cannot write {self.path}: {error}") from error
+            raise DataError(f"cannot be written: {error}", self.path) from error
         self.rows = []
 
     def finish(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -81,7 +81,7 @@ class ParquetStore:
         try:
             self.opened.__exit__(kind, error, trace)
         except OSError as failed:
-            raise DataError(f"cannot write {self.path}: {failed}") from failed
+            raise DataError(f"cannot be written: {failed}", self.path) from failed
 
 
 def store_parquet(samples: Iterable[Sample], path: Path) -> None:

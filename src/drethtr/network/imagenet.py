@@ -35,7 +35,7 @@ def load_imagenet(backbone: Backbone, source: str) -> None:
     try:
         backbone.load_state_dict(fit(gray_weights(read_weights(path)), backbone.state_dict()))
     except CheckpointError as error:
-        raise CheckpointError(f"{source}: {error}") from error
+        raise CheckpointError(str(error), source) from error
 
 
 def gray_weights(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -67,14 +67,13 @@ def fetch(url: str) -> Path:
                 size += file.write(piece)
                 digest.update(piece)
             if promised not in (None, str(size)):  # urllib takes a broken connection for the end
-                raise CheckpointError(f"{url}: only {size:,} of {promised} bytes arrived; try again")
+                raise CheckpointError(f"only {size:,} of {promised} bytes arrived; try again", url)
             if (named := HASH.search(name)) and not digest.hexdigest().startswith(named[1]):
                 raise CheckpointError(
-                    f"{url}: damaged in transit: its hash differs from the one in its name; try again, or download "
-                    "the file yourself and give its path"
+                    "damaged in transit: its hash differs from the one in its name; try again, or download "
+                    "the file yourself and give its path",
+                    url,
                 )
     except (HTTPException, OSError) as error:
-        raise CheckpointError(
-            f"{url}: cannot be downloaded ({error}); download it yourself and give its path"
-        ) from error
+        raise CheckpointError(f"cannot be downloaded ({error}); download it yourself and give its path", url) from error
     return path

@@ -53,7 +53,7 @@ def ppocr_weights() -> Pretrained:
     [text] = [entry.value for entry in model.metadata_props if entry.key == "character"]
     characters = ("", *text.split("\n"), " ")
     if len(characters) != len(head_bias):
-        raise CheckpointError(f"{path}: {len(characters)} characters for {len(head_bias)} classes; {REMEDY}")
+        raise CheckpointError(f"{len(characters)} characters for {len(head_bias)} classes; {REMEDY}", path)
     return Pretrained(backbone_weights(arrays, path), head_weight, head_bias, characters)
 
 
@@ -92,7 +92,7 @@ def backbone_weights(arrays: list[Tensor], path: Path) -> dict[str, Tensor]:
     with torch.device("meta"):
         expected = PPOCRBackbone(PPOCR()).state_dict()
     if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
-        raise CheckpointError(f"{path}: its layers are not those of PP-OCRv6 small; {REMEDY}")
+        raise CheckpointError(f"its layers are not those of PP-OCRv6 small; {REMEDY}", path)
     return dict(zip(expected, arrays, strict=True))
 
 

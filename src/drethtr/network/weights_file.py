@@ -45,17 +45,17 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         with path.open("rb") as file:
             start = file.read(4)
     except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read: {error.strerror}") from error
+        raise CheckpointError(f"cannot be read: {error.strerror}", path) from error
     if start == ZIP:
         return read_torch(path)
     if start[:2] == LEGACY:
         raise CheckpointError(
-            f"{path}: in the format before torch 1.6; if you trust it, load it and save it again with torch.save"
+            "in the format before torch 1.6; if you trust it, load it and save it again with torch.save", path
         )
     try:
         return load_file(path)
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{path}: neither a torch file nor safetensors ({error})") from error
+        raise CheckpointError(f"neither a torch file nor safetensors ({error})", path) from error
 
 
 def read_torch(path: Path) -> dict[str, Tensor]:
@@ -73,11 +73,11 @@ def read_torch(path: Path) -> dict[str, Tensor]:
             held = torch.load(path, map_location="cpu", weights_only=True)
         return dict(map(named_tensor, named_entries(held)))
     except CheckpointError as error:
-        raise CheckpointError(f"{path}: {error}") from error
+        raise CheckpointError(str(error), path) from error
     except pickle.UnpicklingError as error:
-        raise CheckpointError(f"{path}: {refused(error)}") from error
+        raise CheckpointError(f"{refused(error)}", path) from error
     except DAMAGES as error:
-        raise CheckpointError(f"{path}: damaged, or not a torch file ({error})") from error
+        raise CheckpointError(f"damaged, or not a torch file ({error})", path) from error
 
 
 def refuse_bomb(archive: ZipFile, size: int) -> None:

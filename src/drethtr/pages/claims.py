@@ -53,7 +53,7 @@ class Claims:
             self.lost.append((task, error))
             return False
         except OSError as error:
-            self.lost.append((task, DataError(f"cannot write {path}: {error.strerror}")))
+            self.lost.append((task, DataError(f"cannot be written: {error.strerror}", path)))
             return False
         if task.done and not self.force:
             self.done += 1

@@ -89,11 +89,11 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
     if path.exists():
         return in_archive(path) if is_archive(path) else [path]
     if not has_magic(name):
-        raise DataError(f"{name}: no such file")
+        raise DataError("no such file", name)
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute
     files = [file for file in matches if file.is_file()]
     if not files:
-        raise DataError(f"{name}: matches no file")
+        raise DataError("matches no file", name)
     return [inside for file in files for inside in (in_archive(file) if is_archive(file) else [file])]
 
 
@@ -119,7 +119,7 @@ def in_tree(
         below[:] = sorted(part for part in below if not part.startswith(".") and not is_same(folder / part, output))
         found += pages_in(folder, endings if is_same(folder, results) else ())
     if not found:
-        raise DataError(f"{top}: no images in this folder or below it ({', '.join(sorted(READABLE))})")
+        raise DataError(f"no images in this folder or below it ({', '.join(sorted(READABLE))})", top)
     return found
 
 
@@ -136,7 +136,7 @@ def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
     """
     if found := pages_in(folder, endings):
         return found
-    raise DataError(f"{folder}: no images in this folder ({', '.join(sorted(READABLE))}){deeper(folder, READABLE)}")
+    raise DataError(f"no images in this folder ({', '.join(sorted(READABLE))}){deeper(folder, READABLE)}", folder)
 
 
 def pages_in(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
@@ -164,7 +164,7 @@ def in_archive(path: Path) -> list[Path]:
             done.add(image)
     found = to_read(files, described)
     if not found:
-        raise DataError(f"{path}: no images in this ZIP file ({', '.join(sorted(READABLE))})")
+        raise DataError(f"no images in this ZIP file ({', '.join(sorted(READABLE))})", path)
     return found
 
 

@@ -58,7 +58,7 @@ class Ledger:
             with self.path.open("ab") as file:
                 file.write(b"\n" * self.torn + row.encode() + b"\n")
         except OSError as error:
-            raise DataError(f"cannot write {self.path}: {error.strerror}") from error
+            raise DataError(f"cannot be written: {error.strerror}", self.path) from error
         self.torn = False
         self.entries[result.name] = entry
 

@@ -124,7 +124,7 @@ def refuse_unpacked(file: Path) -> None:
         DataError: naming the ZIP file.
     """
     if (archive := archive_of(file)) is not None:
-        raise DataError(f"{archive}: cannot be updated in place; give a folder for the updated copies as --output")
+        raise DataError("cannot be updated in place; give a folder for the updated copies as --output", archive)
 
 
 def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tuple[Original, ...]:
@@ -135,7 +135,7 @@ def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tup
     """
     originals = open_originals(file)
     if update and (originals[0].description != file or file.suffix.lower() == ".json"):
-        raise DataError(f"{file}: neither PAGE nor ALTO; only those can be updated")
+        raise DataError("neither PAGE nor ALTO; only those can be updated", file)
     if update and not originals[0].has_lines:
-        raise DataError(f"{file}: has no lines to write text into; write a new file instead of updating it")
+        raise DataError("has no lines to write text into; write a new file instead of updating it", file)
     return tuple(map(segmentation.prepare, originals))

@@ -48,8 +48,8 @@ class GivenLines(Segmentation):
     def prepare(self, original: Original) -> Original:
         if not original.has_lines:
             raise DataError(
-                f"{original.name}: gives no lines; mark them out in PAGE or ALTO beside it, of the same name, or have "
-                "them found"
+                "gives no lines; mark them out in PAGE or ALTO beside it, of the same name, or have them found",
+                original.name,
             )
         return original
 

@@ -117,8 +117,9 @@ def refuse_overwriting(tasks: Sequence[FileTask]) -> None:
     for task in tasks:
         if task.updated is not None and task.wanted.count(task.updated) > 1:
             raise DataError(
-                f"{task.path}: its updated copy and its new file would both be {task.updated}; "
-                "choose one of them, or rename the input"
+                f"its updated copy and its new file would both be {task.updated}; "
+                "choose one of them, or rename the input",
+                task.path,
             )
     owners: dict[Path, Path] = {}
     read = {task.path.resolve() for task in tasks}

@@ -60,8 +60,9 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
     original, *others = open_originals(path)
     if others:
         raise DataError(
-            f"{path}: holds {len(others) + 1} pages; drethtr.open_originals gives each of them, "
-            "and drethtr.transcribe reads it"
+            f"holds {len(others) + 1} pages; drethtr.open_originals gives each of them, "
+            "and drethtr.transcribe reads it",
+            path,
         )
     return transcribe(original, recognizer, finder)
 

@@ -116,7 +116,7 @@ class Canvas:
         """
         ending = path.suffix.lower()
         if ending not in (".svg", ".png"):
-            raise DataError(f"{path}: choose a name ending in .svg or .png")
+            raise DataError("choose a name ending in .svg or .png", path)
         try:
             with atomic_write(path) as unfinished:
                 if ending == ".svg":
@@ -124,4 +124,4 @@ class Canvas:
                 else:
                     self.to_image().save(unfinished, "PNG", optimize=True)
         except OSError as error:
-            raise DataError(f"cannot write {path}: {error.strerror}") from error
+            raise DataError(f"cannot be written: {error.strerror}", path) from error

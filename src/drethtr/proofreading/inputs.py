@@ -99,7 +99,7 @@ def is_text(path: Path) -> bool:
     if ending in {*IMAGES, PDF}:
         return False
     if ending not in READERS:
-        raise DataError(f"{path}: neither a scan nor a text; texts are {', '.join(READERS)}")
+        raise DataError(f"neither a scan nor a text; texts are {', '.join(READERS)}", path)
     if ending == DESCRIPTION:
         return not (is_description(path) or is_mets(path))
     return ending != ".json" or not (is_page(path) or is_manifest(path))
@@ -114,7 +114,7 @@ def given_in_lines(path: Path) -> ProofInput:
     originals = open_originals(path)
     pages = [original.given() for original in originals]
     if not any(line.text.strip() for page in pages if page is not None for line in page.lines):
-        raise DataError(f"{path}: has no text to check; give the text as well, or PAGE or ALTO with text in its lines")
+        raise DataError("has no text to check; give the text as well, or PAGE or ALTO with text in its lines", path)
     return ProofInput(originals, None, str(path))
 
 

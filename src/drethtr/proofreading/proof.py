@@ -99,7 +99,7 @@ def read_page(original: Original, recognizer: Recognizer, segmentation: Segmenta
     """
     page = transcribe(original, recognizer, segmentation.finder(original))
     if not page.lines:
-        raise DataError(f"{original.name}: no lines found; mark them out in PAGE or ALTO, or try another --lines")
+        raise DataError("no lines found; mark them out in PAGE or ALTO, or try another --lines", original.name)
     return page
 
 

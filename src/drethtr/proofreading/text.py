@@ -112,8 +112,9 @@ def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignmen
     alignment = align_text(text, read)
     if not alignment.fits:
         raise DataError(
-            f"{source}: this is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} "
-            "of the characters differ from what it reads; nothing was checked"
+            f"this is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} "
+            "of the characters differ from what it reads; nothing was checked",
+            source,
         )
     return alignment
 
@@ -125,4 +126,4 @@ def refuse_empty(source: str, text: str) -> None:
         DataError: saying so.
     """
     if not text.strip():
-        raise DataError(f"{source}: there is no text in it")
+        raise DataError("there is no text in it", source)

@@ -79,7 +79,7 @@ def load_adapter(path: Path) -> Adapter:
     """
     tensors, metadata = read_file(path)
     if ADAPTER not in metadata:
-        raise CheckpointError(f"{path}: not an adapter")
+        raise CheckpointError("not an adapter", path)
     header = parse_header(path, metadata, ADAPTER)
     try:
         changes = {name: in_float32(factor) for name, factor in tensors.items()}
@@ -88,9 +88,9 @@ def load_adapter(path: Path) -> Adapter:
         base, beside = str(header["base"]), Path(str(header["beside"])).name
         return Adapter(changes, base, beside, header["card"], trust)
     except CheckpointError as error:
-        raise CheckpointError(f"{path}: {error}") from error
+        raise CheckpointError(str(error), path) from error
     except SENSELESS as error:
-        raise CheckpointError(f"{path}: the adapter's header is not understood: {error}") from error
+        raise CheckpointError(f"the adapter's header is not understood: {error}", path) from error
 
 
 def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:

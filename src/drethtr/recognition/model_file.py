@@ -191,7 +191,7 @@ def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
     """
     weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
     if model is not None and weights_hash(dequantize(weights)) != weights_hash(model.weights):
-        raise CheckpointError(f"{source}: was replaced by another model meanwhile; start again")
+        raise CheckpointError("was replaced by another model meanwhile; start again", source)
 
 
 def tensors_of(languages: Languages) -> dict[str, Array]:
@@ -229,7 +229,7 @@ def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], d
     """
     tensors, metadata = read_file(path)
     if ADAPTER in metadata and not either:
-        raise CheckpointError(f"{path}: an adapter, which cannot do without its model; give the model here")
+        raise CheckpointError("an adapter, which cannot do without its model; give the model here", path)
     return tensors, metadata, parse_header(path, metadata, ADAPTER if ADAPTER in metadata else MODEL)
 
 
@@ -239,15 +239,16 @@ def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[st
     try:
         header = json.loads(metadata[place])
     except (KeyError, ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path}: not a drethtr {what}: its header is missing") from error
+        raise CheckpointError(f"not a drethtr {what}: its header is missing", path) from error
     if not isinstance(header, dict) or header.get("format") not in READABLE:
         found = header.get("format") if isinstance(header, dict) else None
         raise CheckpointError(
-            f"{path}: {what} format {found!r}, but this drethtr reads {' and '.join(map(str, READABLE))}; "
-            "install the drethtr version that wrote it, or train it again"
+            f"{what} format {found!r}, but this drethtr reads {' and '.join(map(str, READABLE))}; "
+            "install the drethtr version that wrote it, or train it again",
+            path,
         )
     if not isinstance(header.get("card"), dict):
-        raise CheckpointError(f"{path}: the {what}'s card is not understood: it is not a table")
+        raise CheckpointError(f"the {what}'s card is not understood: it is not a table", path)
     return header | {"format": FORMAT, "trust": upgraded(header.get("trust", {}))}
 
 
@@ -269,12 +270,12 @@ def load_model(path: Path) -> Model:
         trust = config.from_dict(Trust, header["trust"])
         rescoring = config.from_dict(RescorerConfig, header["rescorer"]) if "rescorer" in header else None
     except SENSELESS as error:
-        raise CheckpointError(f"{path}: the model's settings are not understood: {error}") from error
+        raise CheckpointError(f"the model's settings are not understood: {error}", path) from error
     try:
         languages = languages_of(header, counted, tokenizer.size)
         known = dequantize(tensors)
     except (CheckpointError, *SENSELESS) as error:
-        raise CheckpointError(f"{path}: {error}") from error
+        raise CheckpointError(str(error), path) from error
     weights = {name: weight for name, weight in known.items() if not name.startswith(RESCORER)}
     apart = {name.removeprefix(RESCORER): known[name] for name in known.keys() - weights.keys()}
     rescorer = None if rescoring is None else Rescorer(rescoring, apart)

@@ -57,7 +57,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         with safe_open(path, framework="numpy") as file:
             return file.metadata() or {}
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{path}: not a whole safetensors file ({error})") from error
+        raise CheckpointError(f"not a whole safetensors file ({error})", path) from error
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
@@ -80,9 +80,9 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
         content = path.read_bytes()
         tensors: list[tuple[str, dict[str, Any]]] = deserialize(content)  # type: ignore[no-untyped-call]
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{path}: not a whole safetensors file ({error})") from error
+        raise CheckpointError(f"not a whole safetensors file ({error})", path) from error
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
-        raise CheckpointError(f"{path}: holds numbers of kind {', '.join(strange)}, which drethtr models never do")
+        raise CheckpointError(f"holds numbers of kind {', '.join(strange)}, which drethtr models never do", path)
     header = json.loads(content[HEAD : HEAD + int.from_bytes(content[:HEAD], "little")])
     return {name: as_array(tensor) for name, tensor in tensors}, header.get("__metadata__") or {}
 
@@ -99,9 +99,9 @@ def check_file(path: Path) -> None:
         CheckpointError: saying so.
     """
     if path.is_dir():
-        raise CheckpointError(f"{path}: is a folder; give the model file in it, such as {path / 'model.safetensors'}")
+        raise CheckpointError(f"is a folder; give the model file in it, such as {path / 'model.safetensors'}", path)
     if not path.is_file():
-        raise CheckpointError(f"{path}: no such model file")
+        raise CheckpointError("no such model file", path)
 
 
 def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> None:
@@ -115,7 +115,7 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> 
             contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
             save_file(contiguous, unfinished, dict(metadata))
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"cannot write {path}: {first_line(error)}") from error
+        raise CheckpointError(f"cannot be written: {first_line(error)}", path) from error
 
 
 def quantize(weights: Weights) -> dict[str, Array]:

@@ -78,7 +78,7 @@ def open_results(folder: str) -> tuple[Output, dict[str, Any]]:
     results = Output(folder, pyarrow.schema([]))
     job = results.job()
     if job is None or not job.get("posteriors"):
-        raise DataError(f"{folder}: has no posteriors to search; read with drethtr batch --posteriors --force")
+        raise DataError("has no posteriors to search; read with drethtr batch --posteriors --force", folder)
     return results, job
 
 

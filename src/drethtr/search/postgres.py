@@ -100,9 +100,9 @@ class PostgresStore:
         try:
             yield
         except UndefinedTable as error:
-            raise DataError(f"{self.name}: no index; create one with drethtr index FOLDER --to URL") from error
+            raise DataError("no index; create one with drethtr index FOLDER --to URL", self.name) from error
         except Error as error:
-            raise DataError(f"{self.name}: cannot be used: {first_line(error)}") from error
+            raise DataError(f"cannot be used: {first_line(error)}", self.name) from error
 
     @property
     def name(self) -> str:
@@ -133,8 +133,9 @@ class PostgresStore:
         found = self.about().get("format")
         if found != FORMAT:
             raise DataError(
-                f"{self.name}: an index of format {found}, but this drethtr reads format {FORMAT}; fill another "
-                "database with drethtr index --to"
+                f"an index of format {found}, but this drethtr reads format {FORMAT}; fill another "
+                "database with drethtr index --to",
+                self.name,
             )
 
     def key(self, scan: Path, number: int) -> PageKey:
@@ -217,7 +218,7 @@ class PostgresStore:
             select = "SELECT id, text, place FROM lines WHERE page = %s ORDER BY number"
             lines = self.database.execute(select, (id,), binary=True).fetchall()
         if row is None or len(row[2]) != len(lines):
-            raise DataError(f"{self.name}: page {id} is being written; search again")
+            raise DataError(f"page {id} is being written; search again", self.name)
         return PageKey(row[0], row[1]), stored_lines(lines, row[2]), row[3]
 
     def verdicts(self) -> list[Verdict]:

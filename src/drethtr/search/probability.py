@@ -98,7 +98,7 @@ class SearchCalibration:
             found = json.loads(path.read_text(encoding="utf-8"))
             return cls(Logistic(float(found["bias"]), tuple(float(found["weights"][name]) for name in FEATURES)))
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise DataError(f"{path}: no weights for search: {error}") from error
+            raise DataError(f"no weights for search: {error}", path) from error
 
     def to_json(self) -> dict[str, Any]:
         """The weights, as `load` reads them."""

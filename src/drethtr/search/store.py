@@ -54,7 +54,7 @@ class Store:
         """
         path = Path(path)
         if not path.is_file():
-            raise DataError(f"{path}: no such index; create one with drethtr index FOLDER --output {path}")
+            raise DataError(f"no such index; create one with drethtr index FOLDER --output {path}", path)
         store = cls(path, connect(path))
         with store.closed_after_errors():
             store.check()
@@ -74,7 +74,7 @@ class Store:
         """
         path = Path(path)
         if not path.parent.is_dir():
-            raise DataError(f"{path}: there is no folder {path.parent}")
+            raise DataError(f"there is no folder {path.parent}", path)
         store = cls(path, connect(path, wait=0, create=True))
         with store.closed_after_errors():
             if store.has_tables():
@@ -131,8 +131,8 @@ class Store:
             yield
         except sqlite3.OperationalError as error:
             if "locked" in str(error) or "busy" in str(error):
-                raise DataError(f"{self.path}: another process is writing it; wait until it has finished") from error
-            raise DataError(f"{self.path}: cannot be used: {error}") from error
+                raise DataError("another process is writing it; wait until it has finished", self.path) from error
+            raise DataError(f"cannot be used: {error}", self.path) from error
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
                 raise self.no_index() from error
@@ -142,7 +142,7 @@ class Store:
 
     def damaged(self, why: str) -> DataError:
         """The error for a file that `drethtr index` did not write."""
-        return DataError(f"{self.path}: a damaged index ({why}); delete it and run drethtr index again")
+        return DataError(f"a damaged index ({why}); delete it and run drethtr index again", self.path)
 
     def rows(
         self, kinds: Sequence[type], statement: str, arguments: Sequence[Any] = (), of: sqlite3.Connection | None = None
@@ -164,7 +164,7 @@ class Store:
 
     def no_index(self) -> DataError:
         """The error for a file that is not an index, and must not be overwritten."""
-        return DataError(f"{self.path}: not an index; create one with drethtr index FOLDER --output ANOTHER_FILE")
+        return DataError("not an index; create one with drethtr index FOLDER --output ANOTHER_FILE", self.path)
 
     def pragma(self, name: str) -> int:
         """A number in the header of the file."""
@@ -187,8 +187,9 @@ class Store:
             version = self.pragma("user_version")
             if version != FORMAT:
                 raise DataError(
-                    f"{self.path}: an index of format {version}, but this drethtr reads format {FORMAT}; delete it and "
-                    "make it again with drethtr index"
+                    f"an index of format {version}, but this drethtr reads format {FORMAT}; delete it and "
+                    "make it again with drethtr index",
+                    self.path,
                 )
             statements = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
             if sorted(self.database.execute(statements)) != sorted((table,) for table in FILE_TABLES):
@@ -309,7 +310,7 @@ class Store:
         select = "SELECT id, text, place FROM lines WHERE page = ? ORDER BY number"
         lines = list(self.rows((str, str, bytes), select, (id,)))
         if row is None or len(row[2]) != len(lines):
-            raise DataError(f"{self.path}: damaged, or being written: page {id} is not whole; index it again")
+            raise DataError(f"damaged, or being written: page {id} is not whole; index it again", self.path)
         return PageKey(row[0], row[1]), stored_lines(lines, row[2]), row[3]
 
     def verdicts(self) -> list[Verdict]:
@@ -342,4 +343,4 @@ def connect(path: Path, *, wait: float = WAIT, create: bool = False) -> sqlite3.
         name = f"{path.resolve().as_uri()}?mode={mode}"
         return sqlite3.connect(name, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
-        raise DataError(f"{path}: cannot be opened: {error}") from error
+        raise DataError(f"cannot be opened: {error}", path) from error

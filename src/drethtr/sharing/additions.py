@@ -50,13 +50,13 @@ def read_additions(path: Path) -> Mapping[str, Any]:
     """
     kind = KINDS.get(path.suffix.lower())
     if kind is None:
-        raise DataError(f"{path}: expected a .toml file with card entries, or a .json file from drethtr evaluate")
+        raise DataError("expected a .toml file with card entries, or a .json file from drethtr evaluate", path)
     try:
         return kind(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: cannot be used: {error}") from error
+        raise DataError(f"cannot be used: {error}", path) from error
 
 
 def evaluation_of(text: str) -> Mapping[str, Any]:

@@ -26,16 +26,16 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
     page, weights = Path(folder) / README, Path(folder) / MODEL
     try:
         if page.exists() and not OWN_README.match(page.read_bytes()):
-            raise DataError(f"{page}: not a README written by drethtr, so it is not overwritten; choose another folder")
+            raise DataError("not a README written by drethtr, so it is not overwritten; choose another folder", page)
         if weights.exists() and not page.exists():
             raise DataError(
-                f"{weights}: has no {README} by drethtr beside it, so it is not overwritten; choose another folder"
+                f"has no {README} by drethtr beside it, so it is not overwritten; choose another folder", weights
             )
         save_model(model, weights, small=is_quantized(model))
         with atomic_write(page) as unfinished:
             unfinished.write_text(readme(model, repository), encoding="utf-8")
     except OSError as error:
-        raise DataError(f"{page}: cannot be read or written: {error.strerror}") from error
+        raise DataError(f"cannot be read or written: {error.strerror}", page) from error
 
 
 def is_quantized(model: Model) -> bool:
@@ -67,10 +67,10 @@ def locate(source: str | Path, revision: str | None = None) -> Path:
     path = Path(source)
     if not path.exists():
         if not REPOSITORY.fullmatch(str(source)):
-            raise CheckpointError(f"{source}: no such file or folder; name repositories on the Hub as OWNER/NAME")
+            raise CheckpointError("no such file or folder; name repositories on the Hub as OWNER/NAME", source)
         return fetch(str(source), revision)
     if revision is not None:
-        raise CheckpointError(f"{source}: is local, but only repositories on the Hub have revisions")
+        raise CheckpointError("is local, but only repositories on the Hub have revisions", source)
     return in_folder(path) if path.is_dir() else path
 
 
@@ -80,7 +80,7 @@ def in_folder(folder: Path) -> Path:
     if folder / MODEL in found or len(found) == 1:
         return folder / MODEL if folder / MODEL in found else found[0]
     names = ", ".join(path.name for path in found) or "no safetensors file"
-    raise CheckpointError(f"{folder}: contains {names} but no {MODEL}; give the path of the file")
+    raise CheckpointError(f"contains {names} but no {MODEL}; give the path of the file", folder)
 
 
 def fetch(repository: str, revision: str | None) -> Path:
@@ -94,7 +94,7 @@ def fetch(repository: str, revision: str | None) -> Path:
     except (OSError, ValueError) as error:
         reason = on_one_line(error)
         raise CheckpointError(
-            f"{repository}: not a local file or folder, nor available from the Hub: {reason}"
+            f"not a local file or folder, nor available from the Hub: {reason}", repository
         ) from error
 
 
@@ -118,7 +118,7 @@ def push_to_hub(model: Model, repository: str, *, private: bool = False) -> str:
                 repo_id=repository, folder_path=folder, commit_message=f"Model {model.identity}"
             ).commit_url
         except Exception as error:  # the Hub's errors and those of its HTTP client have no common base
-            raise CheckpointError(f"{repository}: the Hub rejected the upload: {on_one_line(error)}") from error
+            raise CheckpointError(f"the Hub rejected the upload: {on_one_line(error)}", repository) from error
 
 
 def on_one_line(error: Exception) -> str:

@@ -75,7 +75,7 @@ def write_gaps(gaps: Gaps, path: Path) -> None:
         with atomic_write(path) as unfinished:
             write_table(pyarrow.Table.from_pylist(rows, schema), unfinished)
     except OSError as error:
-        raise DataError(f"cannot write {path}: {error}") from error
+        raise DataError(f"cannot be written: {error}", path) from error
 
 
 def read_gaps(path: str) -> Gaps:
@@ -87,7 +87,7 @@ def read_gaps(path: str) -> Gaps:
     """
     with open_parquet(path) as file:
         if {*FIELDS} - {*file.schema_arrow.names}:
-            raise DataError(f"{path}: not a gaps file; create one with drethtr data gaps")
+            raise DataError("not a gaps file; create one with drethtr data gaps", path)
         rows = file.read(list(FIELDS), use_threads=False).to_pylist()
     return {row[IMAGE]: tuple(map(WordGap, row[COLUMNS], row[CHARACTERS])) for row in rows}
 

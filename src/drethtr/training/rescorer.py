@@ -208,8 +208,8 @@ def resumed(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str
     try:
         header = json.loads(metadata[HEADER])
         if any(header[name] != value for name, value in settings.items()):
-            raise CheckpointError(f"{path}: of a run with other settings or texts; remove it to start again")
+            raise CheckpointError("of a run with other settings or texts; remove it to start again", path)
         restore(tensors, learner)
         return int(header["steps"])
     except SENSELESS as error:
-        raise CheckpointError(f"{path}: not a snapshot of a rescorer's run; remove it to start again") from error
+        raise CheckpointError("not a snapshot of a rescorer's run; remove it to start again", path) from error

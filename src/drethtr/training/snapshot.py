@@ -92,7 +92,7 @@ def load_snapshot(path: Path, learner: Learner[DRetHTR], run: Any, tokenizer: An
     """
     metadata = read_metadata(path)
     if HEADER not in metadata:
-        raise CheckpointError(f"{path}: not a snapshot of a training run")
+        raise CheckpointError("not a snapshot of a training run", path)
     try:
         header = json.loads(metadata[HEADER])
         check_same(header, path, run, tokenizer, lines)
@@ -101,8 +101,9 @@ def load_snapshot(path: Path, learner: Learner[DRetHTR], run: Any, tokenizer: An
     except SENSELESS as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]  # torch lists every tensor on its own line
         raise CheckpointError(
-            f"{path}: damaged or saved by another version ({reason}); "
-            "resume with the drethtr version that saved it, or start a new output"
+            f"damaged or saved by another version ({reason}); "
+            "resume with the drethtr version that saved it, or start a new output",
+            path,
         ) from error
 
 
@@ -115,15 +116,16 @@ def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequenc
     saved = as_read_now(header["run"], path)
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])
-        raise CheckpointError(f"{path}: saved by a run with other settings ({', '.join(changed)}); start a new output")
+        raise CheckpointError(f"saved by a run with other settings ({', '.join(changed)}); start a new output", path)
     if header.get("tokenizer", tokenizer) != tokenizer:  # snapshots of earlier versions lack them
         raise CheckpointError(
-            f"{path}: saved with another alphabet, as the training lines have changed; start a new output"
+            "saved with another alphabet, as the training lines have changed; start a new output", path
         )
     if header.get("lines", lines) != lines:
         raise CheckpointError(
-            f"{path}: the data of this run have changed: then {beyond(header['lines'], lines)}, now "
-            f"{beyond(lines, header['lines'])}; restore the data, or start a new output"
+            f"the data of this run have changed: then {beyond(header['lines'], lines)}, now "
+            f"{beyond(lines, header['lines'])}; restore the data, or start a new output",
+            path,
         )
 
 
@@ -158,4 +160,4 @@ def as_read_now(run: Any, path: Path) -> dict[str, Any]:
     try:
         return dict(config.to_dict(config.from_dict(RunConfig, run)))
     except ConfigError as error:
-        raise CheckpointError(f"{path}: the settings of its run are no longer supported: {error}") from error
+        raise CheckpointError(f"the settings of its run are no longer supported: {error}", path) from error

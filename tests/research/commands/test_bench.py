@@ -108,7 +108,7 @@ def test_too_much_drift_is_a_warning(drethtr, lines, monkeypatch):
         (["drift", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
         (["drift", "nothing.parquet", "--decoder", "bean"], "unknown decoder 'bean'; did you mean 'beam'?"),
         (["all", "nothing.parquet", "--output", "precious.txt"], "precious.txt is a file"),
-        (["all", "nothing.parquet", "--output", "precious.txt/results"], "cannot create the folder"),
+        (["all", "nothing.parquet", "--output", "precious.txt/results"], "the folder cannot be created"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

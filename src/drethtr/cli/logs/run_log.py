@@ -105,5 +105,5 @@ class RunLog(ABC):
 
 
 def culprit(error: DataError) -> str:
-    """The file or page that an error is about."""
-    return str(error.source) if error.source is not None else str(error).partition(": ")[0]
+    """The file or page at fault; the message if it names none."""
+    return str(error if error.source is None else error.source)

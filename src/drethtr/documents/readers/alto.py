@@ -37,7 +37,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     layout = root.first("Layout")
     pages = layout.all("Page") if layout else []
     if len(pages) != 1:
-        raise DataError(f"{name}: ALTO with {len(pages)} Page elements; expected one page per file")
+        raise DataError(f"ALTO with {len(pages)} Page elements; expected one page per file", name)
     source = root.first("Description", "sourceImageInformation", "fileName")
     image = file_name(source.text) if source else ""
     canvas = canvas_of(root, pages[0], image, name, size_of)
@@ -68,7 +68,7 @@ def canvas_of(root: Element, page: Element, image: str, name: str, size_of: Size
     element = root.first("Description", "MeasurementUnit")
     unit = element.text.strip() if element else "mm10" if root.namespace == NAMESPACES[0] else "pixel"
     if unit not in PIXELS:
-        raise DataError(f"{name}: unknown MeasurementUnit {unit!r}; known: {', '.join(PIXELS)}")
+        raise DataError(f"unknown MeasurementUnit {unit!r}; known: {', '.join(PIXELS)}", name)
     width, height = (number(page.attributes.get(side) or "0", name) for side in ("WIDTH", "HEIGHT"))
     missing = width <= 0 or height <= 0
     size = size_of(image) if missing or unit != "pixel" else None

@@ -21,7 +21,7 @@ def read_json(data: bytes, name: str) -> Page:
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{name}: not valid JSON: {error}") from error
+        raise DataError(f"not valid JSON: {error}", name) from error
     try:
         if (format := content.get("format", FORMAT)) != FORMAT:
             raise DataError(
@@ -32,9 +32,9 @@ def read_json(data: bytes, name: str) -> Page:
         regions = tuple(read_region(region, canvas) for region in content["regions"])
         return Page(file_name(str(content["image"])), width, height, regions)
     except DataError as error:
-        raise DataError(f"{name}: {error}") from error
+        raise DataError(str(error), name) from error
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"{name}: not a page written by drethtr: {type(error).__name__}: {error}") from error
+        raise DataError(f"not a page written by drethtr: {type(error).__name__}: {error}", name) from error
 
 
 def size(content: Any) -> int:

@@ -31,7 +31,7 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     """
     found = root.first("Page")
     if found is None:
-        raise DataError(f"{name}: PAGE XML without a Page element")
+        raise DataError("PAGE XML without a Page element", name)
     image = file_name(found.attributes.get("imageFilename", ""))
     width, height = (round(number(found.attributes.get(side) or "0", name)) for side in ("imageWidth", "imageHeight"))
     canvas = PageScale(*((width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)))

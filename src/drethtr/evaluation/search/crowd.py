@@ -47,7 +47,7 @@ class Crowd:
         """
         results, job = open_results(folder)
         if job["model"] != recognizer.model.hash:
-            raise DataError(f"{folder}: read by another model, so its lines are not comparable")
+            raise DataError("read by another model, so its lines are not comparable", folder)
         rows = [row for part in sorted(results.parts()) for row in rows_of(results.part(part), part)]
         words = words_by_key({row["input"] for row in rows})
         keys = [f"{row['input']} row {row['row']}" for row in rows]

@@ -56,7 +56,7 @@ def load_weights(path: Path = SHIPPED) -> SearchWeights:
         fuzzy = json.loads(path.read_text(encoding="utf-8"))[FUZZY]
         return SearchWeights(calibration, Logistic(float(fuzzy["bias"]), tuple(map(float, fuzzy["weights"]))))
     except (ValueError, LookupError, TypeError) as error:
-        raise DataError(f"{path}: no weights for fuzzy search: {error}") from error
+        raise DataError(f"no weights for fuzzy search: {error}", path) from error
 
 
 def save_weights(weights: SearchWeights, path: Path) -> None:

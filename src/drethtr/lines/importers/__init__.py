@@ -50,7 +50,7 @@ def importer_for(source: Path, layout: str | None = None) -> Importer:
         DataError: if there is nothing at `source`, or no layout is recognized.
     """
     if not source.exists():
-        raise DataError(f"{source}: no such file or folder")
+        raise DataError("no such file or folder", source)
     if layout is not None:
         return importer_named(layout)
     for importer in IMPORTERS:
@@ -58,5 +58,5 @@ def importer_for(source: Path, layout: str | None = None) -> Importer:
             return importer
     layouts = "\n".join(f"  {importer.name:13} {importer.layout}" for importer in IMPORTERS)
     raise DataError(
-        f"{source}: no known layout recognized:\n{layouts}\nuse --layout to see what is missing for one of them"
+        f"no known layout recognized:\n{layouts}\nuse --layout to see what is missing for one of them", source
     )

@@ -16,7 +16,7 @@ def annotations(path: Path) -> ElementTree.Element:
     """
 
     def refuse(*_: object) -> NoReturn:
-        raise DataError(f"{path}: refused because it declares entities, which can expand without limit")
+        raise DataError("refused because it declares entities, which can expand without limit", path)
 
     builder = ElementTree.TreeBuilder()
     parser = expat.ParserCreate()
@@ -28,9 +28,9 @@ def annotations(path: Path) -> ElementTree.Element:
     try:
         parser.Parse(path.read_bytes(), True)
     except (LookupError, ValueError) as error:
-        raise DataError(f"{path}: unknown encoding ({error}); save it as UTF-8") from error
+        raise DataError(f"unknown encoding ({error}); save it as UTF-8", path) from error
     except expat.ExpatError as error:
-        raise DataError(f"{path}: not well-formed XML: {error}") from error
+        raise DataError(f"not well-formed XML: {error}", path) from error
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
     return builder.close()

@@ -51,7 +51,7 @@ class HuggingFace(Importer):
     def entries(self, source: Path) -> Iterator[Entry]:
         files = files_of(source)
         if not files:
-            raise DataError(f"{source}: contains no .parquet file")
+            raise DataError("contains no .parquet file", source)
         name = source.resolve().stem if source.is_dir() else set_named(source)
         for file in files:
             split = split_of_path(file, source)
@@ -71,7 +71,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
         present = file.schema_arrow.names
         named = {name: next((c for c in known if c in present), None) for name, known in COLUMNS.items()}
         if missing := [name for name in ("image", "text") if named[name] is None]:
-            raise DataError(f"{path}: no column {' or '.join(COLUMNS[missing[0]])}; it has {', '.join(present)}")
+            raise DataError(f"no column {' or '.join(COLUMNS[missing[0]])}; it has {', '.join(present)}", path)
         chosen = {name: column for name, column in named.items() if column is not None}
         classes = class_names(file.schema_arrow.metadata or {})
         for batch in file.iter_batches(ROWS_TOGETHER, columns=list(chosen.values()), use_threads=False):

@@ -89,5 +89,5 @@ def needed(source: Path, *places: str) -> Path:
     """
     found = within(source, *places)
     if found is None:
-        raise DataError(f"{source}: {' or '.join(places)} is missing, which this layout requires")
+        raise DataError(f"{' or '.join(places)} is missing, which this layout requires", source)
     return found

@@ -32,7 +32,7 @@ class Kraken(Importer):
 
     def entries(self, source: Path) -> Iterator[Entry]:
         if not source.is_dir():
-            raise DataError(f"{source}: is a file; give the folder of line images")
+            raise DataError("is a file; give the folder of line images", source)
         name = source.resolve().name
         used: set[Path] = set()
         for folder in [source, *(path for path in visible_below(source) if path.is_dir())]:

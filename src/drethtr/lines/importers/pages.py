@@ -42,7 +42,7 @@ class Pages(Importer):
     def entries(self, source: Path) -> Iterator[Entry]:
         files = descriptions(source) if source.is_dir() else [source]
         if not files:
-            raise DataError(f"{source}: contains no {DESCRIPTION} file")
+            raise DataError(f"contains no {DESCRIPTION} file", source)
         confirmed = not self.unconfirmed and any(map(is_reviewed, files))
         described: dict[str, Path] = {}
         for path in files:

@@ -39,7 +39,7 @@ class PyLaia(Importer):
     def entries(self, source: Path) -> Iterator[Entry]:
         tables = tables_of(source)
         if not tables:
-            raise DataError(f"{source}: has no train.txt, val.txt or test.txt")
+            raise DataError("has no train.txt, val.txt or test.txt", source)
         name = source.resolve().name
         for split, table in tables.items():
             for number, row in rows_of(table):

@@ -30,7 +30,7 @@ def read_lists(folder: Path) -> dict[str, str]:
         DataError: if there is no such folder, it contains no lists, or a name is in two splits.
     """
     if not folder.is_dir():
-        raise DataError(f"{folder}: no such folder; give one with split lists such as train{LISTS[0]}")
+        raise DataError(f"no such folder; give one with split lists such as train{LISTS[0]}", folder)
     found: dict[str, str] = {}
     for path in sorted(folder.iterdir()):
         split = split_named(path.stem)
@@ -41,7 +41,7 @@ def read_lists(folder: Path) -> dict[str, str]:
             if (before := found.setdefault(name, split)) != split:
                 raise DataError(f"{path} line {number}: {name} is in {before} and in {split}; keep it in one split")
     if not found:
-        raise DataError(f"{folder}: contains no split lists such as train{LISTS[0]}, validation.lst, testset.txt")
+        raise DataError(f"contains no split lists such as train{LISTS[0]}, validation.lst, testset.txt", folder)
     return found
 
 

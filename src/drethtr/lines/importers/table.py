@@ -33,7 +33,7 @@ class Table(Importer):
     def entries(self, source: Path) -> Iterator[Entry]:
         tables = tables_of(source)
         if not tables:
-            raise DataError(f"{source}: no .txt or .tsv whose first row is file<TAB>text")
+            raise DataError("no .txt or .tsv whose first row is file<TAB>text", source)
         for table in tables:
             split = split_named(table.stem)
             name = source.resolve().name if source.is_dir() else set_named(source)

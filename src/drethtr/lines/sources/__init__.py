@@ -60,23 +60,23 @@ def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
         tables = sorted(found for found in path.iterdir() if found.suffix in (".tsv", ".jsonl"))
         if len(tables) > 1:
             raise DataError(
-                f"{path}: contains {len(tables)} tables, {', '.join(t.name for t in tables)}; give one of them"
+                f"contains {len(tables)} tables, {', '.join(t.name for t in tables)}; give one of them", path
             )
         if tables:
             return lines_at(tables[0], spelling)
         pages = page_files(path)
         return read_pages(path, pages, spelling) if pages else read_folder(path, spelling)
     if not path.is_file():
-        raise DataError(f"{path}: no such file or folder")
+        raise DataError("no such file or folder", path)
     if path.suffix.lower() not in READERS:
-        raise DataError(f"{path}: unknown file type {path.suffix!r}; known: {', '.join(READERS)} and folders")
+        raise DataError(f"unknown file type {path.suffix!r}; known: {', '.join(READERS)} and folders", path)
     return READERS[path.suffix.lower()](path, spelling)
 
 
 def read_url(url: str, spelling: Spelling) -> list[Sample]:
     """All samples of a Parquet file at a URL."""
     if PurePosixPath(url).suffix != ".parquet":
-        raise DataError(f"{url}: only .parquet can be read from a URL; download other files first")
+        raise DataError("only .parquet can be read from a URL; download other files first", url)
     return read_parquet(url, spelling)
 
 
@@ -88,7 +88,7 @@ def read_pages(folder: Path, pages: Sequence[Path], spelling: Spelling) -> list[
     """
     samples = [sample for page in pages for sample in read_page_lines(page, spelling)]
     if not samples:
-        raise DataError(f"{folder}: no line in its {len(pages)} PAGE or ALTO files has a text; transcribe them first")
+        raise DataError(f"no line in its {len(pages)} PAGE or ALTO files has a text; transcribe them first", folder)
     return samples
 
 
@@ -114,9 +114,9 @@ def all_matching(patterns: Sequence[str]) -> list[str]:
     for pattern in patterns:
         matches = {identity(path): path for path in matching(pattern)}
         if not matches:
-            raise DataError(f"{pattern}: matches no file or folder")
+            raise DataError("matches no file or folder", pattern)
         if twice := paths.keys() & matches.keys():
-            raise DataError(f"{pattern}: {matches[min(twice)]} is already matched by another pattern")
+            raise DataError(f"{matches[min(twice)]} is already matched by another pattern", pattern)
         paths |= matches
     return list(paths.values())
 

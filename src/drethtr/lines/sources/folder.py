@@ -23,7 +23,7 @@ def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | Dat
     names = {path.name for path in folder.iterdir() if not is_hidden(path)}
     images = sorted(name for name in names if Path(name).suffix.lower() in IMAGES)
     if not images:
-        raise DataError(f"{folder}: contains no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table")
+        raise DataError(f"contains no line images ({', '.join(sorted(IMAGES))}) and no .tsv or .jsonl table", folder)
     owners: dict[str, str] = {}
     for name in images:
         stem = Path(name).stem
@@ -56,11 +56,9 @@ def read_transcription(path: Path, spelling: Spelling = nfc) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig").rstrip("\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8: {error}") from error
+        raise DataError(f"not UTF-8: {error}", path) from error
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
     if "\n" in text:
-        raise DataError(
-            f"{path}: has {text.count(chr(10)) + 1} lines; expected one line, since the image shows one line"
-        )
+        raise DataError(f"has {text.count(chr(10)) + 1} lines; expected one line, since the image shows one line", path)
     return spelling(text)

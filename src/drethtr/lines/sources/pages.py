@@ -28,7 +28,7 @@ def read_page_lines(path: Path, spelling: Spelling = nfc) -> list[Sample]:
     samples = []
     for found in lines_of(path, empty=False):
         if isinstance(found, LeftOut):
-            raise DataError(f"{found.key}: {found.reason}")
+            raise DataError(f"{found.reason}", found.key)
         document, page = document_name(path), page_name(path, path)
         samples.append(replace(found, text=spelling(found.text), set=document, page=page))
     return samples
@@ -44,7 +44,7 @@ def page_files(folder: Path) -> list[Path]:
     first: dict[str, Path] = {}
     for path in found:
         if (other := first.setdefault(page_stem(path), path)) != path:
-            raise DataError(f"{folder}: {other.name} and {path.name} describe the same page; give one of them")
+            raise DataError(f"{other.name} and {path.name} describe the same page; give one of them", folder)
     return found
 
 

@@ -68,9 +68,9 @@ def open_parquet(name: str) -> Iterator["ParquetFile"]:
         ):
             yield file
     except UnicodeDecodeError as error:
-        raise DataError(f"{name}: contains text that is not UTF-8; rewrite the file: {error}") from error
+        raise DataError(f"contains text that is not UTF-8; rewrite the file: {error}", name) from error
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{name}: cannot be read as Parquet: {error}") from error
+        raise DataError(f"cannot be read as Parquet: {error}", name) from error
 
 
 def columns_of(file: "ParquetFile", name: str) -> list[str]:
@@ -82,9 +82,9 @@ def columns_of(file: "ParquetFile", name: str) -> list[str]:
     present = file.schema_arrow.names
     for column in (*REQUIRED, *OPTIONAL):
         if present.count(column) > 1:
-            raise DataError(f"{name}: has several columns {column!r}; rename all but one of them")
+            raise DataError(f"has several columns {column!r}; rename all but one of them", name)
     if missing := [column for column in REQUIRED if column not in present]:
-        raise DataError(f"{name}: no column {', '.join(missing)}; it has {', '.join(present)}")
+        raise DataError(f"no column {', '.join(missing)}; it has {', '.join(present)}", name)
     return [*REQUIRED, *(column for column in OPTIONAL if column in present)]
 
 
@@ -115,7 +115,7 @@ def text_of(cell: Any, key: str) -> str:
         DataError: if it is not a string.
     """
     if not isinstance(cell, str):
-        raise DataError(f"{key}: text is {cell!r}, not a string")
+        raise DataError(f"text is {cell!r}, not a string", key)
     return cell
 
 
@@ -127,7 +127,7 @@ def is_clean(cell: Any, key: str) -> bool:
     """
     if cell in (None, 0, 1):  # which include false and true in Python
         return cell is None or bool(cell)
-    raise DataError(f"{key}: clean is {cell!r}; expected true, false, 1, 0 or nothing")
+    raise DataError(f"clean is {cell!r}; expected true, false, 1, 0 or nothing", key)
 
 
 def word(cell: Any) -> str | None:
@@ -149,7 +149,7 @@ def image_of(cell: Any, file: str, key: str) -> bytes | Path:
         return encoded
     name = cell.get("path") if isinstance(cell, dict) else cell
     if not name:
-        raise DataError(f"{key}: no image")
+        raise DataError("no image", key)
     return image_at(beside(file, str(name)), key)
 
 
@@ -164,13 +164,13 @@ def image_at(place: str, key: str) -> bytes | Path:
         path = Path(place)
         try:
             if not path.is_file():
-                raise DataError(f"{key}: image {path} does not exist")
+                raise DataError(f"image {path} does not exist", key)
             with path.open("rb") as file:
                 file.read(1)
         except OSError as error:
             if error.errno in NOT_NOW:
                 raise OSError(f"{key}: image {path} cannot be read now: {error.strerror}") from error
-            raise DataError(f"{key}: image {path} cannot be read: {error.strerror}") from error
+            raise DataError(f"image {path} cannot be read: {error.strerror}", key) from error
         return path
     content = bytearray()
     try:
@@ -178,9 +178,9 @@ def image_at(place: str, key: str) -> bytes | Path:
             while len(content) <= LARGEST_IMAGE and (more := stream.read(READ_AHEAD)):
                 content += more
     except FileNotFoundError as error:
-        raise DataError(f"{key}: image {place} does not exist") from error
+        raise DataError(f"image {place} does not exist", key) from error
     except OSError as error:
         raise OSError(f"{key}: image {place} cannot be read now: {error}") from error
     if len(content) > LARGEST_IMAGE:
-        raise DataError(f"{key}: {place} has more than {LARGEST_IMAGE:,} bytes, too many for a line image")
+        raise DataError(f"{place} has more than {LARGEST_IMAGE:,} bytes, too many for a line image", key)
     return bytes(content)

@@ -73,9 +73,9 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
                 if row.strip():
                     yield number, row.rstrip("\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: not UTF-8: {error}") from error
+        raise DataError(f"not UTF-8: {error}", path) from error
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
 
 
 def tsv_rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -103,15 +103,15 @@ def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spellin
     """The sample of a row, counted from 1, or the reason why it cannot be used."""
     key = f"{table} line {number}"
     if missing := [name for name in REQUIRED if entry.get(name) is None]:
-        return DataError(f"{key}: no {' and no '.join(missing)}")
+        return DataError(f"no {' and no '.join(missing)}", key)
     for name, wanted in TYPES.items():
         if entry.get(name) is not None and not isinstance(entry[name], wanted):
-            return DataError(f"{key}: {name} is {entry[name]!r}, expected {wanted.__name__}")
+            return DataError(f"{name} is {entry[name]!r}, expected {wanted.__name__}", key)
         if wanted is str and HALVES.search(entry.get(name) or ""):
-            return DataError(f"{key}: {name} contains an unpaired surrogate, {entry[name]!r}; replace it")
+            return DataError(f"{name} contains an unpaired surrogate, {entry[name]!r}; replace it", key)
     image = table.parent / entry["file"]
     if not is_file(image):
-        return DataError(f"{key}: image {image} does not exist")
+        return DataError(f"image {image} does not exist", key)
     clean = entry.get("clean")
     return Sample(
         image=image,

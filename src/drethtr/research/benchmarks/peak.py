@@ -80,8 +80,9 @@ def memory_race(work: str, contenders: Sequence[Contender], device: torch.device
                 figures[contender.name] = (taken.result() / MEGABYTE,)
             except BrokenProcessPool as error:
                 raise ConfigError(
-                    f"{work}: {contender.name} was killed by the system, probably out of memory; measure a smaller "
-                    "batch or fewer beams"
+                    f"{contender.name} was killed by the system, probably out of memory; measure a smaller "
+                    "batch or fewer beams",
+                    work,
                 ) from error
     return Race(work, "MB", figures, facts)
 

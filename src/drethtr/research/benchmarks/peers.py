@@ -250,7 +250,7 @@ def check_kraken(model: Path) -> None:
         ConfigError: if kraken is not installed.
     """
     if not model.is_file():
-        raise DataError(f"{model}: no such file; give a kraken model")
+        raise DataError("no such file; give a kraken model", model)
     if shutil.which("kraken") is None:
         raise ConfigError("the kraken command is not installed; run: pip install kraken")
 

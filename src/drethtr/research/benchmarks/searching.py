@@ -63,7 +63,7 @@ def grow(index: Path, large: Path, lines: int) -> None:
     with Store.read(index) as store:
         own = store.size()[1]
     if not own:
-        raise DataError(f"{index}: has no lines")
+        raise DataError("has no lines", index)
     copyfile(index, large)
     with closing(sqlite3.connect(large)) as database, database:
         [(last,)] = database.execute("SELECT max(id) FROM pages")

@@ -78,5 +78,5 @@ def characters_of(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+        raise DataError(f"cannot be read as UTF-8 text: {error}", path) from error
     return "".join(sorted(set(text) - {"\n", "\r"}))

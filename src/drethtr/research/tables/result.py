@@ -92,7 +92,7 @@ class Result:
             files = tuple(outcome.pop("files"))
             return cls(outcome=Measurement(lines=lines, files=files, **outcome), **found)
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise DataError(f"{path}: not a result ({error}); delete it to run the row again") from error
+            raise DataError(f"not a result ({error}); delete it to run the row again", path) from error
 
 
 def mean_of_batches(counts: Sequence[Counts]) -> float:

@@ -44,7 +44,7 @@ class FinishedImagePart(Start):
         try:
             return cls(str(path), blake2b(path.read_bytes(), digest_size=8).hexdigest())
         except OSError as error:
-            raise ConfigError(f"{path}: the model for the image encoder cannot be read: {error.strerror}") from error
+            raise ConfigError(f"the model for the image encoder cannot be read: {error.strerror}", path) from error
 
     def tokenizer(self) -> None:
         return None

@@ -157,4 +157,4 @@ class Batches(Dataset[list[Batch]]):
         try:
             return self.preparation(line), sample.text
         except DataError as error:
-            raise DataError(f"{sample.key}: {error}") from error
+            raise DataError(str(error), sample.key) from error

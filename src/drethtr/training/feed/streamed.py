@@ -71,8 +71,9 @@ class Streamed(FromFiles):
                 count = about.num_rows
                 if count > LONGEST_BLOCK:
                     raise DataError(
-                        f"{file}: a row group has {count:,} rows, too many to stream; rewrite it with row groups "
-                        f"of 500, as pyarrow.parquet.write_table does with row_group_size=500"
+                        f"a row group has {count:,} rows, too many to stream; rewrite it with row groups "
+                        f"of 500, as pyarrow.parquet.write_table does with row_group_size=500",
+                        file,
                     )
                 rows = opened.read_row_group(group, wanted, use_threads=False).to_pylist()
                 accepted = [self.accepts(row, f"{file} row {first + place}") for place, row in enumerate(rows)]
