@@ -21,7 +21,7 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 def test_a_file_is_no_folder(tmp_path):
     make_folder(tmp_path / "new" / "folder")
     (tmp_path / "file").touch()
-    for place, message in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "out", "the folder cannot be created")):
+    for place, message in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "out", "cannot be created")):
         with pytest.raises(DataError, match=message):
             make_folder(place)
 

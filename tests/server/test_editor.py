@@ -221,7 +221,7 @@ def test_what_cannot_be_done_is_explained(client, page, method, path, body, stat
 def test_errors_name_files_within_the_folder(client, page, line, tmp_path):
     (tmp_path / "scans" / "a.page.xml").chmod(0o444)
     refused = client.put(address(page, line), json={"text": "x"}, headers={"If-Match": line["revision"]})
-    assert refused.status_code == 422 and refused.json()["error"].startswith("a.page.xml: cannot be written: it is write-p")
+    assert refused.status_code == 422 and refused.json()["error"].startswith("a.page.xml: cannot be written: ")
     (tmp_path / "scans" / "a.png").write_bytes(b"broken")
     shown = client.get(f"/api/pages/{page}/image.jpg")
     assert shown.status_code == 422 and shown.json()["error"].startswith("a.png: not an image")
