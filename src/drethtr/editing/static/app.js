@@ -99,7 +99,7 @@ function App() {
     }
     ${dialog === "learn" && html`<${Learn} status=${status} jobs=${jobs} close=${close} />`}
     ${dialog === "keys" && html`<${Keys} close=${close} />`}
-    ${dialog?.page !== undefined || (dialog && typeof dialog === "object") ? html`<${Export} formats=${status.formats} page=${dialog.page} selection=${selection} close=${close} />` : null}`;
+    ${dialog && typeof dialog === "object" ? html`<${Export} formats=${status.formats} page=${dialog.page} selection=${selection} close=${close} />` : null}`;
 }
 
 render(html`<${App} />`, document.body);

@@ -194,9 +194,9 @@ export class PageStore {
   // Changes the lines of the page by a call that answers with the whole page.
   async reshape(id, call) {
     if (id) await this.save(id);
+    const asked = performance.now();
     const page = await call(id ? this.entries.get(id).line.revision : undefined);
-    for (const entry of this.entries.values()) entry.saved = 0;
-    this.take(page);
+    this.take(page, asked);
     return page.changed ?? [];
   }
 }

@@ -22,23 +22,20 @@ export function useReshaping(store, { active, setActive }, say, load) {
       const nearest = store.order[Math.min(place, store.order.length - 1)]?.line.id;
       setActive(first ?? (store.entries.has(active) ? active : nearest));
     }, done);
-  const saved = async (line) => {
-    await store.save(line);
-    return store.entries.get(line).line.revision;
-  };
   const moveBaseline = (line, baseline) => {
-    const call = async () => {
-      await api.putLine(store.id, line, await saved(line), { baseline });
+    const call = async (revision) => {
+      await api.putLine(store.id, line, revision, { baseline });
       return api.page(store.id);
     };
-    return reshape(null, call, "The line image was updated.");
+    return reshape(line, call, "The line image was updated.");
   };
   const draw = (baseline) => reshape(null, () => api.addLine(store.id, { baseline }), "A line was added.");
   const readPage = () =>
     attempt(() => api.readPage(store.id), "The page is being read; lines that you have edited stay.");
   const readLine = (line) =>
     attempt(async () => {
-      await api.readLine(store.id, line, await saved(line));
+      await store.save(line);
+      await api.readLine(store.id, line, store.entries.get(line).line.revision);
       await load();
     }, "The line was read again; its earlier text is in History.");
   return { reshape, moveBaseline, draw, readPage, readLine };
