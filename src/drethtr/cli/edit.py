@@ -1,4 +1,4 @@
-"""`drethtr edit`: read and correct a folder of scans in the browser, and fine-tune on it."""
+"""`drethtr edit` and `demo`: read and correct a folder of scans in the browser, and fine-tune on it."""
 
 import webbrowser
 from collections.abc import Iterator
@@ -92,6 +92,11 @@ def edit(
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
             with suppress(KeyboardInterrupt):
                 serving(app, PATIENCE).run([door])
+
+
+def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:
+    """Try the editor with a sample letter, like drethtr edit without a folder."""
+    edit(port=port, no_browser=no_browser)
 
 
 def count_pages(workspace: "Workspace") -> None:

@@ -16,9 +16,8 @@ from drethtr.cli.calibrate import calibrate
 from drethtr.cli.check import check
 from drethtr.cli.compare import compare
 from drethtr.cli.data import app as data
-from drethtr.cli.demo import demo
 from drethtr.cli.doubts import WithDoubts
-from drethtr.cli.edit import edit
+from drethtr.cli.edit import demo, edit
 from drethtr.cli.evaluate import evaluate
 from drethtr.cli.explain import explain
 from drethtr.cli.finetune import finetune
