@@ -1,5 +1,6 @@
 """Learning from confirmed lines, in another process, and what becomes of it."""
 
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -14,12 +15,13 @@ from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.confirmed import gather
 from drethtr.editing.jobs import State
-from drethtr.editing.learner import MODEL, Learner, adopted_in
+from drethtr.editing.learner import MODEL, Learner, adopted_in, share_seen
 from drethtr.layout.projection import Projection
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import save_model
 from drethtr.recognition.search.strategies import Greedy
 from drethtr.text.tokenizer import EOS
+from drethtr.training.journal import Diary
 
 PAGES = 7
 
@@ -78,6 +80,13 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
     assert statuses == ["confirmed"] * 4 * PAGES + ["read"] * 4
     again = gather(opened.workspace, job.check)
     assert {one[:2] for one in again.held_out}.isdisjoint(one[:2] for one in found.train)
+
+
+def test_progress_is_what_the_training_says(tmp_path):
+    assert share_seen(tmp_path) == 0
+    with closing(Diary(tmp_path / "20_lines", total=64, seen=0)) as diary:
+        diary.record("train", 16)
+        assert share_seen(tmp_path) == 0.25
 
 
 def test_learning_that_is_cancelled_leaves_nothing(opened):

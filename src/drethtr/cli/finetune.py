@@ -6,13 +6,11 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import DataError, require
+from drethtr.base.exit_codes import NOTHING_BETTER
 from drethtr.cli.choices import DeviceName, Seed, Workers, device_named
 from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, stopping
-
-NOTHING_BETTER = 3
-"""The exit code if the model did not improve."""
 
 
 def finetune(

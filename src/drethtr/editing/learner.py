@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from math import sqrt
 from os import getpid
 from pathlib import Path
 from shutil import copyfile, rmtree
@@ -19,6 +18,7 @@ from typing import Any
 
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.exit_codes import NOTHING_BETTER
 from drethtr.editing.confirmed import FEWEST, LEARN, Confirmed, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
@@ -32,9 +32,6 @@ from drethtr.recognition.recognizer import Recognizer
 MODEL = "drethtr.safetensors"
 ADAPTER = "drethtr.adapter.safetensors"
 """The adopted model or adapter in the folder."""
-
-NOTHING_BETTER = 3
-"""The exit code of `drethtr finetune` if the model did not become better."""
 
 NEEDED = ("torch", "accelerate", "pyarrow")
 
@@ -147,11 +144,9 @@ class Learner:
         arguments = ["finetune", str(data), "--output", str(target), "--model", str(start)]
         arguments += ["--adapter"] if adapter else []
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
-        expected = self.samples or 280 * sqrt(len(lines.train))  # as in fine-tuning's own plan
         self.jobs.update(job, message=f"training on {len(lines.train)} lines")
         for _ in self.running(job, arguments, fine=(0, NOTHING_BETTER)):
-            share = min(lines_seen(target.with_suffix(".run")) / expected, 1)
-            self.jobs.update(job, done=round(0.9 * STEPS * share))
+            self.jobs.update(job, done=round(0.9 * STEPS * share_seen(target.with_suffix(".run"))))
         return target.exists()
 
     def measure(self, job: Job, lines: Confirmed, target: Path) -> dict[str, Any]:
@@ -251,10 +246,11 @@ def nothing_better(lines: Confirmed) -> str:
     )
 
 
-def lines_seen(run: Path) -> int:
-    """How many lines a training has seen, by its metrics; 0 before it begins."""
+def share_seen(run: Path) -> float:
+    """The share of its lines that a training has seen, by its metrics; 0 before it begins."""
     for metrics in run.glob("*_lines/metrics.jsonl"):
         with suppress(OSError, ValueError, KeyError, IndexError):
             rows = metrics.read_bytes()
-            return int(json.loads(rows[: rows.rfind(b"\n")].splitlines()[-1])["samples"])
-    return 0
+            last = json.loads(rows[: rows.rfind(b"\n")].splitlines()[-1])
+            return min(float(last["samples"] / last["total"]), 1.0)
+    return 0.0
