@@ -12,6 +12,7 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network import precision
 from drethtr.network.backend import TorchNetwork, network_of, open_network
 from drethtr.recognition import pieces as module
+from drethtr.recognition import recognizer as recognizer_module
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.logistic import Logistic
@@ -121,6 +122,24 @@ def test_one_image_is_no_list_of_images(tiny_model) -> None:
 def test_bad_image_is_named(tiny_model, tmp_path) -> None:
     with pytest.raises(DataError, match=r"gone\.png"):
         Recognizer(tiny_model).read([tmp_path / "gone.png"])
+
+
+def test_a_page_is_not_read_as_one_line(tiny_model) -> None:
+    with pytest.raises(DataError, match=r"array of shape \(300, 900\) .* is a page, not a line: use .*transcribe_page"):
+        Recognizer(tiny_model).read([np.full((300, 900), 255, np.uint8)])
+
+
+@pytest.mark.parametrize("choice", [{"threads": 0}, {"decoder": 5}, {"alternatives": -1}, {"doubtful": 2}])
+def test_a_choice_that_makes_no_sense_is_refused_before_anything_is_loaded(choice, tiny_model, monkeypatch) -> None:
+    monkeypatch.setattr(recognizer_module, "open_network", None)
+    with pytest.raises(ConfigError, match=next(iter(choice))):
+        Recognizer(tiny_model, **choice)
+
+
+def test_a_recognizer_says_what_it_reads_with(tiny_model) -> None:
+    assert (
+        repr(Recognizer(tiny_model, "beam:3")) == f"<Recognizer: model {tiny_model.identity}, decoder beam:3, float32>"
+    )
 
 
 def test_an_image_too_long_for_a_line_is_named(tiny_model, tmp_path) -> None:

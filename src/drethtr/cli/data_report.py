@@ -45,9 +45,8 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
         return []
     with tqdm(total=len(chosen), unit="line", disable=None) as bar:
         suspects = misaligned(recognizer, chosen, every, advance=bar.update)
-    typer.echo(
-        f"{len(chosen):,} of {len(every):,} lines were read to find misaligned texts; increase --read to read more."
-    )
+    more = "; increase --read to read more" if len(chosen) < len(written) else ""
+    typer.echo(f"{len(chosen):,} of {len(every):,} lines were read to find misaligned texts{more}.")
     return suspects
 
 

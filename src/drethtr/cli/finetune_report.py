@@ -48,9 +48,9 @@ def time_needed(estimate: "Estimate") -> str:
     from drethtr.base.wording import in_words
 
     return (
-        f"This takes about {in_words(estimate.training + estimate.measuring)} at the current load of this machine: at "
-        f"most {in_words(estimate.training)} to train on {estimate.lines:,} lines, including repeats, and "
-        f"{in_words(estimate.measuring)} to evaluate and calibrate."
+        f"At the current load of this machine, training takes at most {in_words(estimate.training)} "
+        f"({estimate.lines:,} lines, including repeats), evaluation and calibration about "
+        f"{in_words(estimate.measuring)}."
     )
 
 

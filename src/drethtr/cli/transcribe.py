@@ -126,7 +126,7 @@ def transcribe(
 
         summary = run(choices.open(inputs), load, run_log, index, verbose=verbose)
     if summary.failed:
-        raise typer.Exit(1 if summary.done else 2)
+        raise typer.Exit(1 if summary.done or summary.stale else 2)
 
 
 def run(

@@ -49,8 +49,12 @@ LineEvent: TypeAlias = Planned | Skipped | LineRead
 
 
 class JobSummary(NamedTuple):
-    """Numbers of files done, now or earlier, and of files, pages and results that failed; and counts of doubts."""
+    """Numbers of files done, now or earlier, and of files, pages and results that failed; and counts of doubts.
+
+    stale  how many of the failed are files whose results of other settings were kept
+    """
 
     done: int
     failed: int
     doubts: DoubtCounts
+    stale: int = 0

@@ -135,7 +135,10 @@ def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tup
     """
     originals = open_originals(file)
     if update and (originals[0].description != file or file.suffix.lower() == ".json"):
-        raise DataError("neither PAGE nor ALTO; only those can be updated", file)
+        raise DataError(
+            "neither PAGE nor ALTO, so there is nothing to update; for new files use --format page --output FOLDER",
+            file,
+        )
     if update and not originals[0].has_lines:
         raise DataError("has no lines to write text into; write a new file instead of updating it", file)
     return tuple(map(segmentation.prepare, originals))

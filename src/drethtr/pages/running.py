@@ -75,12 +75,12 @@ def run_job(
     planner = Planner(partial(job.made, recognizer))
     plan = planner.plan(job.tasks, force=job.force)
     report(Planned(plan))
-    failed += sum(map(len, plan.refused.values()))
+    stale = sum(map(len, plan.refused.values()))
     with Claims(force=job.force) as claims:
         claims.tidy(plan.done)
-        run = Run(recognizer, planner, plan, claims, report, len(plan.done), failed)
+        run = Run(recognizer, planner, plan, claims, report, len(plan.done), failed + stale)
         read(run)
         left = claims.settle()
     for reason in left:
         run.fail(reason)
-    return JobSummary(run.done + claims.done, run.failed, run.doubts)
+    return JobSummary(run.done + claims.done, run.failed, run.doubts, stale)

@@ -46,7 +46,7 @@ def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = l
 def marked_lines(source: Path, report: Callable[[LeftOut], object]) -> list[Sample]:
     """The lines of a page, or of all pages in a folder, transcribed or not."""
     found = []
-    for entry in Pages().entries(source):
+    for entry in Pages(unconfirmed=True).entries(source):
         if isinstance(entry, LeftOut):
             report(entry)
         else:

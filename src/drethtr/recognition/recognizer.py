@@ -14,7 +14,7 @@ from PIL import Image
 from drethtr.base.config import named
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
-from drethtr.images.line import ImageSource, Line, name_of
+from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, page_for_line
 from drethtr.images.line_file import open_line
 from drethtr.language.choice import AUTO as ALL_LANGUAGES
 from drethtr.language.choice import chosen as chosen_languages
@@ -32,6 +32,7 @@ from drethtr.recognition.pieces import PieceReader, ReadPiece
 from drethtr.recognition.posteriors import joined
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
+from drethtr.recognition.search.names import name_of as strategy_name
 from drethtr.recognition.search.names import strategy_named
 from drethtr.recognition.search.strategies import default_strategy
 from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
@@ -100,6 +101,10 @@ class Recognizer:
         posteriors: bool = False,
     ) -> None:
         chosen = strategy_named(decoder) if isinstance(decoder, str) else decoder
+        if not isinstance(chosen, Strategy | None):
+            raise ConfigError(f"decoder must be a name such as 'joint', or a strategy such as CTC(), not {decoder!r}")
+        if threads is not None and threads < 1:
+            raise ConfigError(f"threads must be at least 1, not {threads}; leave it out for one per free processor")
         if not 0 <= alternatives <= MOST_ALTERNATIVES:
             raise ConfigError(f"alternatives must be 0 to {MOST_ALTERNATIVES}, not {alternatives}")
         if not 0 <= doubtful <= 1:
@@ -120,6 +125,10 @@ class Recognizer:
         if posteriors and self.network.dimensions.steps_per_token is None:
             raise ConfigError("this model has no CTC head, so it has no posteriors; use another model")
         self.pieces = PieceReader(model, self.network, self.strategy, alternatives, posteriors=posteriors)
+
+    def __repr__(self) -> str:
+        model, decoder = self.model.identity, strategy_name(self.strategy)
+        return f"<Recognizer: model {model}, decoder {decoder}, {self.precision.value}>"
 
     @classmethod
     def load(
@@ -178,13 +187,17 @@ class Recognizer:
         `Reading.image`, and a notebook shows the list line by line.
 
         Raises:
-            DataError: naming the image that cannot be used.
+            DataError: naming the image that cannot be used, or is a page.
             CheckpointError: if the model's activations are not finite.
             ConfigError: if it is a single image instead of a sequence.
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
             raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
-        readings = self.read_lines([self.open_line(image) for image in images])
+        lines = [self.open_line(image) for image in images]
+        for image, line in zip(images, lines, strict=True):
+            if not is_line_shaped(line.shape[1], line.shape[0]):
+                raise page_for_line(name_of(image), "use drethtr.transcribe_page, or read_lines for a very large line")
+        readings = self.read_lines(lines)
         return Readings(replace(reading, image=image) for reading, image in zip(readings, images, strict=True))
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:

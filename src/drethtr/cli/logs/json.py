@@ -72,7 +72,7 @@ class JSONLog(RunLog):
             "finished",
             files=summary.done - self.before,
             done_before=self.before,
-            failed=list(dict.fromkeys(self.failures)),
+            failed=list(dict.fromkeys([*self.stale, *self.failures])),
             **numbers(summary.doubts),
             output=None if self.output is None else str(self.output),
             seconds=round(self.seconds, 2),

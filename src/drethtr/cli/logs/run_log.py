@@ -30,6 +30,7 @@ class RunLog(ABC):
         self.resumable = resumable
         self.began = monotonic()
         self.failures: list[str] = []
+        self.stale: list[str] = []
         self.before = 0
         self.units = 0
 
@@ -48,7 +49,7 @@ class RunLog(ABC):
     def planned(self, plan: "JobPlan", units: int, unit: str) -> None:
         """The run starts, with `units` pages or lines to read."""
         self.before = len(plan.done)
-        self.failures += [task.name for tasks in plan.refused.values() for task in tasks]
+        self.stale = [task.name for tasks in plan.refused.values() for task in tasks]
         self.start(plan, units, unit)
 
     def failed(self, error: DataError) -> None:

@@ -100,12 +100,14 @@ class TextLog(RunLog):
         parts = [f"{counted(read, 'file')}{units} read in {duration(self.seconds)}"]
         if self.before:
             parts.append(f"{self.before:,} done before")
-        if failures := list(dict.fromkeys(self.failures)):
-            more = f" and {len(failures) - SHOWN_FAILURES:,} more" if len(failures) > SHOWN_FAILURES else ""
-            parts.append(f"{len(failures):,} failed: {', '.join(failures[:SHOWN_FAILURES])}{more}")
+        parts += [f"{len(names):,} {fate}: {listed(names)}" for fate, names in self.left().items() if names]
         if self.output is not None and read + self.before:
             parts.append(f"results are in {self.output}")
         return "; ".join(parts)
+
+    def left(self) -> dict[str, list[str]]:
+        """The files without a current result, by what became of them."""
+        return {"kept": self.stale, "failed": list(dict.fromkeys(self.failures))}
 
     def stopped(self) -> None:
         typer.echo(CONTINUE if self.resumable else "stopped", err=True)
@@ -129,3 +131,9 @@ def duration(seconds: float) -> str:
         return f"{rest} s"
     hours, minutes_left = divmod(minutes, 60)
     return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
+
+
+def listed(names: "Sequence[str]") -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - SHOWN_FAILURES:,} more" if len(names) > SHOWN_FAILURES else ""
+    return f"{', '.join(names[:SHOWN_FAILURES])}{more}"
