@@ -85,7 +85,7 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
 def test_progress_is_what_the_training_says(tmp_path):
     assert share_seen(tmp_path) == 0
     with closing(Diary(tmp_path / "20_lines", total=64, seen=0)) as diary:
-        diary.record("train", 16)
+        diary.record("train", 16, total=1.5)
         assert share_seen(tmp_path) == 0.25
 
 

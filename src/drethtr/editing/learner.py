@@ -252,5 +252,5 @@ def share_seen(run: Path) -> float:
         with suppress(OSError, ValueError, KeyError, IndexError):
             rows = metrics.read_bytes()
             last = json.loads(rows[: rows.rfind(b"\n")].splitlines()[-1])
-            return min(float(last["samples"] / last["total"]), 1.0)
+            return min(float(last["samples"] / last["of"]), 1.0)
     return 0.0

@@ -67,7 +67,7 @@ class Diary(Journal):
             self.board = None
 
     def record(self, kind: str, samples: int, **values: float | int | str | None) -> None:
-        entry = {"kind": kind, "time": round(time.time(), 1), "samples": samples, "total": self.total} | values
+        entry = {"kind": kind, "time": round(time.time(), 1), "samples": samples, "of": self.total} | values
         self.file.write(json.dumps(entry, ensure_ascii=False) + "\n")
         self.file.flush()
         if self.board is not None:
