@@ -100,6 +100,17 @@ def test_settings_that_make_no_sense(drethtr, lines, own, text, message):
     assert outcome.code == 2 and message in outcome.err and outcome.err.count("\n") == 1
 
 
+def test_a_misspelled_variable_is_named(drethtr, lines, tiny_path, monkeypatch):
+    monkeypatch.setenv("DRETHTR_SOMETHING_ELSE", "of another program")
+    assert drethtr("transcribe", lines / "one.png", "--model", tiny_path).code == 0
+    monkeypatch.setenv("DRETHTR_TRANSCRIBE_FORMTA", "txt")
+    outcome = drethtr("transcribe", lines / "one.png", "--model", tiny_path)
+    assert outcome.code == 2
+    assert outcome.err == (
+        "drethtr: DRETHTR_TRANSCRIBE_FORMTA: unknown variable; did you mean DRETHTR_TRANSCRIBE_FORMAT?\n"
+    )
+
+
 def test_a_flag_in_the_environment(drethtr, lines, tiny_path, monkeypatch):
     monkeypatch.setenv("DRETHTR_TRANSCRIBE_VERBOSE", "1")
     monkeypatch.setenv("DRETHTR_TRANSCRIBE_FORCE", "1")

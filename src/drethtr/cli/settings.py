@@ -11,7 +11,8 @@ Click commands and options are typed `Any`, since some versions of typer use the
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,6 +24,9 @@ from drethtr.base.errors import ConfigError
 FILE = "drethtr.toml"
 
 PREFIX = "DRETHTR_"
+
+LIKENESS = 0.8
+"""Least similarity, from 0 to 1, of a misspelled variable and the one that was meant."""
 
 TYPED = "force"
 """The option that must be typed, so that a forgotten setting never replaces files."""
@@ -48,10 +52,13 @@ def default_map(context: Any) -> Table:
             table = read_toml(file)
             refuse_in_file(table, str(file))
             merge(found, spread(context, context.command, table, str(file)))
-    if any(name.startswith(PREFIX) for name in os.environ):
-        for general in (True, False):
-            for name, table in variables(context.command, general=general):
-                merge(found, spread(context, context.command, table, name))
+    given = [name for name in os.environ if name.startswith(PREFIX)]
+    if given:
+        known = variables(context.command)
+        refuse_misspelled(given, known)
+        for name, place in known.items():
+            if place[-1] != TYPED and (value := os.environ.get(name)):
+                merge(found, spread(context, context.command, nested(place, value), name))
     return found
 
 
@@ -157,17 +164,32 @@ def kind_of(option: Any) -> str:
     return "a list" if option.multiple else f"one value, {option.type.name}"
 
 
-def variables(command: Any, *, general: bool) -> Iterator[tuple[str, Table]]:
-    """The variables that are set, each as a table of settings; `general` ones are for all commands."""
-    places = [[name] for name in options_of(command)] if general else list(places_of(command))
-    for place in places:
-        *commands, option = place
-        name = PREFIX + "_".join(place).upper().replace("-", "_")
-        if option != TYPED and (value := os.environ.get(name)):
-            table: Table = {option: value}
-            for part in reversed(commands):
-                table = {part: table}
-            yield name, table
+def variables(command: Any) -> dict[str, list[str]]:
+    """The names of all variables and the option each sets, first those for all commands."""
+    places = [*([name] for name in options_of(command)), *places_of(command)]
+    return {PREFIX + "_".join(place).upper().replace("-", "_"): place for place in places}
+
+
+def refuse_misspelled(given: Sequence[str], known: Mapping[str, object]) -> None:
+    """Refuse variables that resemble ours, but are none; others with our prefix may belong to anybody.
+
+    Raises:
+        ConfigError: naming the first of them, and what it resembles.
+    """
+    names = [name.removeprefix(PREFIX) for name in known]
+    for name in given:
+        own = name.removeprefix(PREFIX)
+        if name not in known and (found := get_close_matches(own, names, n=1, cutoff=LIKENESS)):
+            raise ConfigError(f"unknown variable; did you mean {PREFIX}{found[0]}?", name)
+
+
+def nested(place: Sequence[str], value: str) -> Table:
+    """A table of settings with one option, at its place."""
+    *commands, option = place
+    table: Table = {option: value}
+    for command in reversed(commands):
+        table = {command: table}
+    return table
 
 
 def places_of(command: Any) -> Iterator[list[str]]:
