@@ -45,7 +45,8 @@ export function Line({ page, entry, number, store, threshold, comparison, afresh
     repaint();
     on.caret(line.id, caretIn(element.current));
   };
-  const isAfresh = line.status === "read" && line.expected_wer !== null && line.expected_wer >= afresh;
+  const isLong = line.words.length >= 5; // to retype fewer words saves nothing
+  const isAfresh = line.status === "read" && isLong && line.expected_wer !== null && line.expected_wer >= afresh;
   return html`
     <li class="line" ref=${row} data-line=${line.id} data-status=${line.status} data-state=${state}
         aria-current=${isActive ? "true" : null}>
@@ -111,7 +112,7 @@ function Actions({ page, entry, element, isAfresh, on }) {
     <div class="actions" onMouseDown=${keep}>
       ${
         isAfresh &&
-        html`<p class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.
+        html`<p class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.${" "}
         <button type="button" class="link" onClick=${() => on.afresh(line.id)}>Retype this line</button> <kbd>Alt+0</kbd></p>`
       }
       ${line.flags?.map(({ reason }) => html`<p class="hint flag">${reason}</p>`)}

@@ -16,7 +16,7 @@ export function useDoubts(store, { active, selectNext, leave }, threshold, wante
     const seek = () => {
       isSeeking = true;
     };
-    if (next) say(`Doubtful: ${next.text}, ${percent(next.confidence)} sure`);
+    if (next) say(`Doubtful: “${next.text}”, confidence ${percent(next.confidence)}`);
     else if (by > 0) leave("No more doubts on this page.", "F2", seek);
     else say("No earlier doubts on this page.");
   };
