@@ -258,7 +258,7 @@ def test_another_job_is_refused(read, tmp_path):
         read(path)
     (tmp_path / "out" / "_job.json").unlink()
     for force in (False, True):
-        with pytest.raises(ConfigError, match="contains Parquet files that are not results"):
+        with pytest.raises(ConfigError, match="contains files that are not results"):
             read(path, force=force)
     assert len(table(tmp_path / "out")) == 4
 

@@ -140,13 +140,13 @@ def check_apart(folder: Output, files: Sequence[str]) -> None:
     """Refuse a folder with other files, even with `force`: they could be removed, or mistaken for results.
 
     Raises:
-        ConfigError: if it contains inputs, or Parquet files not written by a job.
+        ConfigError: if it contains inputs, or files not written by a job.
     """
     own = folder.at(JOB).path
     if any(locate(place).path == own for place in {beside(file, JOB) for file in files}):
         raise ConfigError(f"{folder.folder} contains inputs; choose a separate --output for the results")
-    if folder.job() is None and folder.parts():
-        raise ConfigError(f"{folder.folder} contains Parquet files that are not results; choose another --output")
+    if folder.job() is None and any(not name.startswith((".", "_")) for name in folder.names()):
+        raise ConfigError(f"{folder.folder} contains files that are not results; choose another --output")
 
 
 def check_same(folder: Output, before: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
