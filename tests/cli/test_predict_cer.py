@@ -63,6 +63,19 @@ def test_lines_of_pages_are_read(drethtr, taught, tmp_path):
     assert (page["page"], page["lines"]) == ("scans/1", 3)
 
 
+def test_lines_that_nobody_confirmed_are_read_too(drethtr, taught, tmp_path):
+    """`data import` takes only confirmed lines of a folder in which people worked."""
+    path = tmp_path / "scans" / "1.xml"
+    put_page(tmp_path / "scans" / "1.png", path, ["abc def", "bad", "a cabbage"])
+    reviewed = path.read_text(encoding="utf-8").replace(
+        "<TextLine ", '<TextLine custom="drethtr {review:confirmed;}" ', 1
+    )
+    path.write_text(reviewed, encoding="utf-8")
+    outcome = drethtr("predict-cer", tmp_path / "scans", "--model", taught, "--json", tmp_path / "p.json")
+    assert outcome.code == 0 and "left out" not in outcome.err
+    assert json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["overall"]["lines"] == 3
+
+
 def test_lines_come_from_pages_and_patterns_too(drethtr, taught, sets, tmp_path):
     put_page(tmp_path / "scans" / "1.png", tmp_path / "scans" / "1.xml", ["abc def", "", "a cabbage"])
     put_page(tmp_path / "old" / "2.png", tmp_path / "old" / "2.XML", ["abc def", "jam"])
