@@ -67,7 +67,7 @@ def test_the_size_of_an_image_is_in_its_header(tmp_path, ending, monkeypatch):
         (b"{", "not valid JSON"),
         (
             b'{"format": "drethtr page 2"}',
-            "its format is 'drethtr page 2', not 'drethtr page 1'; install the drethtr version",
+            "its format is 'drethtr page 2', not 'drethtr page 1'; use the version of drethtr that wrote it",
         ),
         (b'{"format": null}', "its format is 'None', not 'drethtr page 1'"),
         (b"{}", "not a page written by drethtr: KeyError: 'width'"),

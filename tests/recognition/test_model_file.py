@@ -224,7 +224,7 @@ def test_numbers_of_a_kind_that_no_model_has_are_refused(tiny_path) -> None:
 @on_both_backends
 def test_lines_prepared_for_another_network_are_refused(opened, tiny_path) -> None:
     rewritten(tiny_path, preparation={"kind": "Preparation", "height": 64})
-    with pytest.raises(CheckpointError, match=r"prepared 64 pixels high, but the backbone takes 48"):
+    with pytest.raises(CheckpointError, match=r"prepares lines 64 pixels high, but its backbone needs 48"):
         opened(tiny_path)
 
 

@@ -83,7 +83,7 @@ def test_a_loop_sees_what_is_around_it():
 
 
 def as_real(graph, value):
-    return graph.op("Cast", value, to=int(protobuf.Kind.FLOAT))
+    return graph.op("Cast", value, to=int(protobuf.ElementType.FLOAT))
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 300, 2**31, 2**63 - 1, -1, -(2**63)])
