@@ -42,7 +42,7 @@ class Hit:
     text         the text of the line, read or written by a person
     probability  that the hit is correct, from 0 to 1
     box          around the word, in pixels of the upright page
-    snippet      the likeliest reading that contains the word, in brackets
+    snippet      the text around the word, in brackets: as it stands there, or else as the model can read it there
     unknown      letters of the query that the model cannot read; only text written by a person has them
     query        the query
     unjudged     the probability without people's verdicts on this hit and on others
@@ -215,17 +215,16 @@ class SearchIndex:
         wanted = [which for which, term in enumerate(query.terms) if term.wanted]
         best = max(wanted, key=lambda which: float(scanned.chances[which, place].sum()))
         own, over = scanned.chances[best, place]
-        found = locate(line, by.automatons[best], over=bool(over > own))
         where = LinePlace.from_bytes(lines[number].place)
-        left, right, shown = found if found is not None else (0.0, float(where.width), lines[number].text)
+        found = locate(line, lines[number].text, where.width, by.automatons[best], over=bool(over > own))
         return Hit(
             page=self.store.scan(key),
             number=key.number,
             line=lines[number].id,
             text=lines[number].text,
             probability=ranked.probability,
-            box=where.box(left, right),
-            snippet=shown,
+            box=where.box(found.left, found.right),
+            snippet=found.snippet,
             unknown=by.unknown,
             query=key_of(query),
             unjudged=ranked.unjudged,

@@ -1,6 +1,8 @@
-"""Locate a pattern on a line: the likeliest reading of the line that contains it, and the place of its letters."""
+"""Locate a pattern on a line: in its text, or else in the likeliest reading that contains it."""
 
 from typing import NamedTuple, TypeAlias
+
+from rapidfuzz.distance import Levenshtein
 
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import Automaton
@@ -14,16 +16,24 @@ OPEN, CLOSE, LEFT_OUT = "[", "]", "…"
 
 
 class Letter(NamedTuple):
-    """A token of a reading, at the first step where it is read."""
+    """A character of a reading, at the first step where it is read."""
 
     text: str
     step: int
 
 
-class Node(NamedTuple):
-    """A letter and those before it."""
+class Span(NamedTuple):
+    """A part of a text or reading, without its end."""
 
-    letter: Letter
+    start: int
+    end: int
+
+
+class Node(NamedTuple):
+    """A token with its step, and those before it."""
+
+    text: str
+    step: int
     before: "Node | None"
 
 
@@ -41,16 +51,28 @@ class Location(NamedTuple):
     snippet: str
 
 
-def locate(line: Posteriors, automaton: Automaton, *, over: bool = False) -> Location | None:
-    """Find a pattern on a line; with `over`, the part of it before the line break. None if that is impossible."""
+def locate(line: Posteriors, text: str, width: int, automaton: Automaton, *, over: bool = False) -> Location:
+    """Find a pattern on a line of this width with this text; the whole line if that is impossible.
+
+    Args:
+        over: Find the part of it before the line break, if the text does not have all of it.
+    """
+    there = span_in(text, automaton, over=False)
+    over = over and there is None
+    there = span_in(text, automaton, over=True) if over else there
     letters = likeliest(line, automaton, over=over)
-    for first in reversed(range(len(letters))):
-        begins = first == 0 or not is_letter(letters[first - 1].text[-1])
-        if begins and is_letter(letters[first].text[0]):
-            last = end_of(letters, first, automaton, over=over)
-            if last is not None:
-                return Location(*columns(letters, first, last, line), snippet(letters, first, last))
-    return None
+    reading = "".join(letter.text for letter in letters)
+    if there is not None:
+        read = aligned(there, text, reading)
+        if read.start < read.end:
+            return Location(*columns(letters, read, line), snippet(text, there, text[slice(*there)]))
+        share = width / len(text)
+        return Location(there.start * share, there.end * share, snippet(text, there, text[slice(*there)]))
+    read_there = span_in(reading, automaton, over=over)
+    if read_there is None:
+        return Location(0.0, float(width), text)
+    replaced = aligned(read_there, reading, text)
+    return Location(*columns(letters, read_there, line), snippet(text, replaced, reading[slice(*read_there)]))
 
 
 def likeliest(line: Posteriors, automaton: Automaton, *, over: bool) -> list[Letter]:
@@ -74,14 +96,14 @@ def likeliest(line: Posteriors, automaton: Automaton, *, over: bool) -> list[Let
                 if token == last:
                     keep(grown, (state, token), mass * chance, node)
                 else:
-                    longer = Node(Letter(line.texts[token], number), node)
+                    longer = Node(line.texts[token], number, node)
                     keep(grown, (after[token][state], token), mass * chance, longer)
         alive = grown
     ends = [(mass, node) for (state, _), (mass, node) in alive.items() if fits(automaton, state, over=over)]
     node = max(ends, key=lambda end: end[0], default=(0.0, None))[1]
-    letters = []
+    letters: list[Letter] = []
     while node is not None:
-        letters.append(node.letter)
+        letters += (Letter(character, node.step) for character in reversed(node.text))
         node = node.before
     return letters[::-1]
 
@@ -106,34 +128,68 @@ def fits(automaton: Automaton, state: int, *, over: bool) -> bool:
     return behind not in (automaton.found, automaton.dead) if over else behind == automaton.found
 
 
-def end_of(letters: list[Letter], first: int, automaton: Automaton, *, over: bool) -> int | None:
-    """The last letter of a match that begins at `first`; None if there is none."""
+def span_in(text: str, automaton: Automaton, *, over: bool) -> Span | None:
+    """The last match of a pattern in a text; with `over`, of its part before the line break. None if there is none."""
+    for first in reversed(range(len(text))):
+        if is_letter(text[first]) and not (first and is_letter(text[first - 1])):
+            end = end_of(text, first, automaton, over=over)
+            if end is not None:
+                return Span(first, end)
+    return None
+
+
+def end_of(text: str, first: int, automaton: Automaton, *, over: bool) -> int | None:
+    """The end of a match that begins at `first`; None if there is none."""
     state = 0
-    last = first
-    for place in range(first, len(letters)):
-        state = automaton.after(letters[place].text, state)
+    end = first
+    for place in range(first, len(text)):
+        state = automaton.after(text[place], state)
         if state == automaton.found:
-            return None if over else last
-        if is_letter(letters[place].text[-1]):
-            last = place
-    return last if fits(automaton, state, over=over) else None
+            return None if over else end
+        if is_letter(text[place]):
+            end = place + 1
+    return end if fits(automaton, state, over=over) else None
 
 
-def columns(letters: list[Letter], first: int, last: int, line: Posteriors) -> tuple[float, float]:
+def aligned(span: Span, text: str, other: str) -> Span:
+    """The part of another text that stands in place of a part of a text, without signs around it."""
+    edits = Levenshtein.opcodes(text, other)
+
+    def places(at: int) -> tuple[int, int]:
+        """The first and the last place in the other text that corresponds to one in the text."""
+        near = [
+            (max(e.dest_end - (e.src_end - at), e.dest_start), min(e.dest_start + at - e.src_start, e.dest_end))
+            for e in edits
+            if e.src_start <= at <= e.src_end
+        ]
+        return min(map(min, near), default=0), max(map(max, near), default=0)
+
+    least, start = places(span.start)
+    end, most = places(span.end)
+    while start > least and is_letter(other[start - 1]):
+        start -= 1
+    while end < most and is_letter(other[end]):
+        end += 1
+    while start < end and not is_letter(other[start]):
+        start += 1
+    while start < end and not is_letter(other[end - 1]):
+        end -= 1
+    return Span(start, end)
+
+
+def columns(letters: list[Letter], span: Span, line: Posteriors) -> tuple[float, float]:
     """The columns from the first to the last letter, up to halfway to the neighbors."""
     steps = [letter.step + 0.5 for letter in letters]
     usual = (steps[-1] - steps[0]) / max(len(steps) - 1, 1) or 2.0
+    first, last = span.start, span.end - 1
     left = (steps[first - 1] + steps[first]) / 2 if first else steps[first] - usual / 2
     right = (steps[last] + steps[last + 1]) / 2 if last + 1 < len(steps) else steps[last] + usual / 2
     return max(max(left, steps[first] - usual) * line.step, 0.0), min(right, steps[last] + usual) * line.step
 
 
-def snippet(letters: list[Letter], first: int, last: int) -> str:
-    """The text around the match, which is in brackets."""
-    before, inside, behind = (
-        "".join(letter.text for letter in some)
-        for some in (letters[:first], letters[first : last + 1], letters[last + 1 :])
-    )
+def snippet(text: str, span: Span, inside: str) -> str:
+    """The text around a part of it, which is replaced by the match in brackets."""
+    before, behind = text[: span.start], text[span.end :]
     before = before if len(before) <= AROUND else LEFT_OUT + before[-AROUND:]
     behind = behind if len(behind) <= AROUND else behind[:AROUND] + LEFT_OUT
     return f"{before}{OPEN}{inside}{CLOSE}{behind}"
