@@ -54,7 +54,7 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
     )
     if model.preparation.height != network.dimensions.height:
         raise CheckpointError(
-            f"lines are prepared {model.preparation.height} pixels high, but the backbone takes "
+            f"the model prepares lines {model.preparation.height} pixels high, but its backbone needs "
             f"{network.dimensions.height}"
         )
     return network
