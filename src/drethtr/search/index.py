@@ -27,6 +27,7 @@ from drethtr.search.records import Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.spelling import Spelling
 from drethtr.search.store import Store
+from drethtr.search.texts import in_texts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -160,8 +161,8 @@ class SearchIndex:
         verdicts = self.store.verdicts()
         calibration = self.calibration.shifted(verdicts)
         of_terms = [
-            calibration(chances.sum(1), len(term.pattern.letters), scanned.lines)
-            for term, chances in zip(parsed.terms, scanned.chances, strict=True)
+            self.of_term(automaton, chances.sum(1), scanned, calibration)
+            for automaton, chances in zip(automatons, scanned.chances, strict=True)
         ]
         if whole_pages:
             found, best = of_pages(parsed, of_terms, scanned.pages)
@@ -179,6 +180,18 @@ class SearchIndex:
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
         found_by = Matches(parsed, automatons, scanned, self.unknown_letters(parsed))
         return [self.hit(found_by, Ranked(*one)) for one in ranked]
+
+    def of_term(
+        self, automaton: Automaton, chances: Floats, scanned: Scanned, calibration: SearchCalibration
+    ) -> Floats:
+        """(C,) the probability that a term is on each line: at least what a text that has it claims."""
+        letters = len(automaton.pattern.letters)
+        found = calibration(chances, letters, scanned.lines)
+        claimed = calibration.claimed(chances, letters, scanned.lines)
+        doubted = np.flatnonzero(found < claimed)
+        read = doubted[in_texts(self.store, scanned.pages[doubted], scanned.numbers[doubted], automaton)]
+        found[read] = claimed[read]
+        return found
 
     def unknown(self, query: str, *, strict: bool = False) -> str:
         """Letters of a query the model of the index cannot read, which only text written by a person has.

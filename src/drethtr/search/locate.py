@@ -63,11 +63,9 @@ def locate(line: Posteriors, text: str, width: int, automaton: Automaton, *, ove
     letters = likeliest(line, automaton, over=over)
     reading = "".join(letter.text for letter in letters)
     if there is not None:
-        read = aligned(there, text, reading)
-        if read.start < read.end:
-            return Location(*columns(letters, read, line), snippet(text, there, text[slice(*there)]))
-        share = width / len(text)
-        return Location(there.start * share, there.end * share, snippet(text, there, text[slice(*there)]))
+        read, share = aligned(there, text, reading), width / len(text)
+        edges = columns(letters, read, line) if read.start < read.end else (there.start * share, there.end * share)
+        return Location(*edges, snippet(text, there, text[slice(*there)]))
     read_there = span_in(reading, automaton, over=over)
     if read_there is None:
         return Location(0.0, float(width), text)

@@ -118,6 +118,16 @@ class SearchCalibration:
         found[certain] = np.minimum(chances[certain], 1)
         return found
 
+    def claimed(self, chances: Floats, letters: int, lines: CandidateLines) -> Floats:
+        """(C,) the least probability of a pattern where the text of a line has it; 0 for certain and impossible lines.
+
+        The confidence in a text is the expected share of its correct characters. That gives the expected number of
+        errors in the pattern with the space before it, and the probability that there is one is at most that.
+        """
+        wrong = (letters + 1) * (1 - lines.confidences / (CERTAIN - 1))
+        least = sigmoid(log_odds(1 - wrong) + self.shift)
+        return np.where((chances > 0) & (lines.confidences < CERTAIN) & (wrong < 1), least, 0.0)
+
     def shifted(self, verdicts: Sequence[Verdict]) -> Self:
         """The calibration shifted to a collection, by people's verdicts on its hits."""
         if not verdicts:
