@@ -458,8 +458,23 @@ def test_a_search_gives_hits_or_says_what_is_wrong_with_it(tiny_path, tmp_path):
         for address in ("/search", "/search?q=the&min=x", "/search?q=the&limit=0", "/search?q=the&least=1"):
             status, _, content = ask(address)
             assert status == 400 and "error" in json.loads(content)
-    with serving(recognizer) as ask:
-        assert ask("/search?q=received")[0] == 404
+
+
+def test_a_server_without_an_index_says_how_to_give_it_one(ask):
+    status, _, content = ask("/search?q=received")
+    assert status == 404 and "start drethtr serve with --index INDEX" in json.loads(content)["error"]
+
+
+def test_the_description_is_of_what_is_served(recognizer, tmp_path):
+    described = {}
+    for index in (None, tmp_path / "a.sqlite"):
+        with serving(recognizer, index) as ask:
+            described[index] = json.loads(ask("/openapi.json")[2])
+            assert not any(word in ask("/openapi.json")[2].decode() for word in ("drethtr edit", "/about"))
+    (plain, plain_paths), (searching, paths) = [
+        (one["info"]["description"], one["paths"]) for one in described.values()
+    ]
+    assert "search" not in plain and "search" in searching and set(paths) - set(plain_paths) == {"/search"}
 
 
 def test_a_damaged_index_is_named_without_its_folders(tiny_path, tmp_path):

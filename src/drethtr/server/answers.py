@@ -31,7 +31,7 @@ def told(words: Callable[[object], str], request: Request, error: Exception) -> 
 def misdirected(request: Request, error: Exception) -> Response:
     """The answer for an unknown address or method: the known ones."""
     assert isinstance(error, HTTPException)
-    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    routes = [route for route in request.app.routes if isinstance(route, Route) and route.include_in_schema]
     known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
     told = f"known: {known}" if len(routes) < MOST_TOLD else "see /openapi.json"
     words = f"there is no {request.method} {request.url.path}; {told}"

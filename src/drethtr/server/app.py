@@ -20,7 +20,7 @@ from drethtr.server.editor.routes import routes_of
 from drethtr.server.guard import Guard, Rules
 from drethtr.server.metrics import Counting, Metrics
 from drethtr.server.openapi import describing
-from drethtr.server.searching import SearchService
+from drethtr.server.searching import SearchService, without_index
 from drethtr.server.service import Service
 
 HERE = Rules()
@@ -53,13 +53,16 @@ def make_app(
         Route("/metrics", metrics.show),
     ]
     if session is None:
-        routes.insert(0, Route("/", service.about))
+        routes.insert(0, Route("/", service.about))  # with a folder, the page for browsers is there
     else:
         session.reader.told.append(service.use)
         routes = [*routes_of(session), Route("/about", service.about), *routes]
     if index is not None:
         routes.append(Route("/search", SearchService(index).search_index))
-    routes.append(Route("/openapi.json", describing(routes)))
+    task = "editing" if session is not None else "reading" if index is None else "searching"
+    routes.append(Route("/openapi.json", describing(routes, task)))
+    if task == "reading":
+        routes.append(Route("/search", without_index, include_in_schema=False))
     words = str if session is None else session.workspace.told
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), partial(told, words))
     nowhere = dict.fromkeys((404, 405), misdirected)

@@ -31,9 +31,9 @@ ERRORS = {
 }
 
 
-def describing(routes: Sequence[BaseRoute]) -> Callable[[Request], Awaitable[Response]]:
-    """The handler for a description of these routes."""
-    description = describe(routes)
+def describing(routes: Sequence[BaseRoute], task: str) -> Callable[[Request], Awaitable[Response]]:
+    """The handler for a description of these routes, of a server for a task: `reading`, `searching` or `editing`."""
+    description = describe(routes, task)
 
     async def openapi(request: Request) -> Response:
         """`GET /openapi.json`: this description."""
@@ -42,7 +42,7 @@ def describing(routes: Sequence[BaseRoute]) -> Callable[[Request], Awaitable[Res
     return openapi
 
 
-def describe(routes: Sequence[BaseRoute]) -> dict[str, Any]:
+def describe(routes: Sequence[BaseRoute], task: str) -> dict[str, Any]:
     """Routes as OpenAPI 3.1."""
     known = json.loads(SCHEMAS.read_text(encoding="utf-8"))
     paths: dict[str, dict[str, Any]] = {}
@@ -51,7 +51,7 @@ def describe(routes: Sequence[BaseRoute]) -> dict[str, Any]:
             path = route.path.replace(":path}", "}")
             for method in sorted((route.methods or set()) - {"HEAD"}):
                 paths.setdefault(path, {})[method.lower()] = operation(route, path, known)
-    about = {"title": "drethtr", "version": __version__, "description": known["description"]}
+    about = {"title": "drethtr", "version": __version__, "description": known["description"][task]}
     formats = {"type": "string", "enum": list(FORMATS), "description": "A format of pages."}
     schemas = {**known["schemas"], "Format": formats}
     return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"schemas": schemas}}

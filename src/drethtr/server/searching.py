@@ -41,6 +41,11 @@ class SearchService:
             raise DataError(str(error).replace(str(self.index), Path(self.index).name)) from error
 
 
+async def without_index(request: Request) -> Response:
+    """`GET /search` of a server without an index: how to give it one."""
+    return JSONResponse({"error": "there is no index to search; start drethtr serve with --index INDEX"}, 404)
+
+
 def number_in(asked: Mapping[str, str], name: str, usual: float) -> float:
     """A number among the parameters of a request.
 

@@ -91,7 +91,7 @@ class Service:
         return JSONResponse({"status": "ok"})
 
     async def about(self, request: Request) -> Response:
-        """`GET /`: the model, and how many lines are waiting. With a folder, it is `GET /about`."""
+        """`GET /`: the model, and how many lines are waiting."""
         way = way_of(self.recognizer)
         return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
 
