@@ -91,6 +91,22 @@ def test_a_query_that_names_nothing_ends_in_one_line(search, query):
     assert outcome.code == 2 and not outcome.out and outcome.err.count("\n") == 1
 
 
+def test_a_query_that_is_taken_otherwise_than_typed_is_told(search):
+    outcome = search("-thank you")
+    assert outcome.code == 2 and not outcome.out
+    assert outcome.err == (
+        "drethtr: no such option: -t; put two dashes before a query that begins with a minus: "
+        "drethtr search INDEX -- '-thank you'\n"
+    )
+    assert "two dashes" not in search("news", "--strct").err
+    outcome = search("news", '"thank you ')
+    assert outcome.out.count("l3") == 1 and outcome.err.startswith(
+        'a quotation mark is not closed; searched for the phrase "thank you"\n'
+    )
+    for closed in ('"thank you" news', 'news "', "“thank you“", 'news 3" nail'):
+        assert "quotation" not in search(closed).err
+
+
 def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
     make_archive(tmp_path / "archive")
     options = ("--model", tiny_path, "--decoder", "ctc", "--output", tmp_path / "out", "--index", tmp_path / "b.sqlite")

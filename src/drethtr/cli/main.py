@@ -27,7 +27,7 @@ from drethtr.cli.language import language
 from drethtr.cli.plugged import Commands
 from drethtr.cli.predict_cer import predict_cer
 from drethtr.cli.rescorer import rescorer
-from drethtr.cli.search import search
+from drethtr.cli.search import WithMinus, search
 from drethtr.cli.serve import serve
 from drethtr.cli.settings import default_map
 from drethtr.cli.synth import synth
@@ -40,6 +40,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+
+PARSED = {transcribe: WithDoubts, search: WithMinus}
+"""Commands that parse their arguments in their own way."""
+
 for command in (
     transcribe,
     edit,
@@ -62,7 +66,7 @@ for command in (
     rescorer,
     synth,
 ):
-    app.command(cls=WithDoubts if command is transcribe else None)(command)
+    app.command(cls=PARSED.get(command))(command)
 app.add_typer(data, name="data")
 
 

@@ -2,12 +2,14 @@
 
 import csv
 import json
+import shlex
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
@@ -15,6 +17,28 @@ from drethtr.cli.outputs import refuse_ending, refuse_results
 
 if TYPE_CHECKING:
     from drethtr.search import Hit
+
+
+class WithMinus(TyperCommand):
+    """A command whose query may begin with a minus: without two dashes before it, the error says so.
+
+    Click contexts are typed `Any`, since some versions of typer use their own copy of click.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list(args)  # as parsing takes from it
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            name = getattr(error, "option_name", None)
+            taken = [part for part in given if name and part.startswith(name) and not part.startswith("--")]
+            if not taken:
+                raise
+            raise ConfigError(
+                f"no such option: {name}; put two dashes before a query that begins with a minus: "
+                f"drethtr search INDEX -- {shlex.quote(taken[0])}"
+            ) from error
+
 
 COLUMNS = ("probability", "page", "number", "line", "left", "top", "right", "bottom", "text", "snippet")
 
@@ -56,6 +80,7 @@ def search(
     Put two dashes before a query that begins with a minus: drethtr search INDEX -- -not this.
     """
     from drethtr.search import open_index
+    from drethtr.search.query import unclosed
 
     if as_json and as_csv:
         raise ConfigError("give --json or --csv, not both")
@@ -77,6 +102,8 @@ def search(
         from drethtr.pictures.hits import draw_hits
 
         draw_hits(hits).save(image)
+    if (phrase := unclosed(words)) is not None:
+        typer.echo(f'a quotation mark is not closed; searched for the phrase "{phrase}"', err=True)
     if unknown:
         typer.echo(f"not in the model's alphabet, so only found in text written by a person: {unknown}", err=True)
     typer.echo(summary(hits, lines, least, limit, pages=pages), err=True)

@@ -76,6 +76,14 @@ def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # noqa: B008  #
     return query
 
 
+def unclosed(text: str) -> str | None:
+    """The phrase at the end of a query whose quotation mark is not closed, None if all are."""
+    for found in PARTS.finditer(text):
+        if found[2] is not None and found.end() == found.end(2) and any(map(is_letter, found[2])):
+            return found[2].strip()
+    return None
+
+
 def term_of(word: str, spelling: Spelling) -> Term:
     """The term of a word, with or without a minus."""
     minus = word.startswith("-") and len(word) > 1
