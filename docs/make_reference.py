@@ -210,7 +210,7 @@ def api() -> dict[str, Any]:
         Workspace.open(folder) as workspace,
         Session(workspace, recognizer, finder, None) as session,
     ):
-        return describe(make_app(recognizer, finder, session=session, index=folder / "none").routes)
+        return describe(make_app(recognizer, finder, session=session, index=folder / "none").routes, "editing")
 
 
 if __name__ == "__main__":

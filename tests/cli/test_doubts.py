@@ -34,7 +34,7 @@ def test_one_limit_for_every_format(drethtr, lines, tiny_path, tmp_path):
             words = [word for line in read_page(out / name).lines for word in line.words]
             assert words and {word.doubtful for word in words} == {doubtful}
     refused = drethtr(*run, tmp_path / "0", "--doubts", "1")
-    assert refused.code == 2 and "made with doubts 0.0, not 1.0" in refused.err
+    assert refused.code == 1 and "made with doubts 0.0, not 1.0" in refused.err
 
 
 def test_the_limit_of_a_line_image(drethtr, lines, tiny_path):

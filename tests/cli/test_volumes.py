@@ -91,7 +91,7 @@ def test_a_manifest_that_has_changed_is_noticed(transcribe, library, manifest, t
     content["items"].reverse()
     library.replies["/ms17/manifest"] = Reply(content=json.dumps(content).encode())
     outcome = transcribe(manifest)
-    assert outcome.code == 2 and f"{manifest}: the results in " in outcome.err
+    assert outcome.code == 1 and f"{manifest}: the results in " in outcome.err
     assert (
         "were made from different files with these names" in outcome.err and str(tmp_path / "cache") not in outcome.err
     )
