@@ -60,6 +60,7 @@ def test_a_text_that_has_the_word_raises_its_probability(tmp_path, texts, query)
             store.put(PageKey(f"{number}.png", 1), PageState("", b""), lines, ink)
     with open_index(tmp_path / "a.sqlite") as index:
         read, other = index.search(query)
+        assert index.search(query, limit=1) == [read], "the texts of less probable lines are not looked at"
     claimed = 1 - (len(query) + 1) * (1 - round(0.99 * 254) / 254)
     assert read.page.name == "0.png" and read.probability == pytest.approx(claimed)
     assert other.page.name == "1.png" and other.probability < claimed - 0.2

@@ -160,8 +160,10 @@ class SearchIndex:
         scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
         calibration = self.calibration.shifted(verdicts)
+        alone = len(automatons) == 1 and not whole_pages
+        most = limit + len(verdicts) if limit and alone else None
         of_terms = [
-            self.of_term(automaton, chances.sum(1), scanned, calibration)
+            self.of_term(automaton, chances.sum(1), scanned, calibration, most)
             for automaton, chances in zip(automatons, scanned.chances, strict=True)
         ]
         if whole_pages:
@@ -182,13 +184,23 @@ class SearchIndex:
         return [self.hit(found_by, Ranked(*one)) for one in ranked]
 
     def of_term(
-        self, automaton: Automaton, chances: Floats, scanned: Scanned, calibration: SearchCalibration
+        self,
+        automaton: Automaton,
+        chances: Floats,
+        scanned: Scanned,
+        calibration: SearchCalibration,
+        most: int | None = None,
     ) -> Floats:
-        """(C,) the probability that a term is on each line: at least what a text that has it claims."""
+        """(C,) the probability that a term is on each line: at least what a text that has it claims.
+
+        Args:
+            most: Only so many of the most probable lines matter: the texts of others are not looked at.
+        """
         letters = len(automaton.pattern.letters)
         found = calibration(chances, letters, scanned.lines)
         claimed = calibration.claimed(chances, letters, scanned.lines)
-        doubted = np.flatnonzero(found < claimed)
+        least = 0.0 if most is None or most >= len(found) else float(np.partition(found, -most)[-most])
+        doubted = np.flatnonzero((found < claimed) & (claimed > least))
         read = doubted[in_texts(self.store, scanned.pages[doubted], scanned.numbers[doubted], automaton)]
         found[read] = claimed[read]
         return found
