@@ -43,7 +43,8 @@ IMAGES.mkdir(exist_ok=True)
 worn = DropInk(most=24, share=0.5)  # spots without ink, which make characters doubtful
 line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer.load()
 [reading] = recognizer.read([line])
-explained_line(line, reading).save(IMAGES / "reading.png")
+colored = explained_line(line, reading).to_image().quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+colored.save(IMAGES / "reading.png", optimize=True)
 draw(explain(recognizer, line)).to_image().quantize(64).save(IMAGES / "explanation.png", optimize=True)
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")
