@@ -41,7 +41,8 @@ def build(folder: Path, epoch: int) -> list[Path]:
 def unpack(archive: io.BytesIO, folder: str) -> None:
     """Unpack a trusted archive."""
     with tarfile.open(fileobj=archive) as packed:
-        packed.extractall(folder, filter="data")
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)  # unknown before Python 3.11.4
+        packed.extractall(folder)
 
 
 def normalize(archive: Path, epoch: int) -> None:
