@@ -1,4 +1,4 @@
-"""What the texts of lines, and hits that people have judged, do to probabilities."""
+"""What hits that people have judged do to the probabilities of a collection."""
 
 import numpy as np
 import pytest
@@ -8,14 +8,10 @@ from PIL import Image
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.recognition.logistic import log_odds, sigmoid
-from drethtr.recognition.packed import PackedLines
-from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.build import open_builder
 from drethtr.search.index import open_index
-from drethtr.search.line_place import LinePlace
 from drethtr.search.probability import CandidateLines, shipped
-from drethtr.search.records import CERTAIN, PageKey, PageState, StoredLine, Verdict
-from drethtr.search.store import Store
+from drethtr.search.records import CERTAIN, PageKey, Verdict
 
 RANDOM = np.random.default_rng(0)
 
@@ -38,42 +34,6 @@ def test_a_certain_line_has_the_word_or_not_whatever_was_judged():
     chances = np.array([1.0, 0.0, 0.5])
     before, after = shipped()(chances, 5, lines), shipped().shifted(verdicts)(chances, 5, lines)
     assert after[:2].tolist() == before[:2].tolist() == [1, 0] and 0 < after[2] < before[2]
-
-
-def test_a_word_in_the_text_is_as_probable_as_that_text():
-    """Five letters and a space, of which 1 in 25 is wrong: at least 0.76; a certain or impossible line has no claim."""
-    lines = CandidateLines.of_all(np.array([244, 244, CERTAIN, 40], np.uint8), np.full(4, 9, np.uint16))
-    sums = np.array([0.1, 0.0, 1.0, 0.1])
-    assert shipped().claimed(sums, 5, lines).tolist() == pytest.approx([1 - 6 * 10 / 254, 0, 0, 0])
-    verdicts = [Verdict("q", PageKey("a", 1), str(n), 0.9, False) for n in range(50)]
-    assert shipped().shifted(verdicts).claimed(sums, 5, lines)[0] < 0.5
-
-
-@pytest.mark.parametrize(("texts", "query"), [(("the mill",), "míll"), (("the trea-", "sure is"), "treasure")])
-def test_a_text_that_has_the_word_raises_its_probability(tmp_path, texts, query):
-    """On another page, the same ink has another text."""
-    place = LinePlace(400, np.array([[0, 0, 0, 20], [400, 0, 400, 20]], dtype=np.int32)).to_bytes()
-    ink = PackedLines.of([doubted(text) for text in texts]).to_bytes()
-    with Store.write(tmp_path / "a.sqlite", {}) as store:
-        for number, shown in enumerate((texts, ["a word", "or two"][: len(texts)])):
-            lines = [StoredLine(f"l{line}", text, place, 0.99, False) for line, text in enumerate(shown)]
-            store.put(PageKey(f"{number}.png", 1), PageState("", b""), lines, ink)
-    with open_index(tmp_path / "a.sqlite") as index:
-        read, other = index.search(query)
-        assert index.search(query, limit=1) == [read], "the texts of less probable lines are not looked at"
-    claimed = 1 - (len(query) + 1) * (1 - round(0.99 * 254) / 254)
-    assert read.page.name == "0.png" and read.probability == pytest.approx(claimed)
-    assert other.page.name == "1.png" and other.probability < claimed - 0.2
-
-
-def doubted(text: str) -> Posteriors:
-    """Each letter of a text, or rather an x."""
-    log_probs = np.full((2 * len(text), len(set(text)) + 2), -20, dtype=np.float32)
-    tokens = ["", *sorted(set(text)), "x"]
-    log_probs[1::2, 0] = 0
-    for step, letter in enumerate(text):
-        log_probs[2 * step, [tokens.index(letter), -1]] = np.log([0.3, 0.7])
-    return Posteriors.of(log_probs, tokens, 8.0, blank=0)
 
 
 @pytest.fixture

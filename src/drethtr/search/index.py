@@ -27,7 +27,6 @@ from drethtr.search.records import Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
 from drethtr.search.spelling import Spelling
 from drethtr.search.store import Store
-from drethtr.search.texts import in_texts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -160,11 +159,9 @@ class SearchIndex:
         scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
         calibration = self.calibration.shifted(verdicts)
-        alone = len(automatons) == 1 and not whole_pages
-        most = limit + len(verdicts) if limit and alone else None
         of_terms = [
-            self.of_term(automaton, chances.sum(1), scanned, calibration, most)
-            for automaton, chances in zip(automatons, scanned.chances, strict=True)
+            calibration(chances.sum(1), len(term.pattern.letters), scanned.lines)
+            for term, chances in zip(parsed.terms, scanned.chances, strict=True)
         ]
         if whole_pages:
             found, best = of_pages(parsed, of_terms, scanned.pages)
@@ -182,28 +179,6 @@ class SearchIndex:
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
         found_by = Matches(parsed, automatons, scanned, self.unknown_letters(parsed))
         return [self.hit(found_by, Ranked(*one)) for one in ranked]
-
-    def of_term(
-        self,
-        automaton: Automaton,
-        chances: Floats,
-        scanned: Scanned,
-        calibration: SearchCalibration,
-        most: int | None = None,
-    ) -> Floats:
-        """(C,) the probability that a term is on each line: at least what a text that has it claims.
-
-        Args:
-            most: Only so many of the most probable lines matter: the texts of others are not looked at.
-        """
-        letters = len(automaton.pattern.letters)
-        found = calibration(chances, letters, scanned.lines)
-        claimed = calibration.claimed(chances, letters, scanned.lines)
-        least = 0.0 if most is None or most >= len(found) else float(np.partition(found, -most)[-most])
-        doubted = np.flatnonzero((found < claimed) & (claimed > least))
-        read = doubted[in_texts(self.store, scanned.pages[doubted], scanned.numbers[doubted], automaton)]
-        found[read] = claimed[read]
-        return found
 
     def unknown(self, query: str, *, strict: bool = False) -> str:
         """Letters of a query the model of the index cannot read, which only text written by a person has.

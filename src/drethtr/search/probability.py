@@ -33,10 +33,6 @@ SUREST = 1 - 1e-4
 CONFIDENCES = (0.05, 0.995)
 """Confidences are clipped to this range."""
 
-UNREAD = 1e-6
-"""Text comes from candidates that the CTC output finds at most some e^14 times less likely than its best one, so that a
-line with less than this probability cannot have the pattern in its text."""
-
 RIVALS = 1e-3
 """Minimum sum of the other lines, when a line is compared with them."""
 
@@ -121,16 +117,6 @@ class SearchCalibration:
         certain = lines.confidences == CERTAIN
         found[certain] = np.minimum(chances[certain], 1)
         return found
-
-    def claimed(self, chances: Floats, letters: int, lines: CandidateLines) -> Floats:
-        """(C,) the least probability of a pattern where the text of a line has it; 0 for certain and unlikely lines.
-
-        The confidence in a text is the expected share of its correct characters. That gives the expected number of
-        errors in the pattern with the space before it, and the probability that there is one is at most that.
-        """
-        wrong = (letters + 1) * (1 - lines.confidences / (CERTAIN - 1))
-        least = sigmoid(log_odds(1 - wrong) + self.shift)
-        return np.where((chances > UNREAD) & (lines.confidences < CERTAIN) & (wrong < 1), least, 0.0)
 
     def shifted(self, verdicts: Sequence[Verdict]) -> Self:
         """The calibration shifted to a collection, by people's verdicts on its hits."""

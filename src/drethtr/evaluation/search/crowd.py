@@ -30,13 +30,11 @@ class Crowd:
     """L lines in the form of an index.
 
     words        the folded words of each transcription
-    read         the folded words of each reading
     confidences  (L,) of the readings, in 255ths
     packed       the posteriors, some lines at a time
     """
 
     words: Sequence[frozenset[str]]
-    read: Sequence[frozenset[str]]
     confidences: NDArray[np.uint8]
     packed: Sequence[PackedLines]
 
@@ -57,7 +55,6 @@ class Crowd:
         lines = [PackedLines.from_bytes(row["posteriors"]).line(0) for _, row in known]
         return cls(
             [of_line for of_line, _ in known],
-            [frozenset(folded_words(row["text"])) for _, row in known],
             stored_confidences([row["confidence"] for _, row in known]),
             [PackedLines.of(lines[start : start + PAGE]) for start in range(0, len(lines), PAGE)],
         )
@@ -67,7 +64,6 @@ class Crowd:
         """Concatenate some crowds."""
         return cls(
             [words for crowd in crowds for words in crowd.words],
-            [words for crowd in crowds for words in crowd.read],
             np.concatenate([stored_confidences([]), *(crowd.confidences for crowd in crowds)]),
             [lines for crowd in crowds for lines in crowd.packed],
         )
@@ -93,10 +89,6 @@ class Crowd:
     def having(self, query: str) -> NDArray[np.bool_]:
         """(L,) whether each line contains a word."""
         return np.array([query in words for words in self.words], dtype=np.bool_)
-
-    def reading(self, query: str) -> NDArray[np.bool_]:
-        """(L,) whether each reading contains a word."""
-        return np.array([query in words for words in self.read], dtype=np.bool_)
 
 
 def folded_words(text: str) -> list[str]:

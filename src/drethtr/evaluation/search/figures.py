@@ -24,19 +24,9 @@ from drethtr.search.probability import CandidateLines, SearchCalibration
 
 def search_scores(situation: Situation, lines: LabeledLines, calibration: SearchCalibration) -> Floats:
     """(Q, L) the probability from `drethtr search`."""
+    candidates = candidates_of(lines.crowd)
     rows = zip(situation.queries, situation.chances, strict=True)
-    every = np.arange(len(lines))
-    return np.stack([chances_of(query, chances, lines.crowd, every, calibration) for query, chances in rows])
-
-
-def chances_of(
-    query: str, sums: Floats, crowd: Crowd, places: NDArray[np.int64], calibration: SearchCalibration
-) -> Floats:
-    """(C,) the probability that `drethtr search` gives for some lines, searched alone, from their sums (C,)."""
-    lines = candidates_of(crowd, places)
-    found = calibration(sums, len(query), lines)
-    claimed = calibration.claimed(sums, len(query), lines)
-    return np.where(crowd.reading(query)[places], np.maximum(found, claimed), found)
+    return np.stack([calibration(chances, len(query), candidates) for query, chances in rows])
 
 
 @dataclass(frozen=True)
@@ -75,7 +65,7 @@ class Among:
         found = np.zeros(self.chances.shape)
         for row, query in enumerate(self.queries):
             places = self.searched(row, without=without)
-            found[row, places] = chances_of(query, self.chances[row, places], self.stored, places, calibration)
+            found[row, places] = calibration(self.chances[row, places], len(query), candidates_of(self.stored, places))
         return found
 
     def judge(self, calibration: SearchCalibration, *, without: bool) -> Retrieval:

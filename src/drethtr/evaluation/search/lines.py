@@ -64,8 +64,7 @@ class LabeledLines:
         """The lines in the form of an index."""
         kept = [reading.posteriors for reading in self.readings if reading.posteriors is not None]
         packed = [PackedLines.of(kept[start : start + PAGE]) for start in range(0, len(kept), PAGE)]
-        read = [frozenset(word.text for word in words) for words in self.read]
-        return Crowd(self.truths, read, stored_confidences([reading.confidence for reading in self.readings]), packed)
+        return Crowd(self.truths, stored_confidences([reading.confidence for reading in self.readings]), packed)
 
     @cached_property
     def pages(self) -> NDArray[np.int64]:
