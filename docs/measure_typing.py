@@ -1,9 +1,9 @@
-"""Count the keystrokes for correcting readings in `drethtr edit` (in Chromium), in a text editor, and for typing anew.
+"""Count the keystrokes for correcting readings in `drethtr edit`, in a text editor, and for retyping the page.
 
-A simulated typist who knows the text works through the real page, line by line, with the keyboard alone. She goes to a
-wrong word with F2 or F3, whichever is shorter, types over it, takes an alternative reading with Alt and its number
-where that saves keys, retypes a line where that is shorter still, and confirms the line. In the end, the PAGE file must
-contain the true text. Keystrokes in the text editor and for typing anew are computed.
+A simulated typist who knows the text works through the real page in Chromium, line by line, with the keyboard alone.
+She goes to a wrong word with F2 or F3, whichever is shorter, types over it, takes an alternative reading with Alt and
+its number where that saves keys, retypes a line where that is shorter still, and confirms the line. In the end, the
+PAGE file must contain the true text. Keystrokes in the text editor and for retyping are computed.
 
 Keystrokes are counted as pressed: a held modifier counts once, a capital as one key. Seconds follow the keystroke-level
 model of Card, Moran and Newell (1980): K, 0.28 per key; M, 1.35 per decision, one per line and per place where she

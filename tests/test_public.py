@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 import tomllib
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import drethtr
 from drethtr import api
 from drethtr.base.errors import ConfigError
+from drethtr.recognition.recognizer import LoadOptions, Recognizer
 
 
 def test_promised_names_are_there():
@@ -39,6 +41,12 @@ def test_choices_are_made_by_name_or_by_value(tiny_path):
     assert (by_name.strategy, by_name.precision) == (by_value.strategy, by_value.precision)
     with pytest.raises(ConfigError, match="did you mean 'joint'"):
         drethtr.Recognizer.load(tiny_path, decoder="jiont")
+
+
+def test_options_are_those_of_load():
+    """`from_pretrained` and the commands pass them on."""
+    parameters = signature(Recognizer.load).parameters.values()
+    assert LoadOptions.__annotations__.keys() == {one.name for one in parameters if one.kind is one.KEYWORD_ONLY}
 
 
 @pytest.mark.parametrize("device", ["meta", "cuda:77"])

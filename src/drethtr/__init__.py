@@ -7,8 +7,8 @@
 How to read is chosen by value, as in `Recognizer.load(decoder=CTC(), precision=Precision.BFLOAT16)`. What goes wrong
 for a known reason is a `DrethtrError`: a `DataError`, `ConfigError` or `CheckpointError`, or an extra that is missing.
 
-The names in `drethtr/api.py` are stable, as are those in the `__all__` of `drethtr.documents`, `drethtr.layout` and
-`drethtr.pages`; everything else may change between minor versions.
+The names in `drethtr/api.py` are stable, as are those in the `__all__` of `drethtr.documents`, `drethtr.layout`,
+`drethtr.pages` and `drethtr.search`; everything else may change between minor versions.
 """
 
 import os

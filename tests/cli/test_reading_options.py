@@ -7,8 +7,7 @@ import pytest
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.precision import Precision
-from drethtr.recognition.recognizer import precision_named
+from drethtr.recognition.precision import Precision, precision_named
 from drethtr.recognition.search.names import USUAL_JOINT, name_of, strategy_named
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy

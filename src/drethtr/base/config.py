@@ -152,6 +152,21 @@ def defaults(kind: Any) -> dict[str, Any]:
     return plain | {f.name: f.default_factory() for f in fields(kind) if f.default_factory is not MISSING}
 
 
+def check_positive(settings: object, *names: str, table: str = "") -> None:
+    """Refuse numbers below 1; None is allowed.
+
+    Args:
+        table: The table of these settings in a file.
+
+    Raises:
+        ConfigError: naming the setting, as in a file.
+    """
+    for name in names:
+        value = getattr(settings, name)
+        if value is not None and value < 1:
+            raise ConfigError(f"{f'{table}.' if table else ''}{name} must be at least 1, not {value}")
+
+
 def hint(word: object, known: Sequence[str] | Mapping[str, Any], *, likeness: float = 0.6) -> str:
     """Suggest the most similar known word; "" if none reaches `likeness`, where 1 is equality."""
     return "".join(f"; did you mean {match!r}?" for match in get_close_matches(str(word), known, n=1, cutoff=likeness))

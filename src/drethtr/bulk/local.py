@@ -9,7 +9,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
-from drethtr.base.errors import ConfigError, DrethtrError
+from drethtr.base.config import check_positive
+from drethtr.base.errors import DrethtrError
 from drethtr.base.processors import begin_worker
 from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
@@ -111,8 +112,7 @@ class Local(Engine):
     workers: int
 
     def __post_init__(self) -> None:
-        if self.workers < 1:
-            raise ConfigError(f"workers must be at least 1, not {self.workers}")
+        check_positive(self, "workers")
 
     def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         waiting = deque(Attempt(part) for part in parts)

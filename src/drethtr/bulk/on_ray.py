@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DrethtrError, MissingExtraError
 from drethtr.base.processors import free_processors
 from drethtr.bulk.engine import TRIES, Engine
@@ -56,8 +57,7 @@ class Ray(Engine):
     gpus: bool = False
 
     def __post_init__(self) -> None:
-        if self.workers is not None and self.workers < 1:
-            raise ConfigError(f"workers must be at least 1, not {self.workers}")
+        check_positive(self, "workers")
 
     def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
         try:

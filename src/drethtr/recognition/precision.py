@@ -2,6 +2,8 @@
 
 from enum import Enum
 
+from drethtr.base.config import named
+
 
 class Precision(Enum):
     """The precision of weights and activations.
@@ -14,3 +16,14 @@ class Precision(Enum):
     FLOAT32 = "float32"
     INT8 = "int8"
     BFLOAT16 = "bfloat16"
+
+
+def precision_named(precision: Precision | str) -> Precision:
+    """The precision with this name.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    if isinstance(precision, Precision):
+        return precision
+    return named("precision", precision, {known.value: known for known in Precision})

@@ -11,7 +11,6 @@ from typing import Self, TypedDict, TypeVar
 import numpy as np
 from PIL import Image
 
-from drethtr.base.config import named
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, page_for_line
@@ -30,7 +29,7 @@ from drethtr.recognition.model_file import SHIPPED, Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PieceReader, ReadPiece
 from drethtr.recognition.posteriors import joined
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.precision import Precision, precision_named
 from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
 from drethtr.recognition.search.names import name_of as strategy_name
 from drethtr.recognition.search.names import strategy_named
@@ -358,17 +357,6 @@ class Recognizer:
         if (calibration := self.calibration) is not None:
             reading = calibration(reading)
         return replace(reading, flags=self.model.trust.flags(seen), doubtful=self.doubtful)
-
-
-def precision_named(precision: Precision | str) -> Precision:
-    """The precision with this name.
-
-    Raises:
-        ConfigError: if there is none.
-    """
-    if isinstance(precision, Precision):
-        return precision
-    return named("precision", precision, {known.value: known for known in Precision})
 
 
 def check_trust(model: Model, network: Network) -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.architecture import COMPACT, NetworkConfig
@@ -31,7 +32,7 @@ class ValidationConfig:
     decoder: Strategy = field(default_factory=CTC)
 
     def __post_init__(self) -> None:
-        check_positive(self, "lines", "every", room="validation.")
+        check_positive(self, "lines", "every", table="validation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +69,3 @@ class RunConfig:
         check_positive(self, "samples", "batches_per_step", "minimum_count", "save_every", "patience")
         if self.seed < 0:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
-
-
-def check_positive(settings: object, *names: str, room: str = "") -> None:
-    """Refuse numbers below 1; None is allowed.
-
-    Raises:
-        ConfigError: naming the setting, as in a run file.
-    """
-    for name in names:
-        value = getattr(settings, name)
-        if value is not None and value < 1:
-            raise ConfigError(f"{room}{name} must be at least 1, not {value}")

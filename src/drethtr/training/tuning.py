@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
 from drethtr.network.adapter import begin_changes, with_changes
 from drethtr.network.network import DRetHTR
@@ -57,8 +58,7 @@ class LowRank(Tuning):
     rank: int = 8
 
     def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise ConfigError(f"tuning.rank must be at least 1, not {self.rank}")
+        check_positive(self, "rank", table="tuning")
 
     def begin(self, network: DRetHTR) -> None:
         begin_changes(network, self.rank)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.backend import stack
@@ -80,9 +81,7 @@ class BatchConfig:
     chunk: int = 512
 
     def __post_init__(self) -> None:
-        for name in ("pixels", "lines", "max_columns", "chunk"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"batches.{name} must be at least 1, not {getattr(self, name)}")
+        check_positive(self, "pixels", "lines", "max_columns", "chunk", table="batches")
 
 
 class Batches(Dataset[list[Batch]]):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.config import check_positive
 from drethtr.lines.urls import digest_of
 from drethtr.synthesis.corpus import Corpus
 
@@ -18,8 +18,7 @@ class Prose:
     lines: int = 12
 
     def __post_init__(self) -> None:
-        if self.lines < 1:
-            raise ConfigError(f"prose.lines must be at least 1, not {self.lines}")
+        check_positive(self, "lines", table="prose")
 
     def build(self, alphabet: str) -> "ProseLines":
         """Restrict the text to the characters of an alphabet; files are read when first needed."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
 from drethtr.network.adapter import size_of_rank
 from drethtr.network.backend import fresh_network
@@ -68,8 +69,7 @@ class Plan:
     def __post_init__(self) -> None:
         if not 0 < self.old_share < 1:
             raise ConfigError(f"the share of old data must be between 0 and 1, not {self.old_share}")
-        if self.samples is not None and self.samples < 1:
-            raise ConfigError(f"samples must be at least 1, not {self.samples}")
+        check_positive(self, "samples")
         if self.seed < 0:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
         if self.adapter and self.drop_unused:

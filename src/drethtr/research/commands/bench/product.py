@@ -146,7 +146,7 @@ def drift(
     require("torch", "train")
     from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.model_file import SHIPPED
-    from drethtr.recognition.recognizer import precision_named
+    from drethtr.recognition.precision import precision_named
     from drethtr.recognition.search.names import strategy_named
     from drethtr.research.drift import TOLERANCE, measure
 

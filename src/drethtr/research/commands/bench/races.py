@@ -133,7 +133,7 @@ def strategies(
 ) -> Any:
     """Compare the decoders of the included model, on real lines."""
     require("torch", "train")
-    from drethtr.recognition.recognizer import precision_named
+    from drethtr.recognition.precision import precision_named
     from drethtr.research.benchmarks.strategies import measure
 
     refuse_outputs(json_file, plot_file, force=force)
@@ -169,7 +169,7 @@ def peers(
 ) -> Any:
     """Compare the included model with TrOCR, rapidocr, Tesseract and kraken, where installed, on real lines."""
     require("torch", "train")
-    from drethtr.recognition.recognizer import precision_named
+    from drethtr.recognition.precision import precision_named
     from drethtr.research.benchmarks.peers import PEERS, check_kraken, measure
 
     chosen = [named("peer", name, {peer: peer for peer in PEERS}) for name in parts(others)]
