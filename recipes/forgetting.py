@@ -28,15 +28,18 @@ SHARES = ((0.0, 1.0), (1.0, 1.0), (1.0, 0.5), (0.75, 0.8), (0.5, 0.8))
 """Shares of the change of the weights, each with the weight of the old n-grams."""
 
 
-def rows(start: Path, data: str, out: Path, samples: int, tests: Sequence[str]) -> Iterator[str]:
+def rows(start: Path, data: str, out: Path, samples: int, old: Sequence[str], tests: Sequence[str]) -> Iterator[str]:
     """Train, then yield the rows of the table."""
-    material = gather(Plan(data=(data,), model=str(start), samples=samples))
+    material = gather(Plan(data=(data,), model=str(start), samples=samples, old_data=tuple(old)))
     train_lines, validation = out / "train.parquet", out / "validation.parquet"
+    old_lines = out / "old.parquet" if old else None
     out.mkdir(parents=True, exist_ok=True)
     store_parquet(material.parts.train, train_lines)
     store_parquet(material.parts.validation, validation)
+    if old_lines is not None:
+        store_parquet(material.old, old_lines)
     lines = len(material.parts.train)
-    run = run_of(material.plan, material.start, material.alphabet.tokenizer, lines, train_lines, validation)
+    run = run_of(material.plan, material.start, material.alphabet.tokenizer, lines, train_lines, validation, old_lines)
     train(replace(run, patience=None), out / "run", resume=True)
     learned = load_model(out / "run" / LATEST)
     before, trust = weights_at_start(run.start, learned), material.start.trust
@@ -57,9 +60,10 @@ def main() -> None:
     parser.add_argument("data", help="lines of one hand")
     parser.add_argument("out", type=Path, help="a folder for the run")
     parser.add_argument("--samples", type=int, default=400, help="lines to train on, with repetitions")
+    parser.add_argument("--old-data", nargs="*", default=(), help="files of lines to mix in")
     parser.add_argument("--test", nargs="+", required=True, help="test files")
     wanted = parser.parse_args()
-    for row in rows(wanted.start, wanted.data, wanted.out, wanted.samples, wanted.test):
+    for row in rows(wanted.start, wanted.data, wanted.out, wanted.samples, wanted.old_data, wanted.test):
         print(row, flush=True)  # noqa: T201
 
 

@@ -76,6 +76,18 @@ def test_a_place_is_changed_without_the_text(file):
     assert file.with_line(after).line("l1") == after
 
 
+@pytest.mark.parametrize("element", [b'<TextLine id="l"/>', b'<TextLine id="l"></TextLine>'])
+def test_a_line_without_a_place_gets_one(tmp_path, element):
+    data = (
+        put_page(tmp_path, "a")
+        .read_bytes()
+        .replace(b"</TextRegion>", b"</TextRegion><TextRegion>%s</TextRegion>" % element)
+    )
+    file = PageFile.parse(data, "a")
+    line = replace(NEW, id="l", transcription=None)
+    assert file.with_line(line).line("l") == line
+
+
 @pytest.mark.parametrize("review", [*Review, None])
 def test_many_lines_are_changed_as_one_by_one(file, review):
     moved = ((5, 50), (60, 55))

@@ -288,7 +288,7 @@ def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
         (form(("a.png", b""))[0], "the request has no image"),
         (b"nonsense", "the form is damaged"),
         (form(*[("a.png", b"x")] * 65)[0], "at most 64 files"),
-        (form(("a.png", b"no image"))[0], "not an image in a supported format"),
+        (form(("a.png", line("abc")), ("b.png", b"no image"))[0], "b.png: not an image in a supported format"),
     ],
 )
 def test_a_form_that_cannot_be_read_is_explained(ask, content, error):

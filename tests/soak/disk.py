@@ -7,8 +7,9 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from os import SEEK_END
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 CALLS = (
     "openat,creat,write,writev,pwrite64,lseek,ftruncate,truncate,rename,renameat,renameat2,link,linkat,unlink,unlinkat,"
@@ -53,17 +54,30 @@ def plain(text: str) -> bytes:
 
 def calls(log: Path) -> Iterator[Call]:
     """The successful calls, in the order in which they ended."""
-    while not log.read_bytes().endswith(b" +++\n"):  # strace ends after the program
-        time.sleep(0.05)
     begun: dict[str, str] = {}
-    for line in log.read_text().splitlines():
-        if found := FIRST.match(line):
-            begun[found[1]] = f"{found[1]} {found[2]}"
-            continue
-        if found := REST.match(line):
-            line = begun.pop(found[1]) + found[2]
-        if (found := CALL.match(line)) and int(found[3]) >= 0:
-            yield Call(found[1], found[2], int(found[3]), plain(found[4] or "").decode())
+    wait_for_end(log)
+    with log.open() as lines:
+        for line in lines:  # one by one: the weights of a training take gigabytes
+            if found := FIRST.match(line):
+                begun[found[1]] = f"{found[1]} {found[2]}"
+                continue
+            if found := REST.match(line):
+                line = begun.pop(found[1]) + found[2]
+            if (found := CALL.match(line)) and int(found[3]) >= 0:
+                yield Call(found[1], found[2], int(found[3]), plain(found[4] or "").decode())
+
+
+def wait_for_end(log: Path) -> None:
+    """Wait until strace, which ends soon after the program, has written everything."""
+    with log.open("rb") as written:
+        while not ends(written):
+            time.sleep(0.05)
+
+
+def ends(log: BinaryIO) -> bool:
+    """Whether the last line is that of a program's end."""
+    log.seek(max(log.seek(0, SEEK_END) - 5, 0))
+    return log.read() == b" +++\n"
 
 
 class File:

@@ -44,30 +44,21 @@ app = typer.Typer(
 PARSED = {transcribe: WithDoubts, search: WithMinus}
 """Commands that parse their arguments in their own way."""
 
-for command in (
-    transcribe,
-    edit,
-    demo,
-    batch,
-    index,
-    search,
-    serve,
-    evaluate,
-    calibrate,
-    explain,
-    align,
-    check,
-    compare,
-    predict_cer,
-    info,
-    train,
-    finetune,
-    language,
-    rescorer,
-    synth,
-):
-    app.command(cls=PARSED.get(command))(command)
-app.add_typer(data, name="data")
+TRAINING_DATA = "Training data"
+
+GROUPS = {
+    "Read and correct": (transcribe, edit, demo, batch, serve),
+    "Search and check": (index, search, align, check),
+    "Measure": (evaluate, compare, predict_cer, explain),
+    "Models": (info, finetune, train, calibrate, language, rescorer),
+}
+"""Commands by the heading under which help lists them."""
+
+for heading, commands in GROUPS.items():
+    for command in commands:
+        app.command(cls=PARSED.get(command), rich_help_panel=heading)(command)
+app.command(rich_help_panel=TRAINING_DATA)(synth)
+app.add_typer(data, name="data", rich_help_panel=TRAINING_DATA)
 
 
 def print_version(wanted: bool) -> None:

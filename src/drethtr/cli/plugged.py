@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "drethtr.commands"
+HEADING = "Research and plug-ins"
 
 
 class Commands(TyperGroup):
@@ -66,4 +67,5 @@ def as_click(name: str, command: object) -> Any:
         alone.command(name)(command)
         made = typer.main.get_command(alone)
     made.name = name
+    made.rich_help_panel = HEADING
     return made

@@ -124,7 +124,10 @@ class Service:
         """
         if upload.content.startswith(b"%PDF"):
             raise DataError("a PDF is not an image of a line; POST it to /page", upload.name or None)
-        line = self.recognizer.open_line(upload.content)
+        try:
+            line = self.recognizer.open_line(upload.content)
+        except DataError as error:
+            raise DataError(error.reason, upload.name or error.source) from error
         height, width = line.shape
         if not is_line_shaped(width, height):
             raise page_for_line(upload.name or "the image", "POST it to /page")

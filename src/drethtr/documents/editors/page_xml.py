@@ -61,22 +61,20 @@ class PageXMLEditor(Editor):
         prefix = prefix_of(element)
         outline = written(line.polygon or flat_polygon(line.baseline))
         coords, baseline = element.first("Coords"), element.first("Baseline")
+        new = []
         if coords is not None:
             yield self.splicer.set_attribute(coords, "points", outline)
         else:
-            yield self.insert_after(element, ET.Element(f"{prefix}Coords", points=outline), "AlternativeImage")
+            new.append(ET.Element(f"{prefix}Coords", points=outline))
         if baseline is not None and line.baseline:
             yield self.splicer.set_attribute(baseline, "points", written(line.baseline))
         elif baseline is not None:
             yield self.splicer.remove(baseline)
         elif line.baseline:
-            new = ET.Element(f"{prefix}Baseline", points=written(line.baseline))
-            yield self.insert_after(element, new, "AlternativeImage", "Coords")
-
-    def insert_after(self, parent: Element, new: ET.Element, *names: str) -> Edit:
-        """Insert an element after the last child with one of these names, or before all children."""
-        before = parent.all(*names)
-        return self.splicer.insert(parent, before[-1] if before else None, [new])
+            new.append(ET.Element(f"{prefix}Baseline", points=written(line.baseline)))
+        if new:
+            before = element.all("AlternativeImage", "Coords")
+            yield self.splicer.insert(element, before[-1] if before else None, new)
 
     def new_line(self, line: TextLine) -> ET.Element:
         prefix = prefix_of(self.markup.root)
