@@ -199,7 +199,7 @@ class AlikeBatches(Sampler[list[int]]):
 
 
 def adapt_to_cpu() -> None:
-    """Let batches be of lines of similar widths, padded to the longest instead of a fixed width, and do not compile."""
+    """Let batches be of lines of similar widths, padded to the longest; kraken compiles for one width."""
     training, dataset = import_module("kraken.train.ppocr"), import_module("kraken.lib.dataset")
 
     def batches(module: Any) -> DataLoader[Any]:
@@ -215,7 +215,7 @@ def adapt_to_cpu() -> None:
     training.PPOCRv6RecognitionDataModule.train_dataloader = batches
     training.PPOCRv6RecognitionModel._nrtr_targets = texts
     training.collate_static_width = lambda batch, max_width: dataset.collate_sequences(batch)
-    training.torch.compile = lambda network, **_: network
+    training.PPOCRv6RecognitionModel.on_fit_start = lambda module: module.net.nn.to(memory_format=torch.channels_last)
 
 
 def train(out: Path, epochs: int, threads: int) -> None:

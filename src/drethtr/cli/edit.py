@@ -81,7 +81,7 @@ def edit(
         token = None if is_loopback(host) else token_urlsafe(24)
         chosen = model or adopted_in(workspace.folder)
         recognizer = load(chosen)
-        with Session(workspace, recognizer, segmentation.finder, chosen, load) as session:
+        with Session(workspace, recognizer, segmentation.finder, chosen, load, device) as session:
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
             where = address(door) + ("" if token is None else f"/?token={token}")

@@ -67,5 +67,5 @@ def as_click(name: str, command: object) -> Any:
         alone.command(name)(command)
         made = typer.main.get_command(alone)
     made.name = name
-    made.rich_help_panel = HEADING
+    made.rich_help_panel = HEADING  # type: ignore[attr-defined]
     return made

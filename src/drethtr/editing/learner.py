@@ -48,6 +48,7 @@ class Learner:
     Args:
         load: Loads a model with the user's options.
         model: The model that reads; by default the shipped one.
+        device: Where to train and measure.
         samples: Lines that a training sees, repeats included; by default as many as fine-tuning finds right.
     """
 
@@ -58,9 +59,11 @@ class Learner:
         reader: Reader,
         load: Callable[[Path], Recognizer],
         model: Path | None = None,
+        device: str = "auto",
         samples: int | None = None,
     ) -> None:
         self.load = load
+        self.device = device
         self.samples = samples
         self.workspace = workspace
         self.jobs = jobs
@@ -181,7 +184,8 @@ class Learner:
             DataError: with the last words of the command, if its exit code is not a fine one.
         """
         log = self.workspace.folder / FOLDER / LEARN / job.id / "log.txt"
-        with log.open("ab") as output, subprocess.Popen(mortal(arguments), stdout=output, stderr=output) as process:
+        command = mortal([*arguments, "--device", self.device])
+        with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             try:
                 while process.poll() is None:
                     job.check()

@@ -37,6 +37,7 @@ class Session:
         finder: Finds the lines of a page.
         model: The file of the recognizer; by default the shipped one.
         load: Loads what is learned, with the options of the recognizer.
+        device: Where to learn, as for `Recognizer.load`.
     """
 
     def __init__(
@@ -46,11 +47,12 @@ class Session:
         finder: Callable[[Original], Finder],
         model: Path | None = None,
         load: Callable[[Path], Recognizer] = Recognizer.load,
+        device: str = "auto",
     ) -> None:
         self.workspace = workspace
         self.jobs = Jobs(self.tell_job)
         self.reader = Reader(workspace, self.jobs, recognizer, finder)
-        self.learner = Learner(workspace, self.jobs, self.reader, load, model)
+        self.learner = Learner(workspace, self.jobs, self.reader, load, model, device)
         self.watcher = Watcher(workspace, self.reader)
 
     def __enter__(self) -> Self:
