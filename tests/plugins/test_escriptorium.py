@@ -60,8 +60,15 @@ def test_lines_are_found_and_read(engine):
     given = line_input("7", [[100, foot], [right, foot]], [[100, top], [right, top], [right, bottom], [100, bottom]])
     bare = line_input("8", None, None)
     [result] = engine.recognize(page, [given, bare], model=None, options=None)
-    assert (result.line_id, result.graphemes) == ("7", None)
-    assert result.text == Recognizer.load().read([SAMPLE])[0].text
+    [reading] = Recognizer.load().read([SAMPLE])
+    assert (result.line_id, result.text) == ("7", reading.text)
+    assert "".join(grapheme["c"] for grapheme in result.graphemes) == reading.text
+    assert [grapheme["confidence"] for grapheme in result.graphemes] == pytest.approx(
+        [character.confidence for character in reading.characters], abs=0.05
+    )
+    for grapheme, character in zip(result.graphemes, reading.characters, strict=True):
+        columns, rows = zip(*grapheme["poly"], strict=True)
+        assert min(columns) == pytest.approx(100 + character.left, abs=8) and top <= min(rows) < max(rows) <= bottom
 
 
 def test_models_are_told_from_other_files(engine, tmp_path):

@@ -1,7 +1,7 @@
 """An eScriptorium engine that finds and reads lines, through the entry point `escriptorium.engines`.
 
 Its interface, `engines.base`, is part of the application and not published separately, so this module can only be
-imported there. The format of single characters (`graphemes`) is not documented; none are returned.
+imported there. Characters (`graphemes`) have the form in which the application stores those of kraken.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,8 @@ from drethtr.base.errors import DrethtrError
 from drethtr.images.straighten import Floats
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
-from drethtr.pages.transcribe import read_lines
+from drethtr.pages.place import on_page
+from drethtr.pages.transcribe import ReadLine, read_lines
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.recognizer import Recognizer
 
@@ -86,7 +87,21 @@ class DrethtrEngine(BaseEngine):  # type: ignore[misc]
         placed = [line for line in lines if line.baseline or line.boundary]
         given = complete(page, [GivenLine.at(line.baseline, line.boundary) for line in placed])
         for number, read in read_lines(page, given, recognizer):
-            yield RecognitionResult(line_id=placed[number].id, text=read.reading.text, graphemes=None)
+            graphemes = graphemes_of(read, image.size)
+            yield RecognitionResult(line_id=placed[number].id, text=read.reading.text, graphemes=graphemes)
+
+
+def graphemes_of(read: ReadLine, size: tuple[int, int]) -> list[dict[str, Any]]:
+    """Each letter of a line with its polygon on a page of this size (width, height) and its confidence."""
+    return [
+        {
+            "c": letter,
+            "poly": on_page(read.strip.outline(found.left, found.right), *size),
+            "confidence": found.confidence,
+        }
+        for found in read.reading.characters
+        for letter in found.text
+    ]
 
 
 @lru_cache(MODELS)
