@@ -1,6 +1,7 @@
 """Take the screenshot of `drethtr edit` for README.md, with the sample letter; needs Chromium and Playwright."""
 
 import shutil
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -16,10 +17,9 @@ from drethtr.server.app import make_app
 
 ROOT = Path(__file__).parents[1]
 SCAN = ROOT / "samples" / "page" / "letter.jpg"
-PICTURE = ROOT / "docs" / "images" / "edit.png"
+PICTURE = ROOT / "docs" / "images" / "edit.webp"
 SIZE = ViewportSize(width=1260, height=740)
-COLORS = 128
-"""Number of colors, to keep the picture below 120 kB."""
+QUALITY = 80
 
 
 def screenshot(site: str, path: Path) -> None:
@@ -36,7 +36,7 @@ def screenshot(site: str, path: Path) -> None:
         tab.locator(".alternatives").wait_for()
         tab.mouse.move(0, 0)
         tab.locator(".said:empty").wait_for(state="attached")
-        tab.screenshot(path=path)
+        Image.open(BytesIO(tab.screenshot())).convert("RGB").save(path, quality=QUALITY)
         browser.close()
 
 
@@ -66,9 +66,6 @@ def main() -> None:
             screenshot(address(door), PICTURE)
             server.should_exit = True
             thread.join()
-    with Image.open(PICTURE) as picture:
-        few = picture.convert("RGB").quantize(COLORS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        few.save(PICTURE, optimize=True)
 
 
 if __name__ == "__main__":

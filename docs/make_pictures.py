@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "samples" / "000005.png"
 PAGE = ROOT / "samples" / "page" / "letter.jpg"
 IMAGES = ROOT / "docs" / "images"
+QUALITY = 85
 
 
 def doubt(strip: tuple[Line, Box], word: ProofWord) -> tuple[Line, str]:
@@ -43,9 +44,8 @@ IMAGES.mkdir(exist_ok=True)
 worn = DropInk(most=24, share=0.5)  # spots without ink, which make characters doubtful
 line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer.load()
 [reading] = recognizer.read([line])
-colored = explained_line(line, reading).to_image().quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-colored.save(IMAGES / "reading.png", optimize=True)
-draw(explain(recognizer, line)).to_image().quantize(64).save(IMAGES / "explanation.png", optimize=True)
+explained_line(line, reading).to_image().convert("RGB").save(IMAGES / "reading.webp", quality=QUALITY)
+draw(explain(recognizer, line)).to_image().convert("RGB").save(IMAGES / "explanation.webp", quality=QUALITY)
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")
 with TemporaryDirectory() as folder:
@@ -53,9 +53,10 @@ with TemporaryDirectory() as folder:
     with open_builder(path, Recognizer.load(posteriors=True), segmentation_named("auto")) as builder:
         builder.read(*open_originals(PAGE))
     with open_index(path) as index:
-        draw_hits(index.search("the", least=0.5)[:4]).to_image().quantize(64).save(IMAGES / "hits.png", optimize=True)
+        hits = draw_hits(index.search("the", least=0.5)[:4]).to_image()
+        hits.convert("RGB").save(IMAGES / "hits.webp", quality=QUALITY)
 [given] = open_proof_inputs([str(PAGE), str(PAGE.with_name("transcription.txt"))], texts_needed=True)
 proof = prove_text(given, recognizer, segmentation_named("auto"))
 strips = page_strips(proof.lines, proof.pages)
 sheet = contact_sheet([doubt(strips[number], word) for number, word in ranked(proof.lines)])
-sheet.quantize(16).save(IMAGES / "check.png", optimize=True)
+sheet.convert("L").save(IMAGES / "check.webp", quality=QUALITY)
