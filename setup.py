@@ -13,7 +13,8 @@ STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 NATIVE = Extension(
     "drethtr.base._native",
-    ["src/drethtr/base/_native.c"],
+    [f"src/drethtr/base/native/{name}.c" for name in ("module", "texts", "pages")],
+    depends=["src/drethtr/base/native/native.h"],
     libraries=["m"] if os.name == "posix" else [],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
     py_limited_api=STABLE,

@@ -36,12 +36,7 @@ from drethtr.lines.write_parquet import png_of
 from drethtr.network.pretrained import Pretrained, ppocr_weights
 
 HEIGHT, BATCH, UNTRAINED, CHOSEN_BY = 64, 16, "csafe_en", 600
-NECK = {
-    "skip_conv": "shortcut",
-    "conv_reduce": "reduce",
-    "local_conv": "sideways",
-    "norm": "norm",
-}
+NECK = {"skip_conv": "shortcut", "conv_reduce": "reduce", "local_conv": "sideways", "norm": "norm"}
 BLOCK = {
     "norm1": "attention_norm",
     "mixer.qkv": "to_qkv",
@@ -243,11 +238,21 @@ def texts(model: Any, lines: Sequence[Sample]) -> list[str]:
     return read
 
 
+def best_weights(out: Path) -> Path:
+    """The weights with the best validation accuracy so far, which is in the name of their checkpoint."""
+    checkpoints = sorted((out / "model").glob("checkpoint_*-*.ckpt"), key=lambda path: path.stem.rpartition("-")[2])
+    if not checkpoints:
+        return out / "start.safetensors"
+    weights = checkpoints[-1].with_suffix(".safetensors")
+    if not weights.exists():
+        import_module("kraken.models.convert").convert_models([checkpoints[-1]], weights, weights_format="safetensors")
+    return weights
+
+
 def measure(folder: Path, out: Path) -> str:
     """The table of the best weights on all test lines."""
-    load = import_module("kraken.models").load_models
-    path = max((out / "model").glob("best_*.safetensors"), default=out / "start.safetensors")
-    [model] = load(path, tasks=["recognition"])
+    path = best_weights(out)
+    [model] = import_module("kraken.models").load_models(path, tasks=["recognition"])
     model.eval()
     rows = [f"{path.name}\n", "| set | lines | CER % | WER % |", "|---|---:|---:|---:|"]
     every: tuple[list[Sample], list[str]] = [], []

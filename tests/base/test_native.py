@@ -46,7 +46,7 @@ WIDE = learn(
 
 
 ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "drethtr" / "base" / "_native.c"
+SOURCES = ROOT / "src" / "drethtr" / "base" / "native"
 
 
 def test_ci_has_a_compiler():
@@ -60,12 +60,12 @@ def test_it_compiles_without_warnings(limited):
     if not Path(include, "Python.h").is_file():
         pytest.skip("no Python.h")
     wary = ["-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]
-    subprocess.run(["cc", *wary, *limited, "-isystem", include, SOURCE], check=True)
+    subprocess.run(["cc", *wary, *limited, "-isystem", include, *SOURCES.glob("*.c")], check=True)
 
 
 def test_without_a_compiler_it_is_left_out(tmp_path):
     pytest.importorskip("setuptools")
-    for path in (ROOT / "setup.py", SOURCE):
+    for path in (ROOT / "setup.py", *SOURCES.iterdir()):
         (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, tmp_path / path.relative_to(ROOT))
     environment = os.environ | {"CC": str(tmp_path / "no-compiler")}

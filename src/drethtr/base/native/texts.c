@@ -1,44 +1,14 @@
-/* Compiled inner loops of CTC search, n-grams and keyword search.
+/* Inner loops of CTC search and n-grams.
 
    The Python versions beside the callers define the results: recognition/search/ctc_search.py, recognition/search/
-   ctc_paths.py, language/ngrams.py and search/forward.py. tests/base/test_native.py checks that both agree.
-
-   Arrays are passed as buffers; their sizes are checked here, their element types are up to the caller. Whatever the
-   values, nothing outside the buffers is read or written. All loops run without the GIL.
-
-   Only the stable ABI of CPython 3.11 is used, so one build works with every later version. */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define NEVER (-INFINITY)
-#define NONE (-1)
+   ctc_paths.py and language/ngrams.py. tests/base/test_native.py checks that both agree. */
+#include "native.h"
 
 /* log(exp(a) + exp(b)); a term e^40 times smaller would not change the result. */
 static double log_add(double a, double b)
 {
     double high = a < b ? b : a, low = a < b ? a : b;
     return low - high > -40 ? high + log1p(exp(low - high)) : high; /* false for the NaN of twice -infinity */
-}
-
-static int is_array(const Py_buffer *buffer, Py_ssize_t length, Py_ssize_t size)
-{
-    return buffer->len / size == length && buffer->len % size == 0 && (uintptr_t)buffer->buf % (size_t)size == 0;
-}
-
-static void release(Py_buffer *buffers, int count)
-{
-    while (count--)
-        PyBuffer_Release(&buffers[count]);
-}
-
-static PyObject *refused(const char *what)
-{
-    PyErr_SetString(PyExc_ValueError, what);
-    return NULL;
 }
 
 /* ---- N-grams: language/ngrams.py describes the tree ---- */
@@ -147,7 +117,7 @@ static double next_token(const NGrams *ngrams, const State *state, int32_t token
     return STEP * lost + FAINTEST;
 }
 
-static PyObject *log_probability(PyObject *self, PyObject *args)
+PyObject *log_probability(PyObject *self, PyObject *args)
 {
     Py_buffer tokens;
     PyObject *table;
@@ -527,7 +497,7 @@ static PyObject *texts_of(const Search *search)
     return texts;
 }
 
-static PyObject *prefix_search(PyObject *self, PyObject *args)
+PyObject *prefix_search(PyObject *self, PyObject *args)
 {
     Py_buffer rows;
     PyObject *table, *found = NULL;
@@ -619,7 +589,7 @@ static Number multiply(Number a, Number b)
 }
 
 /* numbers(logarithms, numbers): fills `numbers`. */
-static PyObject *numbers(PyObject *self, PyObject *args)
+PyObject *numbers(PyObject *self, PyObject *args)
 {
     Py_buffer buffers[2];
     if (!PyArg_ParseTuple(args, "y*w*", &buffers[0], &buffers[1]))
@@ -645,7 +615,7 @@ static int fit_steps(const Py_buffer *buffers, int count)
 }
 
 /* longer(token, blank, same, in_token, in_blank, longer_in_token, longer_in_blank): fills the last two. */
-static PyObject *longer(PyObject *self, PyObject *args)
+PyObject *longer(PyObject *self, PyObject *args)
 {
     Py_buffer buffers[6];
     int same;
@@ -675,7 +645,7 @@ static PyObject *longer(PyObject *self, PyObject *args)
 }
 
 /* earlier(token, blank, same, entered, earlier_entered): fills the last. */
-static PyObject *earlier(PyObject *self, PyObject *args)
+PyObject *earlier(PyObject *self, PyObject *args)
 {
     Py_buffer buffers[4];
     int same;
@@ -701,7 +671,7 @@ static PyObject *earlier(PyObject *self, PyObject *args)
 }
 
 /* whole(same, in_token, in_blank, entered): the log-probability of a beginning and an ending joined. */
-static PyObject *whole(PyObject *self, PyObject *args)
+PyObject *whole(PyObject *self, PyObject *args)
 {
     Py_buffer buffers[3];
     int same;
@@ -776,7 +746,7 @@ static int viterbi_labels(const float *rows, Py_ssize_t steps, Py_ssize_t tokens
 }
 
 /* viterbi(rows, V, text, blank, path): whether there is a path, and then its label at each step. */
-static PyObject *viterbi(PyObject *self, PyObject *args)
+PyObject *viterbi(PyObject *self, PyObject *args)
 {
     Py_buffer rows, text, path;
     Py_ssize_t tokens;
@@ -805,509 +775,3 @@ static PyObject *viterbi(PyObject *self, PyObject *args)
         return refused("rows (S, V) are 32-bit floats, tokens and the path (S,) 32-bit integers, tokens less than V");
     return found < 0 ? PyErr_NoMemory() : PyBool_FromLong(found);
 }
-
-/* ---- A pattern on the lines of a page: see probabilities_in_python in search/forward.py ---- */
-
-#define LEVEL_BITS 5
-#define LEVELS (1 << LEVEL_BITS)
-
-typedef struct {
-    Py_ssize_t lines, steps, entries, texts, states, classes;
-    const uint16_t *sizes;                               /* [lines] number of steps */
-    uint8_t *gaps, *counts;                              /* [steps] */
-    uint8_t *tokens, *levels, *kinds_read;               /* [entries] */
-    const uint8_t *class_of;                             /* [texts] */
-    const uint16_t *after;                               /* [classes][states] */
-    const uint16_t *breaks;                              /* [states] */
-    const double *values;                                /* [LEVELS] */
-    float floats[LEVELS];                                /* the same as floats */
-    uint8_t kinds[256];                                  /* [texts] role of each text in the pattern */
-    int pieces;
-    struct Piece *piece;                                 /* [pieces] of which a line must have one, if any */
-    Py_ssize_t found, dead;
-    size_t most; /* most entries of a step */
-    double faintest, least;
-    /* Masses of each state: in a blank, and in total; by entry of the previous step, and of this one. */
-    double *blank, *next, *total;                        /* [states] */
-    double *before, *now;                                /* [states][most] */
-    double *start, *ends;                                /* [states] */
-    uint16_t *alive, *reached;                           /* [states] states with a mass, before and after this step */
-    uint32_t *marks, mark;                               /* [states] mark of states in `reached` */
-} Lines;
-
-/* Kinds of texts other than letters of the word. */
-#define SIGNS 1
-#define MARK 251 /* a mark without effect */
-#define PAIR 252 /* two letters */
-#define ANYTHING 253
-#define SEVERAL 254
-#define HYPHENS 255
-
-#define LONGEST_WORD 100
-#define MOST_PIECES 8
-#define FLAT 1e-30f /* keeps products out of the slow denormal range */
-
-#define NO_KIND 250
-
-/* Consecutive letters that every match of a pattern contains. */
-struct Piece {
-    int letters, open_begin, open_end; /* whether others may precede or follow them in their word */
-    uint8_t kinds[LONGEST_WORD + 16];  /* kinds of letters, counted from 1 */
-};
-
-static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
-{
-    if (l->marks[state] == l->mark)
-        return;
-    l->marks[state] = l->mark;
-    l->reached[(*count)++] = state;
-    l->next[state] = 0;
-    memset(l->now + (size_t)state * l->most, 0, (size_t)entries * sizeof(double));
-}
-
-/* Masses after the last letter of a line, in `total` of the states in `alive`; returns the number of these. */
-static Py_ssize_t walk(Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
-{
-    int16_t slots[256]; /* entry of each token at the previous step, or NONE */
-    int count_before = 0;
-    const uint8_t *tokens_before = NULL;
-    Py_ssize_t alive = 0;
-    memset(slots, 0xff, sizeof slots);
-    for (Py_ssize_t state = 0; state < l->states; state++)
-        if (l->start[state] > 0) {
-            l->blank[state] = l->start[state];
-            l->alive[alive++] = (uint16_t)state;
-        }
-    for (;; step++) {
-        int apart = step == end || l->gaps[step] > 1;
-        Py_ssize_t kept = 0;
-        for (Py_ssize_t place = 0; place < alive; place++) {
-            uint16_t state = l->alive[place];
-            const double *inside = l->before + (size_t)state * l->most;
-            double total = l->blank[state];
-            for (int other = 0; other < count_before; other++)
-                total += inside[other];
-            l->total[state] = total;
-            if (total >= l->faintest)
-                l->alive[kept++] = state;
-        }
-        alive = kept;
-        if (apart) {
-            for (int other = 0; other < count_before; other++)
-                slots[tokens_before[other]] = NONE;
-            count_before = 0;
-        }
-        if (step == end)
-            return alive;
-        int count = l->counts[step];
-        const uint8_t *tokens = l->tokens + entry, *levels = l->levels + entry;
-        Py_ssize_t reached = 0;
-        entry += count;
-        l->mark++;
-        for (Py_ssize_t place = 0; place < alive; place++)
-            reach(l, &reached, l->alive[place], count);
-        double rest = 1;
-        for (int which = 0; which < count; which++) {
-            double chance = l->values[levels[which]];
-            const uint16_t *after = l->after + (size_t)l->class_of[tokens[which]] * (size_t)l->states;
-            int slot = slots[tokens[which]];
-            rest -= chance;
-            for (Py_ssize_t place = 0; place < alive; place++) {
-                uint16_t state = l->alive[place], to = after[state];
-                double stay = slot == NONE ? 0 : l->before[(size_t)state * l->most + (size_t)slot];
-                reach(l, &reached, to, count);
-                l->now[(size_t)state * l->most + (size_t)which] += chance * stay;
-                l->now[(size_t)to * l->most + (size_t)which] += chance * (l->total[state] - stay);
-            }
-        }
-        rest = rest > 0 ? rest : 0;
-        for (Py_ssize_t place = 0; place < alive; place++)
-            l->next[l->alive[place]] = rest * l->total[l->alive[place]];
-        for (int other = 0; other < count_before; other++)
-            slots[tokens_before[other]] = NONE;
-        for (int which = 0; which < count; which++)
-            slots[tokens[which]] = (int16_t)which;
-        count_before = count;
-        tokens_before = tokens;
-        double *masses = l->before;
-        l->before = l->now;
-        l->now = masses;
-        masses = l->blank;
-        l->blank = l->next;
-        l->next = masses;
-        uint16_t *states = l->alive;
-        l->alive = l->reached;
-        l->reached = states;
-        alive = reached;
-    }
-}
-
-/* Masses after the end of a line, in `ends`. */
-static void cross_end(Lines *l, Py_ssize_t alive)
-{
-    memset(l->ends, 0, (size_t)l->states * sizeof(double));
-    for (Py_ssize_t place = 0; place < alive; place++)
-        l->ends[l->breaks[l->alive[place]]] += l->total[l->alive[place]];
-}
-
-/* Masses after a step: each stays, or comes from the previous place with the probability of its letter. */
-static void advance_places(const float *restrict masses, float *restrict after, const float *restrict chances,
-                           const uint8_t *restrict kinds, float stays, int places)
-{
-    for (int block = 0; block < places; block += 8)
-        for (int place = block; place < block + 8; place++) {
-            float chance = chances[kinds[place]];
-            after[place] = masses[place] * (stays + chance) + masses[place - 1] * chance + FLAT;
-        }
-}
-
-/* An upper bound for the probability that a line contains the letters of a piece, or begins them before a hyphen. It
-   treats tokens as letters, and any state before a sign as certain. Most lines need no more than this. */
-static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
-{
-    /* Masses of a boundary, in place 0, and of each number of letters after it; the place before is always 0. */
-    float rooms[2][LONGEST_WORD + 16], chances[256] = {0};
-    float *masses = rooms[0] + 1, *after = rooms[1] + 1;
-    int letters = piece->letters, places = letters / 8 * 8 + 8;
-    double had = 0, over = 0;
-    for (int place = -1; place < places; place++)
-        masses[place] = 0;
-    after[-1] = 0;
-    masses[0] = 1;
-    for (; step < end; step++) {
-        int count = l->counts[step];
-        const uint8_t *kinds = l->kinds_read + entry, *levels = l->levels + entry;
-        float sum = 0;
-        for (int which = 0; which < count; which++) {
-            float value = l->floats[levels[which]];
-            chances[kinds[which]] += value;
-            sum += value;
-        }
-        if (chances[SEVERAL] > 0)
-            return 1;
-        float hyphens = chances[HYPHENS], signs = chances[SIGNS] + hyphens, pair = chances[PAIR];
-        float rest = 1 - sum + chances[MARK];
-        rest = rest > 0 ? rest : 0;
-        chances[ANYTHING] = sum - chances[MARK] - signs;
-        over *= rest + signs;
-        if (hyphens > 0) {
-            float begun = piece->open_begin ? masses[0] : 0;
-            for (int place = 1; place <= letters; place++)
-                begun += masses[place];
-            over += begun * hyphens;
-        }
-        if (piece->open_end)
-            had += masses[letters - 1] * (chances[piece->kinds[letters]] + pair) +
-                   (letters > 1 ? masses[letters - 2] * pair : 0);
-        else
-            had += masses[letters] * signs;
-        if (had >= l->least)
-            return 1;
-        advance_places(masses, after, chances, piece->kinds, rest + pair, places);
-        if (pair > 0) {
-            after[1] += piece->open_begin ? pair : 0;
-            for (int place = 2; place <= letters; place++)
-                after[place] += masses[place - 2] * pair;
-        }
-        after[0] = piece->open_begin ? 1 : masses[0] * rest + signs;
-        for (int which = 0; which < count; which++)
-            chances[kinds[which]] = 0;
-        entry += count;
-        float *before = masses;
-        masses = after;
-        after = before;
-    }
-    return had + (piece->open_end ? 0 : masses[letters]) + over;
-}
-
-/* Whether a line may contain the pattern, or begin it. */
-static int may_have(const Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
-{
-    double bound = l->pieces ? 0 : 1;
-    for (int piece = 0; piece < l->pieces && bound < l->least; piece++)
-        bound += bound_of(l, &l->piece[piece], step, end, entry) * 1.001; /* margin for rounding of floats */
-    return bound >= l->least;
-}
-
-static void find_on_lines(Lines *l, double *found)
-{
-    Py_ssize_t step = 0, entry = 0;
-    for (Py_ssize_t line = 0; line < l->lines; line++) {
-        Py_ssize_t end = step + l->sizes[line], next = entry;
-        for (Py_ssize_t s = step; s < end; s++)
-            next += l->counts[s];
-        found[2 * line] = found[2 * line + 1] = 0;
-        if (may_have(l, step, end, entry)) {
-            memset(l->start, 0, (size_t)l->states * sizeof(double));
-            l->start[0] = 1;
-            cross_end(l, walk(l, step, end, entry));
-            found[2 * line] = l->ends[l->found];
-            l->ends[l->found] = l->ends[l->dead] = 0;
-            double over = 0;
-            for (Py_ssize_t state = 0; state < l->states; state++)
-                over += l->ends[state];
-            if (line + 1 < l->lines && over > l->faintest) {
-                memcpy(l->start, l->ends, (size_t)l->states * sizeof(double));
-                cross_end(l, walk(l, end, end + l->sizes[line + 1], next));
-                found[2 * line + 1] = l->ends[l->found];
-            }
-            for (int where = 0; where < 2; where++)
-                if (found[2 * line + where] < l->least)
-                    found[2 * line + where] = 0;
-        }
-        step = end;
-        entry = next;
-    }
-}
-
-/* Parse pieces: number of letters, whether begin and end are open, and kinds. 0 if invalid. */
-static int take_pieces(Lines *l, struct Piece *pieces, const uint8_t *from, Py_ssize_t length)
-{
-    l->piece = pieces;
-    for (l->pieces = 0; length > 0; l->pieces++) {
-        if (l->pieces == MOST_PIECES || length < 4 || !from[0] || from[0] > LONGEST_WORD || length < from[0] + 3)
-            return 0;
-        struct Piece *piece = &pieces[l->pieces];
-        *piece = (struct Piece){.letters = from[0], .open_begin = from[1], .open_end = from[2]};
-        memset(piece->kinds, NO_KIND, sizeof piece->kinds);
-        memcpy(piece->kinds + 1, from + 3, from[0]);
-        length -= piece->letters + 3;
-        from += piece->letters + 3;
-    }
-    return 1;
-}
-
-/* Unpack gap and count of each step from the halves of a byte. */
-static void unpack_steps(Lines *l, const uint8_t *packed)
-{
-    for (Py_ssize_t step = 0; step < l->steps; step++) {
-        l->gaps[step] = packed[step] >> 4;
-        l->counts[step] = packed[step] & 15;
-        l->entries += l->counts[step];
-        l->most = l->counts[step] > l->most ? l->counts[step] : l->most;
-    }
-}
-
-/* Unpack entries: a token in `bits` bits, its level in `LEVEL_BITS` bits above, no gaps. 0 if a token is invalid. */
-static int unpack_entries(Lines *l, const uint8_t *packed, const uint8_t *end, int bits)
-{
-    uint64_t held = 0;
-    int count = 0, fits = 1;
-    for (Py_ssize_t entry = 0; entry < l->entries; entry++) {
-        if (count < bits + LEVEL_BITS)
-            for (; count <= 56 && packed < end; count += 8)
-                held |= (uint64_t)*packed++ << count;
-        uint8_t token = (uint8_t)(held & ((1u << bits) - 1));
-        fits &= token < l->texts;
-        l->tokens[entry] = token;
-        l->kinds_read[entry] = token < l->texts ? l->kinds[token] : 0;
-        l->levels[entry] = held >> bits & (LEVELS - 1);
-        held >>= bits + LEVEL_BITS;
-        count -= bits + LEVEL_BITS;
-    }
-    return fits;
-}
-
-/* Whether all states in the arrays exist. */
-static int is_automaton(const Lines *l)
-{
-    int fits = 0 <= l->found && l->found < l->states && 0 <= l->dead && l->dead < l->states;
-    for (Py_ssize_t state = 0; fits && state < l->states; state++)
-        fits = l->breaks[state] < l->states;
-    for (Py_ssize_t kind = 0; fits && kind < l->classes; kind++)
-        for (Py_ssize_t state = 0; fits && state < l->states; state++)
-            fits = l->after[kind * l->states + state] < l->states;
-    return fits;
-}
-
-/* The parts of a page packed by `PackedLines`: their 32-bit lengths, the step widths of lines, the numbers of steps of
-   lines, steps, entries, texts. */
-typedef struct {
-    const uint8_t *content, *class_of;
-    Py_ssize_t length, texts;
-} Packed;
-
-#define LENGTHS 4
-
-/* Find the steps and entries of a page; 0 if its lengths or classes are inconsistent. */
-static int take_page(Lines *l, const Packed *page, const uint8_t *kinds, const uint8_t **steps, const uint8_t **entries,
-                     Py_ssize_t *entry_bytes)
-{
-    uint32_t lengths[LENGTHS];
-    if (page->length < (Py_ssize_t)sizeof lengths || page->texts > 256 || (uintptr_t)page->content % 2)
-        return 0;
-    memcpy(lengths, page->content, sizeof lengths);
-    Py_ssize_t head = sizeof lengths + 4 * (Py_ssize_t)lengths[0], total = 0;
-    if (page->length != head + 2 * (Py_ssize_t)lengths[0] + lengths[1] + lengths[2] + lengths[3])
-        return 0;
-    l->lines = lengths[0];
-    l->steps = lengths[1];
-    l->texts = page->texts;
-    l->class_of = page->class_of;
-    l->sizes = (const uint16_t *)(page->content + head);
-    *steps = page->content + head + 2 * l->lines;
-    *entries = *steps + l->steps;
-    *entry_bytes = lengths[2];
-    for (Py_ssize_t line = 0; line < l->lines; line++)
-        total += l->sizes[line];
-    for (Py_ssize_t text = 0; text < l->texts; text++) {
-        if (l->class_of[text] >= l->classes)
-            return 0;
-        l->kinds[text] = kinds[l->class_of[text]];
-    }
-    return total == l->steps;
-}
-
-/* The number of bits that number the texts. */
-static int token_bits(Py_ssize_t texts)
-{
-    int bits = 0;
-    while (texts > (Py_ssize_t)1 << bits)
-        bits++;
-    return bits;
-}
-
-/* Compute the probabilities of the lines of a page; 0 if it is damaged, -1 if out of memory. */
-static int search_page(Lines *l, const uint8_t *steps, const uint8_t *entries, Py_ssize_t entry_bytes, double *found)
-{
-    uint8_t *of_steps = malloc(2 * (size_t)l->steps + 1);
-    if (!of_steps)
-        return -1;
-    int bits = token_bits(l->texts);
-    l->gaps = of_steps;
-    l->counts = of_steps + l->steps;
-    l->entries = 0;
-    l->most = 1;
-    unpack_steps(l, steps);
-    int fits = entry_bytes == (l->entries * (bits + LEVEL_BITS) + 7) / 8;
-    size_t states = (size_t)l->states;
-    uint8_t *of_entries = fits ? malloc(3 * (size_t)l->entries + 1) : NULL;
-    double *room = fits ? malloc(states * (5 + 2 * l->most) * sizeof(double) + 1) : NULL;
-    uint16_t *lists = fits ? malloc(2 * states * sizeof(uint16_t) + 1) : NULL;
-    l->marks = fits ? calloc(states + 1, sizeof(uint32_t)) : NULL;
-    int done = of_entries && room && lists && l->marks;
-    if (done) {
-        l->tokens = of_entries;
-        l->levels = l->tokens + l->entries;
-        l->kinds_read = l->levels + l->entries;
-        fits = unpack_entries(l, entries, entries + entry_bytes, bits);
-    }
-    if (done && fits) {
-        l->blank = room;
-        l->next = l->blank + states;
-        l->total = l->next + states;
-        l->start = l->total + states;
-        l->ends = l->start + states;
-        l->before = l->ends + states;
-        l->now = l->before + l->most * states;
-        l->alive = lists;
-        l->reached = lists + states;
-        l->mark = 0;
-        find_on_lines(l, found);
-    }
-    free(of_steps);
-    free(of_entries);
-    free(room);
-    free(lists);
-    free(l->marks);
-    return !fits ? 0 : done ? 1 : -1;
-}
-
-/* Compute the probabilities of the lines of pages, `most` lines in total; 0 if damaged or inconsistent, -1 if out of
-   memory. */
-static int search_pages(Lines *l, const Packed *pages, Py_ssize_t count, const uint8_t *kinds, double *found,
-                        Py_ssize_t most)
-{
-    int done = 1;
-    for (int level = 0; level < LEVELS; level++)
-        l->floats[level] = (float)l->values[level];
-    for (Py_ssize_t page = 0; page < count && done > 0; page++) {
-        const uint8_t *steps, *entries;
-        Py_ssize_t entry_bytes;
-        if (!take_page(l, &pages[page], kinds, &steps, &entries, &entry_bytes) || l->lines > most)
-            return 0;
-        done = search_page(l, steps, entries, entry_bytes, found);
-        found += 2 * l->lines;
-        most -= l->lines;
-    }
-    return done > 0 && most ? 0 : done;
-}
-
-/* Pages from two sequences of bytes; NULL and an exception if invalid. The result must be freed. */
-static Packed *take_pages(PyObject *contents, PyObject *classes)
-{
-    Py_ssize_t count = PyTuple_Size(contents);
-    char *content, *class_of;
-    if (count != PyTuple_Size(classes))
-        return (Packed *)refused("each page has its content and its classes");
-    Packed *pages = malloc((size_t)count * sizeof(Packed) + 1);
-    for (Py_ssize_t page = 0; pages && page < count; page++) {
-        if (PyBytes_AsStringAndSize(PyTuple_GetItem(contents, page), &content, &pages[page].length) < 0 ||
-            PyBytes_AsStringAndSize(PyTuple_GetItem(classes, page), &class_of, &pages[page].texts) < 0) {
-            free(pages);
-            return NULL;
-        }
-        pages[page].content = (const uint8_t *)content;
-        pages[page].class_of = (const uint8_t *)class_of;
-    }
-    return pages ? pages : (Packed *)PyErr_NoMemory();
-}
-
-/* word_on_pages(contents, classes of their texts, after, kinds of classes, breaks, values, pieces, found, dead, faintest,
-   least, probabilities): fills the last, (lines of all pages, 2). */
-static PyObject *word_on_pages(PyObject *self, PyObject *args)
-{
-    PyObject *contents, *classes;
-    Py_buffer b[6];
-    Lines l;
-    struct Piece pieces[MOST_PIECES];
-    int done = 0;
-    if (!PyArg_ParseTuple(args, "OOy*y*y*y*y*nnddw*", &contents, &classes, &b[0], &b[1], &b[2], &b[3], &b[4], &l.found,
-                          &l.dead, &l.faintest, &l.least, &b[5]))
-        return NULL;
-    l.states = b[2].len / 2;
-    l.classes = l.states ? b[0].len / (2 * l.states) : 0;
-    l.after = b[0].buf;
-    l.breaks = b[2].buf;
-    l.values = b[3].buf;
-    int fits = is_array(&b[2], l.states, 2) && l.states <= UINT16_MAX && is_array(&b[0], l.classes * l.states, 2) &&
-               b[1].len == l.classes && is_array(&b[3], LEVELS, 8) && is_array(&b[5], b[5].len / 16 * 2, 8) &&
-               take_pieces(&l, pieces, b[4].buf, b[4].len) && is_automaton(&l);
-    contents = fits ? PySequence_Tuple(contents) : NULL;
-    classes = contents ? PySequence_Tuple(classes) : NULL;
-    Packed *packed = classes ? take_pages(contents, classes) : NULL;
-    if (packed) {
-        Py_ssize_t count = PyTuple_Size(contents);
-        Py_BEGIN_ALLOW_THREADS;
-        done = search_pages(&l, packed, count, b[1].buf, b[5].buf, b[5].len / 16);
-        Py_END_ALLOW_THREADS;
-    }
-    free(packed);
-    Py_XDECREF(contents);
-    Py_XDECREF(classes);
-    release(b, 6);
-    if (PyErr_Occurred())
-        return NULL;
-    if (!done)
-        return refused("the arrays are not of such pages and one automaton");
-    return done > 0 ? Py_NewRef(Py_None) : PyErr_NoMemory();
-}
-
-static PyMethodDef functions[] = {
-    {"prefix_search", prefix_search, METH_VARARGS, NULL},
-    {"log_probability", log_probability, METH_VARARGS, NULL},
-    {"numbers", numbers, METH_VARARGS, NULL},
-    {"longer", longer, METH_VARARGS, NULL},
-    {"earlier", earlier, METH_VARARGS, NULL},
-    {"whole", whole, METH_VARARGS, NULL},
-    {"viterbi", viterbi, METH_VARARGS, NULL},
-    {"word_on_pages", word_on_pages, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyModuleDef_Slot slots[] = {{0, NULL}};
-
-static PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, .m_name = "drethtr.base._native", .m_methods = functions, .m_slots = slots};
-
-PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&module); }
