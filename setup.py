@@ -13,8 +13,8 @@ STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 NATIVE = Extension(
     "drethtr.base._native",
-    [f"src/drethtr/base/native/{name}.c" for name in ("module", "texts", "pages")],
-    depends=["src/drethtr/base/native/native.h"],
+    [f"src/drethtr/base/compiled/{name}.c" for name in ("module", "texts", "pages")],
+    depends=["src/drethtr/base/compiled/shared.h"],
     libraries=["m"] if os.name == "posix" else [],
     define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
     py_limited_api=STABLE,

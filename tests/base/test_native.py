@@ -46,7 +46,7 @@ WIDE = learn(
 
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ROOT / "src" / "drethtr" / "base" / "native"
+SOURCES = ROOT / "src" / "drethtr" / "base" / "compiled"
 
 
 def test_ci_has_a_compiler():

@@ -27,7 +27,7 @@ pattern follow."""
 KINDS = 4
 
 MARK, PAIR, OPEN, SEVERAL, BROKEN = range(251, 256)
-"""The codes in `native/pages.c` for tokens without a letter, tokens of two letters, letters that a word leaves open,
+"""The codes in `compiled/pages.c` for tokens without a letter, tokens of two letters, letters that a word leaves open,
 longer tokens, and hyphens."""
 
 
@@ -62,7 +62,7 @@ class Automaton:
     found    the final state once the pattern was found
     dead     the state from which it cannot be found
     classes  (C, Q) the state after each class of tokens; classes are added as tokens appear
-    reads    the code in `native/pages.c` for each class
+    reads    the code in `compiled/pages.c` for each class
     """
 
     pattern: Pattern
@@ -130,7 +130,7 @@ class Automaton:
 
     @cached_property
     def pieces(self) -> bytes:
-        """Runs of letters at the beginning of the pattern, by which `native/pages.c` skips lines.
+        """Runs of letters at the beginning of the pattern, by which `compiled/pages.c` skips lines.
 
         A line with the pattern has one of the pieces, or begins one before a hyphen; without pieces, no line is
         skipped. A piece is its number of letters, whether others may precede and follow in the word, and their kinds.

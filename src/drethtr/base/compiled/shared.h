@@ -4,8 +4,8 @@
    values, nothing outside the buffers is read or written. All loops run without the GIL.
 
    Only the stable ABI of CPython 3.11 is used, so one build works with every later version. */
-#ifndef DRETHTR_NATIVE_H
-#define DRETHTR_NATIVE_H
+#ifndef DRETHTR_SHARED_H
+#define DRETHTR_SHARED_H
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -1,5 +1,5 @@
 /* The module drethtr.base._native. */
-#include "native.h"
+#include "shared.h"
 
 static PyMethodDef functions[] = {
     {"prefix_search", prefix_search, METH_VARARGS, NULL},

@@ -1,7 +1,7 @@
 /* The inner loop of keyword search.
 
    The Python version in search/forward.py defines the results; tests/base/test_native.py checks that both agree. */
-#include "native.h"
+#include "shared.h"
 
 /* ---- A pattern on the lines of a page: see probabilities_in_python in search/forward.py ---- */
 

@@ -2,7 +2,7 @@
 
    The Python versions beside the callers define the results: recognition/search/ctc_search.py, recognition/search/
    ctc_paths.py and language/ngrams.py. tests/base/test_native.py checks that both agree. */
-#include "native.h"
+#include "shared.h"
 
 /* log(exp(a) + exp(b)); a term e^40 times smaller would not change the result. */
 static double log_add(double a, double b)
