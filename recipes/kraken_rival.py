@@ -15,11 +15,11 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from PIL import Image
@@ -77,8 +77,9 @@ def give(layer: Any, weight: Tensor, bias: Tensor) -> None:
         layer.conv1.weight.zero_()
         plain(layer.bn, bias)
     elif isinstance(layer, nn.Sequential):
-        layer[0].weight.copy_(weight)
-        plain(layer[1], bias)
+        convolution, norm, *_ = cast("Iterable[Any]", layer)
+        convolution.weight.copy_(weight)
+        plain(norm, bias)
     elif hasattr(layer, "conv"):
         layer.conv.weight.copy_(weight)
         plain(layer.bn if hasattr(layer, "bn") else layer.norm, bias)
@@ -195,7 +196,8 @@ class AlikeBatches(Sampler[list[int]]):
 
 def adapt_to_cpu() -> None:
     """Let batches be of lines of similar widths, padded to the longest; kraken compiles for one width."""
-    training, dataset = import_module("kraken.train.ppocr"), import_module("kraken.lib.dataset")
+    training: Any = import_module("kraken.train.ppocr")
+    dataset = import_module("kraken.lib.dataset")
 
     def batches(module: Any) -> DataLoader[Any]:
         boxes = [box for _, box in module.train_set.dataset._images]
