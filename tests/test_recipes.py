@@ -97,7 +97,7 @@ def test_forgetting_becomes_a_table(tiny_path, tmp_path, monkeypatch):
     for number in range(FEWEST):
         Image.fromarray(np.asarray(written(f"a bag {number}"))).save(tmp_path / f"{number}.png")
         (tmp_path / f"{number}.txt").write_text("a bag", encoding="utf-8")
-    head, _, *rows = forgetting.rows(tiny_path, str(tmp_path), tmp_path / "out", 8, [str(tmp_path)])
+    head, _, *rows = forgetting.rows(tiny_path, str(tmp_path), tmp_path / "out", 8, [], [str(tmp_path)])
     assert head.count("|") == 4 and len(rows) == len(forgetting.SHARES)
     assert all(row.count("|") == 4 for row in rows)
 
