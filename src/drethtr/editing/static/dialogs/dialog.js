@@ -2,20 +2,17 @@
 // and so is the caret.
 
 import { html } from "../html.js";
-import { useEffect, useRef } from "../vendor/hooks.js";
+import { useEffect, useRef, useState } from "../vendor/hooks.js";
 
 export function Dialog({ title, close, children }) {
   const element = useRef();
+  const [before] = useState(whereFocusIs); // while the dialog is rendered: it has not taken the focus yet
   useEffect(() => {
     const dialog = element.current;
-    const selection = getSelection();
-    const range = selection.rangeCount ? selection.getRangeAt(0).cloneRange() : null;
     dialog.showModal();
     return () => {
       dialog.close();
-      if (!range || !document.activeElement.contains(range.startContainer)) return;
-      selection.removeAllRanges();
-      selection.addRange(range);
+      goBack(before);
     };
   }, []);
   return html`
@@ -24,4 +21,18 @@ export function Dialog({ title, close, children }) {
         <button type="button" class="close" aria-label="Close" onClick=${() => element.current.close()}>×</button></header>
       ${children}
     </dialog>`;
+}
+
+function whereFocusIs() {
+  const selection = getSelection();
+  const range = selection.rangeCount ? selection.getRangeAt(0).cloneRange() : null;
+  return { focused: document.activeElement, range };
+}
+
+function goBack({ focused, range }) {
+  focused.focus({ preventScroll: true });
+  if (!range || !focused.contains(range.startContainer)) return;
+  const selection = getSelection();
+  selection.removeAllRanges();
+  selection.addRange(range);
 }
