@@ -60,7 +60,7 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
     return html`${toolbar({})}<main class="notice"><h1>This page cannot be shown</h1><p>${error}</p></main>`;
   if (!store.page) return html`${toolbar({})}<main class="notice" aria-busy="true"><p>Opening the page…</p></main>`;
   const { page, order } = store;
-  const { active, caret, back, step } = cursor;
+  const { active, caret, follow, back, step } = cursor;
   const { comparison } = comparing;
   const entry = store.entries.get(active) ?? null;
   const doubts = order.reduce((sum, other) => sum + doubtsIn(other, threshold).length, 0);
@@ -102,6 +102,7 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
   const enter = (row, setOpen) => {
     const isThere = document.activeElement.closest(row) !== null;
     if (isThere) back();
+    else follow(); // selectionchange may come only after the focus has left the text
     setOpen(!isThere);
     setEntered(isThere ? null : { row });
   };

@@ -31,7 +31,7 @@ export function Scan({ page, active, caret, isShaping, isDrawing, onClick, onBas
     return () => observer.disconnect();
   }, [page.id, page.width, page.height]);
 
-  useEffect(() => setDrawn([]), [isDrawing]);
+  useLayoutEffect(() => setDrawn([]), [isDrawing]); // before the first click
 
   const line = active?.line;
   const box = line ? (caret === null ? boxOfLine(line) : boxAt(line, active.text, caret)) : null;
@@ -91,8 +91,9 @@ export function Scan({ page, active, caret, isShaping, isDrawing, onClick, onBas
     drag.current = null;
     if (held?.baseline) onBaseline(line.id, held.baseline);
     else if (held && !held.isMoved) {
-      if (isDrawing) setDrawn([...drawn, pointOf(event)]);
-      else if (held.point === undefined) onClick(lineUnder(event), pointOf(event));
+      const point = pointOf(event);
+      if (isDrawing) setDrawn((others) => [...others, point]);
+      else if (held.point === undefined) onClick(lineUnder(event), point);
     }
     redraw();
   };

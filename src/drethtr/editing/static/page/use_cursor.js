@@ -16,11 +16,11 @@ export function useCursor(store, said, say) {
   const [caret, setCaret] = useState(null);
   const { order } = store;
 
+  const follow = () => {
+    const element = document.activeElement?.closest(".text");
+    if (element) setCaret(caretIn(element));
+  };
   useEffect(() => {
-    const follow = () => {
-      const element = document.activeElement?.closest(".text");
-      if (element) setCaret(caretIn(element));
-    };
     document.addEventListener("selectionchange", follow);
     return () => document.removeEventListener("selectionchange", follow);
   }, []);
@@ -30,10 +30,10 @@ export function useCursor(store, said, say) {
     const element = active && textOf(active);
     if (element && document.activeElement !== element) select(element, caret ?? 0);
   };
-  // What had the focus may be gone with a line.
+  // What had the focus may be gone with a line; then another line has become the active one.
   useEffect(() => {
     if (document.activeElement === document.body) back();
-  }, [active, order.length]);
+  }, [active]);
 
   // At the end of the page, says so; the same key once more goes to the next page.
   const leave = (told, key, prepare) => {
@@ -68,5 +68,5 @@ export function useCursor(store, said, say) {
     const { line, text } = store.entries.get(id);
     select(textOf(id), offsetAt(line, text, point));
   };
-  return { active, setActive, caret, setCaret, back, leave, step, selectNext, goTo };
+  return { active, setActive, caret, setCaret, follow, back, leave, step, selectNext, goTo };
 }
