@@ -1,6 +1,6 @@
 """Fine-tune kraken's PP-OCRv6 network on the lines of the shipped model, from the same start, and measure it.
 
-Install kraken==7.1.1 and drethtr[pretrained] in one environment.
+Install kraken==7.1.1 and drethtr[train,pretrained] in one environment.
 
 python recipes/kraken_rival.py lines runs/kraken --epochs 3
 
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+from kraken_curve import listed
 from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -31,7 +32,6 @@ from drethtr.evaluation.metrics import bootstrap, score
 from drethtr.lines.sample import Sample, page_of
 from drethtr.lines.selection import clean_lines
 from drethtr.lines.sources import open_all
-from drethtr.lines.write_folder import store_folder
 from drethtr.lines.write_parquet import png_of
 from drethtr.network.pretrained import Pretrained, ppocr_weights
 
@@ -164,15 +164,6 @@ def write_start(lines: Sequence[Sample], path: Path) -> None:
     if not torch.allclose(before, after, rtol=0, atol=1e-2):
         raise SystemExit(f"batch norms change the outputs by {(before - after).abs().max()}")
     import_module("kraken.models.writers").write_safetensors([model], path)
-
-
-def listed(lines: Sequence[Sample], folder: Path) -> Path:
-    """Write lines as images with text files, unless that is done; returns the file that lists them."""
-    listing = folder.with_suffix(".txt")
-    if not listing.exists():
-        store_folder(lines, folder)
-        listing.write_text("".join(f"{path}\n" for path in sorted(folder.glob("*.png"))), encoding="utf-8")
-    return listing
 
 
 class AlikeBatches(Sampler[list[int]]):

@@ -44,21 +44,19 @@ app = typer.Typer(
 PARSED = {transcribe: WithDoubts, search: WithMinus}
 """Commands that parse their arguments in their own way."""
 
-TRAINING_DATA = "Training data"
-
 GROUPS = {
     "Read and correct": (transcribe, edit, demo, batch, serve),
     "Search and check": (index, search, align, check),
     "Measure": (evaluate, compare, predict_cer, explain),
     "Models": (info, finetune, train, calibrate, language, rescorer),
+    "Training data": (synth,),
 }
 """Commands by the heading under which help lists them."""
 
 for heading, commands in GROUPS.items():
     for command in commands:
         app.command(cls=PARSED.get(command), rich_help_panel=heading)(command)
-app.command(rich_help_panel=TRAINING_DATA)(synth)
-app.add_typer(data, name="data", rich_help_panel=TRAINING_DATA)
+app.add_typer(data, name="data", rich_help_panel="Training data")
 
 
 def print_version(wanted: bool) -> None:
