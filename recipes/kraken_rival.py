@@ -1,13 +1,17 @@
-"""Fine-tune kraken's PP-OCRv6 network on the lines of the shipped model, from the same start, and measure it.
+"""Train kraken on the lines of the shipped model, and measure it.
 
 Install kraken==7.1.1 and drethtr[train,pretrained] in one environment.
 
-python recipes/kraken_rival.py lines runs/kraken --epochs 3
+python recipes/kraken_rival.py ppocrv6 lines runs/kraken --epochs 5
+python recipes/kraken_rival.py default lines runs/kraken --epochs 14
+
+`ppocrv6` is kraken's PP-OCRv6 network, from the pretrained weights that the shipped model started from. `default` is
+its default network, 64 pixels high instead of 120, from scratch.
 
 LINES contains SET.train.parquet, SET.val.parquet and SET.test.parquet. kraken learns from all clean training lines
 except csafe_en, which is for testing only, and chooses by 600 validation lines. Run it again to go on from the last
 checkpoint. Batches are made of lines of similar widths and padded to the longest, instead of all to the same width,
-which takes a fraction of the time on a CPU. The table is printed and written to OUT/table.md.
+which takes a fraction of the time on a CPU. The table is printed and written to OUT/NETWORK.md.
 """
 
 import argparse
@@ -15,14 +19,15 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any, cast
 
 import torch
-from kraken_curve import listed
+from kraken_curve import SPEC, listed
 from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -120,11 +125,11 @@ def measure_norms(network: nn.Module, images: Sequence[Tensor]) -> None:
         norm.bias.add_(mean)
 
 
-def input_of(line: Sample) -> Tensor:
-    """A line as kraken shows it to the network: (3, HEIGHT, W), ink 1 and paper 0, with 16 columns on both sides."""
+def input_of(line: Sample, channels: int) -> Tensor:
+    """A line as kraken shows it to a network: (channels, HEIGHT, W), ink 1, paper 0, 16 columns on both sides."""
     transforms = import_module("kraken.lib.dataset.utils").ImageInputTransforms
     image = Image.open(BytesIO(png_of(line)))
-    return transforms(1, HEIGHT, 0, 3, (16, 0), valid_norm=False)(image)  # type: ignore[no-any-return]
+    return transforms(1, HEIGHT, 0, channels, (16, 0), valid_norm=False)(image)  # type: ignore[no-any-return]
 
 
 def like_ppocr(known: Pretrained, characters: Sequence[str]) -> tuple[Tensor, Tensor]:
@@ -157,7 +162,7 @@ def write_start(lines: Sequence[Sample], path: Path) -> None:
         (network.head.fc.weight, network.head.fc.bias), like_ppocr(known, characters), strict=True
     ):
         target.copy_(values)
-    some = [input_of(line) for line in random.Random(0).sample(lines, 200)]
+    some = [input_of(line, 3) for line in random.Random(0).sample(lines, 200)]
     before = network(some[0][None])[0]
     measure_norms(network, some)
     after = network(some[0][None])[0]
@@ -185,73 +190,112 @@ class AlikeBatches(Sampler[list[int]]):
         return -(-len(self.widths) // self.size)
 
 
-def adapt_to_cpu() -> None:
-    """Let batches be of lines of similar widths, padded to the longest; kraken compiles for one width."""
+def alike_batches(module: Any) -> DataLoader[Any]:
+    """The training batches of a data module of kraken."""
+    boxes = [box for _, box in module.train_set.dataset._images]
+    alike = AlikeBatches([right - left for left, _, right, _ in boxes], BATCH)
+    collate = import_module("kraken.lib.dataset").collate_sequences
+    return DataLoader(module.train_set, batch_sampler=alike, collate_fn=collate)
+
+
+def adapt_default() -> None:
+    """Let the default network be trained with `alike_batches`."""
+    import_module("kraken.train.vgsl").VGSLRecognitionDataModule.train_dataloader = alike_batches
+
+
+def adapt_ppocr() -> None:
+    """Let PP-OCRv6 be trained with `alike_batches`; kraken compiles it for one width."""
     training: Any = import_module("kraken.train.ppocr")
     dataset = import_module("kraken.lib.dataset")
-
-    def batches(module: Any) -> DataLoader[Any]:
-        boxes = [box for _, box in module.train_set.dataset._images]
-        alike = AlikeBatches([right - left for left, _, right, _ in boxes], BATCH)
-        return DataLoader(module.train_set, batch_sampler=alike, collate_fn=dataset.collate_sequences)
-
     padded_texts = training.PPOCRv6RecognitionModel._nrtr_targets
 
     def texts(module: Any, target: Tensor, lengths: Tensor, device: torch.device) -> Tensor:
         return padded_texts(module, target, lengths, device)[:, : int(lengths.max()) + 2]  # type: ignore[no-any-return]
 
-    training.PPOCRv6RecognitionDataModule.train_dataloader = batches
+    training.PPOCRv6RecognitionDataModule.train_dataloader = alike_batches
     training.PPOCRv6RecognitionModel._nrtr_targets = texts
     training.collate_static_width = lambda batch, max_width: dataset.collate_sequences(batch)
     training.PPOCRv6RecognitionModel.on_fit_start = lambda module: module.net.nn.to(memory_format=torch.channels_last)
 
 
-def train(out: Path, epochs: int, threads: int) -> None:
-    """Run ketos in this process, from the last checkpoint if there is one."""
-    adapt_to_cpu()
-    checkpoints = sorted((out / "model").glob("*.ckpt"), key=lambda path: path.stat().st_mtime)
-    begin = ["--resume", checkpoints[-1]] if checkpoints else ["--load", out / "start.safetensors", "--resize", "fail"]
+@dataclass(frozen=True)
+class Network:
+    """One of kraken's networks.
+
+    Attributes:
+        channels: of its input.
+        adapt: what makes its training fit for a CPU.
+        begin: options of `ketos train` for a new run, given the start weights.
+        pace: options for its learning rate, given the number of epochs.
+    """
+
+    channels: int
+    adapt: Callable[[], None]
+    begin: Callable[[Path], Sequence[object]]
+    pace: Callable[[int], Sequence[object]]
+
+
+NETWORKS = {
+    "ppocrv6": Network(
+        channels=3,
+        adapt=adapt_ppocr,
+        begin=lambda start: ("--load", start, "--resize", "fail"),
+        pace=lambda _: ("--arch", "ppocrv6", "--warmup", 200, "--max-width", 1600),
+    ),
+    "default": Network(
+        channels=1,
+        adapt=adapt_default,
+        begin=lambda _: ("-s", SPEC),
+        pace=lambda epochs: ("--warmup", 200, "--schedule", "cosine", "--cos-max", epochs),
+    ),
+}
+
+
+def train(network: Network, out: Path, model: Path, epochs: int, threads: int) -> None:
+    """Run ketos in this process, from the last checkpoint in the folder `model` if there is one."""
+    network.adapt()
+    checkpoints = sorted(model.glob("*.ckpt"), key=lambda path: path.stat().st_mtime)
+    begin = ["--resume", checkpoints[-1]] if checkpoints else network.begin(out / "start.safetensors")
     machine = ["--threads", threads, "--workers", 0, "--precision", "bf16-mixed"]
     data = ["-f", "path", "--linetype", "baselines", "-t", out / "train.txt", "-e", out / "choose.txt", "-u", "NFC"]
-    how = ["-q", "fixed", "-N", epochs, "-F", 0.1, "-B", BATCH, "--warmup", 200, "--max-width", 1600, "--no-reorder"]
-    command = ["-v", *machine, "train", "--arch", "ppocrv6", *begin, "-o", out / "model", *data, *how]
+    how = ["-q", "fixed", "-N", epochs, "-F", 0.1, "-B", BATCH, "--no-reorder", *network.pace(epochs)]
+    command = ["-v", *machine, "train", *begin, "-o", model, *data, *how]
     sys.argv = ["ketos", *map(str, command)]
     import_module("kraken.ketos").cli(standalone_mode=False)
 
 
 @torch.inference_mode()
-def texts(model: Any, lines: Sequence[Sample]) -> list[str]:
-    """Read lines one by one, by kraken's network and greedy decoder."""
+def texts(network: Network, model: Any, lines: Sequence[Sample]) -> list[str]:
+    """Read lines one by one, by the network and greedy decoder."""
     decode = import_module("kraken.configs").RecognitionInferenceConfig().decoder
     read = []
     for line in lines:
-        outputs, lengths = model.nn(input_of(line)[None])
-        [found] = decode(outputs.softmax(1).squeeze(2), lengths)
+        outputs, lengths = model.nn(input_of(line, network.channels)[None])
+        [found] = decode(outputs.squeeze(2), lengths)
         read.append("".join(character for character, *_ in model.codec.decode(found)))
     return read
 
 
-def best_weights(out: Path) -> Path:
+def best_weights(model: Path) -> Path:
     """The weights with the best validation accuracy so far, which is in the name of their checkpoint."""
-    checkpoints = sorted((out / "model").glob("checkpoint_*-*.ckpt"), key=lambda path: path.stem.rpartition("-")[2])
+    checkpoints = sorted(model.glob("checkpoint_*-*.ckpt"), key=lambda path: path.stem.rpartition("-")[2])
     if not checkpoints:
-        return out / "start.safetensors"
+        return model.parent / "start.safetensors"
     weights = checkpoints[-1].with_suffix(".safetensors")
     if not weights.exists():
         import_module("kraken.models.convert").convert_models([checkpoints[-1]], weights, weights_format="safetensors")
     return weights
 
 
-def measure(folder: Path, out: Path) -> str:
-    """The table of the best weights on all test lines."""
-    path = best_weights(out)
+def measure(network: Network, folder: Path, path: Path) -> str:
+    """The table of the weights in a file, on all test lines."""
     [model] = import_module("kraken.models").load_models(path, tasks=["recognition"])
     model.eval()
     rows = [f"{path.name}\n", "| set | lines | CER % | WER % |", "|---|---:|---:|---:|"]
     every: tuple[list[Sample], list[str]] = [], []
     for file in sorted(folder.glob("*.test.parquet")):
         lines = list(clean_lines(open_all([str(file)])))
-        read = texts(model, lines)
+        read = texts(network, model, lines)
         rows.append(row(file.name.split(".")[0], lines, read))
         every[0].extend(lines)
         every[1].extend(read)
@@ -268,6 +312,7 @@ def row(name: str, lines: Sequence[Sample], read: Sequence[str]) -> str:
 def main() -> None:
     """Do whatever has not been done yet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("network", choices=NETWORKS)
     parser.add_argument("lines", type=Path, help="folder of SET.train.parquet, SET.val.parquet, SET.test.parquet")
     parser.add_argument("out", type=Path)
     parser.add_argument("--epochs", type=int, default=3, help="0 only measures what is there")
@@ -280,6 +325,7 @@ def main() -> None:
         clean_lines(open_all([str(file) for file in files[kind] if not file.name.startswith(UNTRAINED)]))
         for kind in ("train", "val")
     )
+    network, model = NETWORKS[wanted.network], wanted.out / wanted.network
     start = wanted.out / "start.safetensors"
     if not start.exists():
         listed(learn, wanted.out / "train")
@@ -287,12 +333,12 @@ def main() -> None:
         write_start(learn, start)
     began, used = time.monotonic(), os.times()
     if wanted.epochs:
-        train(wanted.out, wanted.epochs, wanted.threads)
+        train(network, wanted.out, model, wanted.epochs, wanted.threads)
         now = os.times()
         processor = now.user + now.system - used.user - used.system
         print(f"{(time.monotonic() - began) / 60:.0f} minutes, {processor / 60:.0f} of a processor")  # noqa: T201
-    table = measure(wanted.lines, wanted.out)
-    (wanted.out / "table.md").write_text(table, encoding="utf-8")
+    table = measure(network, wanted.lines, best_weights(model))
+    model.with_suffix(".md").write_text(table, encoding="utf-8")
     print(table)  # noqa: T201
 
 
