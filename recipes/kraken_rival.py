@@ -29,12 +29,12 @@ from typing import Any, cast
 import torch
 from kraken_curve import SPEC, listed
 from PIL import Image
+from rivals import table
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, Sampler
 
-from drethtr.evaluation.metrics import bootstrap, score
-from drethtr.lines.sample import Sample, page_of
+from drethtr.lines.sample import Sample
 from drethtr.lines.selection import clean_lines
 from drethtr.lines.sources import open_all
 from drethtr.lines.write_parquet import png_of
@@ -291,22 +291,7 @@ def measure(network: Network, folder: Path, path: Path) -> str:
     """The table of the weights in a file, on all test lines."""
     [model] = import_module("kraken.models").load_models(path, tasks=["recognition"])
     model.eval()
-    rows = [f"{path.name}\n", "| set | lines | CER % | WER % |", "|---|---:|---:|---:|"]
-    every: tuple[list[Sample], list[str]] = [], []
-    for file in sorted(folder.glob("*.test.parquet")):
-        lines = list(clean_lines(open_all([str(file)])))
-        read = texts(network, model, lines)
-        rows.append(row(file.name.split(".")[0], lines, read))
-        every[0].extend(lines)
-        every[1].extend(read)
-    return "\n".join([*rows, row("all", *every), ""])
-
-
-def row(name: str, lines: Sequence[Sample], read: Sequence[str]) -> str:
-    """Error rates with 95 % intervals over pages."""
-    rates = bootstrap(score([sample.text for sample in lines], read), list(map(page_of, lines)))
-    cer, low, high, wer = (100 * rate for rate in (rates.cer, rates.cer_low, rates.cer_high, rates.wer))
-    return f"| {name} | {len(lines)} | {cer:.1f} [{low:.1f}, {high:.1f}] | {wer:.1f} |"
+    return f"{path.name}\n\n{table(folder, lambda _, lines: texts(network, model, lines))}"
 
 
 def main() -> None:
@@ -337,9 +322,9 @@ def main() -> None:
         now = os.times()
         processor = now.user + now.system - used.user - used.system
         print(f"{(time.monotonic() - began) / 60:.0f} minutes, {processor / 60:.0f} of a processor")  # noqa: T201
-    table = measure(network, wanted.lines, best_weights(model))
-    model.with_suffix(".md").write_text(table, encoding="utf-8")
-    print(table)  # noqa: T201
+    measured = measure(network, wanted.lines, best_weights(model))
+    model.with_suffix(".md").write_text(measured, encoding="utf-8")
+    print(measured)  # noqa: T201
 
 
 if __name__ == "__main__":

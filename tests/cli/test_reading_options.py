@@ -1,14 +1,13 @@
 """How `drethtr transcribe` is told how to read."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.precision import Precision, precision_named
-from drethtr.recognition.search.names import USUAL_JOINT, name_of, strategy_named
+from drethtr.recognition.search.names import name_of, strategy_named
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
 
@@ -21,8 +20,8 @@ from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
         ("verified", VerifiedDrafts()),
         ("beam", Beam()),
         ("beam:3", Beam(3)),
-        ("joint", USUAL_JOINT),
-        ("careful", Joint(corrections=2, stretches=(1.0, 0.8, 1.2))),
+        ("joint", Joint()),
+        ("careful", Joint(candidates=4, stretches=(1.0, 0.8, 1.2))),
     ],
 )
 def test_strategies_have_names(name, decoder):
@@ -36,10 +35,10 @@ def test_strategies_have_names(name, decoder):
         (Beam(), "beam:5"),
         (PublishedGreedy(), "published"),
         (PublishedBeam(3), "published:3"),
-        (USUAL_JOINT, "joint"),
-        (replace(USUAL_JOINT, ctc_weight=0.55, language_weight=0.35), "joint"),
-        (Joint(corrections=2, stretches=(1.0, 0.8, 1.2)), "careful"),
-        (Joint(corrections=2, stretches=(1.0, 0.8, 1.2)).completed_by(Joint(ctc_weight=0.55)), "careful"),
+        (Joint(), "joint"),
+        (Joint(ctc_weight=0.55, language_weight=0.35), "joint"),
+        (Joint(candidates=4, stretches=(1.0, 0.8, 1.2)), "careful"),
+        (Joint(candidates=4, stretches=(1.0, 0.8, 1.2)).completed_by(Joint(ctc_weight=0.55)), "careful"),
         (Beam(3, length_exponent=0.5), "Beam(beams=3, length_exponent=0.5)"),
         (Joint(candidates=9), repr(Joint(candidates=9))),
     ],

@@ -22,7 +22,6 @@ from drethtr.network.backend import network_of, with_network
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.names import USUAL_JOINT
 from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
@@ -41,18 +40,18 @@ def test_a_chosen_strategy_makes_as_many_errors_as_in_the_trial(tiny_model, samp
     tried = {one.strategy: one.counts for one in try_strategies(Recognizer, tiny_model, samples)}
     texts, images = [sample.text for sample in samples], [sample.image for sample in samples]
     # Texts are corrected with the usual weight, so others may find better ones.
-    for strategy in (CTC(), USUAL_JOINT.completed_by(None)):
+    for strategy in (CTC(), Joint().completed_by(None)):
         read = [reading.text for reading in Recognizer(tiny_model, strategy).read(images)]
         assert tried[strategy] == sum(score(texts, read), Counts())
 
 
 def test_the_best_one_is_chosen(tiny_model, samples):
     tiny_model.weights["ctc.refine.weight"][:] *= 0.1  # an image part that holds many texts for possible
-    read = Recognizer(tiny_model, USUAL_JOINT).read([sample.image for sample in samples])
+    read = Recognizer(tiny_model, Joint()).read([sample.image for sample in samples])
     asked = [replace(sample, text=reading.text) for sample, reading in zip(samples, read, strict=True)]
     best, *others = try_strategies(Recognizer, tiny_model, asked)
     assert best.counts.edits == 0 < others[-1].counts.edits
-    assert best.strategy == USUAL_JOINT.completed_by(None)
+    assert best.strategy == Joint().completed_by(None)
     assert best_strategies(Recognizer, tiny_model, asked) == (best.strategy, CTC())
 
 

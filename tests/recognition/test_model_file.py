@@ -93,7 +93,7 @@ def test_a_file_of_format_1_is_read_and_is_the_same_model(name, tmp_path) -> Non
     model = load_model(path)
     assert json.loads(read_tensors(path)[1]["drethtr"])["format"] == 1
     assert (model.hash, weights_hash(model.weights)) == WRITTEN_BEFORE[name]
-    careful = Joint(stretches=(1.0, 0.8))
+    careful = Joint(candidates=4, corrections=6, stretches=(1.0, 0.8))  # the defaults of that time
     assert model.trust.strategy == careful
     assert [known.strategies for known in model.trust.calibrations] == [(careful, Greedy()), (PublishedBeam(3),)]
     assert [rate.strategy for rate in model.trust.error_rates] == [CTC()]

@@ -104,9 +104,12 @@ def to_dict(config: Any) -> Any:
 
 
 def essence(config: Any) -> Any:
-    """Like `to_dict`, but without defaults and with all numbers as floats, so that adding settings changes nothing."""
+    """Like `to_dict`, but without defaults and with all numbers as floats, so that adding settings changes nothing.
+
+    A class whose defaults have changed names the earlier ones in `hashed_defaults`, so that hashes stay the same.
+    """
     if is_dataclass(config):
-        usual = defaults(type(config))
+        usual = {**defaults(type(config)), **getattr(config, "hashed_defaults", {})}
         values = {f.name: getattr(config, f.name) for f in fields(config)}
         unusual = {name: essence(value) for name, value in values.items() if name not in usual or usual[name] != value}
         return {"kind": type(config).__name__} | unusual

@@ -13,8 +13,8 @@ DecoderName = Annotated[
     typer.Option(
         "--decoder",
         metavar="NAME",
-        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam, beam:N. Default: the best one "
-        "for the model.",
+        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam, beam:N. Default: the one "
+        "that drethtr calibrate chose for the model, ctc or joint.",
     ),
 ]
 LanguageNames = Annotated[

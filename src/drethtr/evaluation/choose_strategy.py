@@ -20,7 +20,6 @@ from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.joint import ScoredText
-from drethtr.recognition.search.names import USUAL_JOINT
 from drethtr.recognition.search.scorer import LanguageScorer
 from drethtr.recognition.search.strategies import CTC, DEFAULT_WEIGHTS, Joint
 from drethtr.recognition.search.strategy import Strategy, View
@@ -92,7 +91,7 @@ def try_strategies(
     Lines that are read in pieces are skipped. `advance` is called after each of many steps with the number of lines
     read.
     """
-    usual = replace(USUAL_JOINT, ctc_weight=CTC_WEIGHTS[0], language_weight=0.0)
+    usual = Joint(ctc_weight=CTC_WEIGHTS[0], language_weight=0.0)
     recognizer = open_model(model, usual)
     language_weights = language_weights_of(model, recognizer.network, [sample.text for sample in samples])
     usual = replace(usual, language_weight=language_weights[0])

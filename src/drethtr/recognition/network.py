@@ -2,7 +2,7 @@
 
 Two backends implement it: `drethtr.recognition.onnx` computes with onnxruntime and is the default;
 `drethtr.network.backend` computes with torch, for training, CUDA and research networks. Search, confidences and the
-recognizer know only this protocol, so both backends give the same texts (tests/recognition/onnx).
+recognizer know only this protocol. The numbers of both backends agree to rounding (tests/recognition/onnx).
 
 Shapes, everywhere in this file: B lines; R rows: lines times beams, with the beams of a line next to each other; V
 tokens of the vocabulary.

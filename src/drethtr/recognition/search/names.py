@@ -1,21 +1,16 @@
 """Names of strategies, for the command line and `Recognizer.load`: `joint`, `beam:5`."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import load_plugins
 from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 
-USUAL_JOINT = Joint(candidates=12, corrections=2)
-"""The strategy named `joint`: more candidates or corrections avoid hardly any errors. The defaults of `Joint` itself
-never change, because the hash of a model omits settings that have their default."""
-
 NAMES: dict[str, Strategy] = {
     "ctc": CTC(),
-    "joint": USUAL_JOINT,
-    "careful": replace(USUAL_JOINT, candidates=4, stretches=(1.0, 0.8, 1.2)),  # 4 at each width
+    "joint": Joint(),
+    "careful": Joint(candidates=4, stretches=(1.0, 0.8, 1.2)),  # 4 at each width
     "greedy": Greedy(),
     "verified": VerifiedDrafts(),
     "beam": Beam(),

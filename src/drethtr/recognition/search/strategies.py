@@ -9,7 +9,7 @@ Beam(5)              beam search with the decoder
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
@@ -219,17 +219,18 @@ class Joint(Strategy):
         corrections: Further passes of the decoder, which try changes of the best text where the decoder nearly
             preferred another token, or combine those that help.
         stretches: Widths at which lines are seen, relative to the usual one. Log-probabilities are averaged over them:
-            three widths make fewer errors than one, and take three times as long or more.
+            three widths make fewer errors than one, and take more than twice as long.
         language_weight: 0 for a model without a language model that was not trained on prose.
     """
 
-    candidates: int = 4
+    candidates: int = 12
     ctc_weight: float | None = None
-    corrections: int = 6
+    corrections: int = 2
     stretches: tuple[float, ...] = (1.0,)
     language_weight: float | None = None
 
     needs_ctc: ClassVar[bool] = True
+    hashed_defaults: ClassVar[Mapping[str, int]] = {"candidates": 4, "corrections": 6}
 
     def __post_init__(self) -> None:
         if not 1 <= self.candidates <= 100:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -25,9 +25,6 @@ from drethtr.research.commands.bench.choices import (
     opened,
     read_lines,
 )
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer()
 
