@@ -77,7 +77,10 @@ def to_run(command):
 
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-TIME = re.compile(r"\d+(?:\.\d+)?(?= ?s\b| minutes?\b)|(?<=\"seconds\": )\d+(?:\.\d+)?|\d{4}-\d\d-\d\d(T[\d:]+Z?)?")
+TIME = re.compile(
+    r"\d+(?:\.\d+)?(?= ?s\b| minutes?\b)|(?<=\"seconds\": )\d+(?:\.\d+)?"
+    r"|\d{4}-\d\d-\d\d(?:T[\d:.]+(?:\+[\d:]+)?)?"
+)
 
 
 def unsaid(shown, heard):

@@ -52,7 +52,9 @@ def evaluate(
     ] = False,
     lines: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="For --end-to-end and --align: line segmentation; auto ignores given lines."),
+        typer.Option(
+            metavar="NAME", help="For --end-to-end and --align: line segmentation, such as rapid (default) or given."
+        ),
     ] = None,
     search: Annotated[bool, typer.Option("--search", help="Evaluate keyword search (drethtr search) instead.")] = False,
     among: Annotated[
@@ -104,7 +106,7 @@ def evaluate(
         raise ConfigError("--fit needs --check; add it, or leave out --fit")
     if end_to_end and limit is not None:
         raise ConfigError("--end-to-end evaluates whole pages; leave out --limit, which is for lines")
-    segmentation = segmentation_named(lines or "auto") if end_to_end else None
+    segmentation = segmentation_named(lines or "rapid") if end_to_end else None
     pages = open_known(data, lines, limit, seed) if align else None
     recognizer = load_recognizer(
         model,

@@ -1,13 +1,12 @@
 """Evaluate on whole pages: open pages with known texts, find and read their lines, and compare."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
 from drethtr.evaluation.end_to_end import PageCounts, compare_pages
 from drethtr.pages.inputs import files_of
-from drethtr.pages.segmentation import GivenLines, Segmentation
+from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
@@ -41,16 +40,18 @@ def read_and_compare(
     segmentation: Segmentation,
     report: Callable[[Original, Page], object] = lambda original, page: None,
 ) -> Mapping[str, PageCounts]:
-    """The errors on each page, by the name of its file. Lines are found, unless `segmentation` asks for those given.
+    """The errors on each page, by the name of its file.
 
     Args:
         report: Called with every page that was read.
+
+    Raises:
+        DataError: if `segmentation` needs lines that a page does not have.
     """
     counts = {}
     for original in pages:
         reference = texts_of(original)
-        source = original if isinstance(segmentation, GivenLines) else replace(original, has_lines=False)
-        read = transcribe(source, recognizer, segmentation.finder(original))
+        read = transcribe(segmentation.prepare(original), recognizer, segmentation.finder(original))
         report(original, read)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])
     return counts
