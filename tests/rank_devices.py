@@ -20,7 +20,7 @@ from drethtr.training.devices import Devices
 def refusal(devices: Devices, parts: int) -> str:
     """The error from sharing a number of parts."""
     try:
-        return f"shared: {devices.share(parts)}"
+        return f"shared: {devices.local_parts(parts)}"
     except ConfigError as error:
         return str(error)
 
@@ -30,6 +30,6 @@ if __name__ == "__main__":
     rank = own.accelerator.process_index
     network = nn.Sequential(nn.Conv2d(1, 3, 1), nn.BatchNorm2d(1, momentum=1.0))
     network[1](torch.full((2, 1, 4, 4), float(rank)))
-    own.level(network)
-    found = {"mean": network[1].running_mean.tolist(), "share": list(own.share(4)), "refusal": refusal(own, 3)}
+    own.average_batch_norms(network)
+    found = {"mean": network[1].running_mean.tolist(), "share": list(own.local_parts(4)), "refusal": refusal(own, 3)}
     (Path(sys.argv[1]) / f"{rank}.json").write_text(json.dumps(found))

@@ -27,7 +27,9 @@ def share(run: RunConfig, streams: int, chunks: int, devices: Devices) -> dict[i
     batches = Batches(mixture, run.preparation, tokenizer, run.batches, run.augmentation)
     places = beginnings(streams)
     texts = defaultdict(list)
-    for part, stream in zip(devices.share(streams), open_streams(batches, places, devices, workers=0), strict=True):
+    for part, stream in zip(
+        devices.local_parts(streams), open_streams(batches, places, devices, workers=0), strict=True
+    ):
         chunk = places[part].chunk
         while chunk < chunks:
             after, batch = next(stream)

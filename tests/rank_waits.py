@@ -10,6 +10,6 @@ from drethtr.training.devices import Devices
 if __name__ == "__main__":
     distributed_c10d.default_pg_timeout = timedelta(seconds=1)  # by default half an hour
     devices = Devices.open("cpu")
-    if devices.leads:
+    if devices.is_main:
         time.sleep(3)
-    devices.agree(False)
+    devices.barrier()

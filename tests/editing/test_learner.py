@@ -21,7 +21,7 @@ from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import save_model
 from drethtr.recognition.search.strategies import Greedy
 from drethtr.text.tokenizer import EOS
-from drethtr.training.journal import Diary
+from drethtr.training.metrics_log import MetricsLog
 
 PAGES = 7
 
@@ -84,8 +84,8 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
 
 def test_progress_is_what_the_training_says(tmp_path):
     assert share_seen(tmp_path) == 0
-    with closing(Diary(tmp_path / "20_lines", total=64, seen=0)) as diary:
-        diary.record("train", 16, total=1.5)
+    with closing(MetricsLog(tmp_path / "20_lines", total=64, seen=0)) as log:
+        log.record("train", 16, total=1.5)
         assert share_seen(tmp_path) == 0.25
 
 

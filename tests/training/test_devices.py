@@ -120,4 +120,4 @@ def test_no_line_is_lost_or_seen_twice_in_an_epoch(data: Path) -> None:
 
 def test_a_single_process_computes_all_parts() -> None:
     devices = Devices.open("cpu")
-    assert (devices.processes, devices.leads, list(devices.share(3))) == (1, True, [0, 1, 2])
+    assert (devices.processes, devices.is_main, list(devices.local_parts(3))) == (1, True, [0, 1, 2])

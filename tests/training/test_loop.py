@@ -16,9 +16,9 @@ from drethtr.base.atomic import tidied
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.weights import read_metadata, read_tensors, write_tensors
-from drethtr.training import journal
-from drethtr.training.journal import Diary
+from drethtr.training import metrics_log
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
+from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.run import RunConfig, ValidationConfig
 
 FONTS = Path(__file__).parents[1] / "fonts"
@@ -86,8 +86,8 @@ def test_models_of_another_run_are_not_replaced(there, data, monkeypatch):
 def test_metrics_after_the_last_snapshot_are_rewritten(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text("".join(f'{{"kind": "validation", "samples": {seen}}}\n' for seen in (16, 32, 48)))
-    with closing(Diary(data, total=64, seen=16)) as diary:
-        diary.record("validation", 32)
+    with closing(MetricsLog(data, total=64, seen=16)) as log:
+        log.record("validation", 32)
     assert [json.loads(line)["samples"] for line in metrics.read_text().splitlines()] == [16, 32]
 
 
@@ -100,24 +100,24 @@ def test_a_decoder_that_the_network_cannot_serve_is_refused_before_anything_is_l
 def test_half_a_record_is_no_record(data):
     metrics = data / "metrics.jsonl"
     metrics.write_text('{"kind": "train", "samples": 4}\n{"kind": "trai')
-    with closing(Diary(data, total=8, seen=4)) as diary:
-        diary.record("validation", 8)
+    with closing(MetricsLog(data, total=8, seen=4)) as log:
+        log.record("validation", 8)
     assert [json.loads(line)["samples"] for line in metrics.read_text().splitlines()] == [4, 8]
 
 
 def test_rates_are_said_in_percent_and_written_as_they_are(data, capsys):
-    with closing(Diary(data, total=1815, seen=0)) as diary:
-        diary.validated(113, {"all": 0.0173, "mine": 0.0173})
+    with closing(MetricsLog(data, total=1815, seen=0)) as log:
+        log.record_validation(113, {"all": 0.0173, "mine": 0.0173})
     assert capsys.readouterr().err == "113 of 1,815 lines seen, validation CER 1.73 % (mine 1.73 %)\n"
     [record] = map(json.loads, (data / "metrics.jsonl").read_text().splitlines())
     assert (record["kind"], record["samples"], record["all"], record["mine"]) == ("validation", 113, 0.0173, 0.0173)
 
 
 def test_a_log_shows_progress_and_remaining_time(data, capsys, monkeypatch):
-    monkeypatch.setattr(journal, "EVERY", 0.0)
-    with closing(Diary(data, total=400, seen=100)) as diary:
-        diary.validated(100, {"all": 0.25, "mine": 0.25})
-        diary.advance(16, text=0.5, ctc=1.25)
+    monkeypatch.setattr(metrics_log, "EVERY", 0.0)
+    with closing(MetricsLog(data, total=400, seen=100)) as log:
+        log.record_validation(100, {"all": 0.25, "mine": 0.25})
+        log.advance(16, text=0.5, ctc=1.25)
     told = capsys.readouterr().err.splitlines()[-1]
     assert re.fullmatch(
         r"116 of 400 lines seen, text loss 0\.500, ctc loss 1\.250, validation CER 25\.00 %, \d+ seconds? left", told

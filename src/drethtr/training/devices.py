@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 AMPERE = (8, 0)
 """CUDA compute capability from which devices support bfloat16."""
 
-PATIENCE = timedelta(days=7)
+TIMEOUT = timedelta(days=7)
 """How long processes wait for each other: one reads validation or test lines while the others are idle."""
 
 
@@ -48,24 +48,24 @@ class Devices:
             raise MissingExtraError("accelerate", "train") from error
         device = device_called(device)
         torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
-        # With `broadcast_buffers`, only batch norms of the first process would count; `level` averages them.
-        wishes = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
-        patient = InitProcessGroupKwargs(timeout=PATIENCE)
-        accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[wishes, patient])
-        atexit.register(leave)
+        # `broadcast_buffers` would copy the batch norms of the main process; `average_batch_norms` averages them.
+        ddp = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)
+        group = InitProcessGroupKwargs(timeout=TIMEOUT)
+        accelerator = Accelerator(cpu=device.type == "cpu", kwargs_handlers=[ddp, group])
+        atexit.register(close_process_group)
         return cls(accelerator.device if accelerator.num_processes > 1 else device, accelerator)
 
     @property
     def processes(self) -> int:
-        """Number of processes that train together."""
+        """The number of processes, called world size in torch."""
         return int(self.accelerator.num_processes)
 
     @property
-    def leads(self) -> bool:
+    def is_main(self) -> bool:
         """Whether this is the process that reports, validates and saves."""
         return bool(self.accelerator.is_main_process)
 
-    def share(self, parts: int) -> range:
+    def local_parts(self, parts: int) -> range:
         """The batches of a step that are computed in this process.
 
         Raises:
@@ -79,46 +79,51 @@ class Devices:
         own = parts // self.processes
         return range(self.accelerator.process_index * own, (self.accelerator.process_index + 1) * own)
 
-    def together(self, objective: Objective) -> nn.Module:
-        """The objective, with gradients averaged over the processes."""
+    def wrap_ddp(self, objective: Objective) -> nn.Module:
+        """Wrap the objective for data-parallel training, which averages its gradients over the processes."""
         with warnings.catch_warnings():  # accelerate knows only the name that torch 2.13 replaces
             warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
             prepared: nn.Module = self.accelerator.prepare_model(objective, device_placement=False)
         return prepared
 
-    def keep_to_itself(self, objective: nn.Module) -> AbstractContextManager[None]:
+    def no_sync(self, objective: nn.Module) -> AbstractContextManager[None]:
         """A context that accumulates gradients without averaging them: for all but the last batch of a step."""
         context: AbstractContextManager[None] = self.accelerator.no_sync(objective)
         return context
 
-    def level(self, network: nn.Module) -> None:
-        """Average the statistics of batch norms over the processes."""
+    def average_batch_norms(self, network: nn.Module) -> None:
+        """Average the running means and variances of batch norms over the processes."""
         if self.processes == 1:
             return
         norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm2d) and module.training]
-        seen = [values for norm in norms for values in (norm.running_mean, norm.running_var) if values is not None]
-        if seen:
-            means = self.total(torch.cat(seen)) / self.processes
-            for own, mean in zip(seen, torch.split(means, [len(values) for values in seen]), strict=True):
+        buffers = [values for norm in norms for values in (norm.running_mean, norm.running_var) if values is not None]
+        if buffers:
+            means = self.all_reduce(torch.cat(buffers)) / self.processes
+            sizes = [len(values) for values in buffers]
+            for own, mean in zip(buffers, torch.split(means, sizes), strict=True):
                 own.copy_(mean)
 
-    def total(self, values: Tensor) -> Tensor:
+    def all_reduce(self, values: Tensor) -> Tensor:
         """The sum over the processes."""
         if self.processes == 1:
             return values
         summed: Tensor = self.accelerator.reduce(values.to(self.device), "sum")
         return summed
 
-    def gathered(self, rows: Tensor) -> Tensor:
+    def all_gather(self, rows: Tensor) -> Tensor:
         """The rows of all processes, in order of rank."""
         if self.processes == 1:
             return rows
         every: Tensor = self.accelerator.gather(rows.to(self.device))
         return every.cpu()
 
-    def agree(self, wish: bool) -> bool:
-        """Whether any process wishes it; all get the same answer."""
-        return bool(self.total(torch.tensor(int(wish))) > 0)
+    def any_process(self, condition: bool) -> bool:
+        """Whether the condition holds in any process; all get the same answer."""
+        return bool(self.all_reduce(torch.tensor(int(condition))) > 0)
+
+    def barrier(self) -> None:
+        """Wait until all processes get here."""
+        self.any_process(False)
 
     def precision(self, bfloat16: bool) -> AbstractContextManager[object]:
         """A context in which the network computes in bfloat16, or in its own precision."""
@@ -127,9 +132,9 @@ class Devices:
     def gains_from_bfloat16(self) -> bool:
         """Whether bfloat16 makes training clearly faster on all processes: known for GPUs, measured otherwise."""
         if self.device.type == "cuda":  # a quick measurement would only time the kernel launches
-            return not self.agree(torch.cuda.get_device_capability(self.device) < AMPERE)
+            return not self.any_process(torch.cuda.get_device_capability(self.device) < AMPERE)
         wide, narrow = (self.seconds(bfloat16) for bfloat16 in (False, True))
-        return not self.agree(narrow > 0.8 * wide)
+        return not self.any_process(narrow > 0.8 * wide)
 
     def seconds(self, bfloat16: bool) -> float:
         """The shortest time for forward and backward passes of a typical convolution and projection.
@@ -151,7 +156,7 @@ class Devices:
         return min(times)
 
 
-def leave() -> None:
-    """Leave the process group cleanly; its communication threads would otherwise crash this process at exit."""
+def close_process_group() -> None:
+    """Destroy the process group; its communication threads would otherwise crash this process at exit."""
     if distributed.is_available() and distributed.is_initialized():
         distributed.destroy_process_group()

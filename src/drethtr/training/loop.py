@@ -23,7 +23,7 @@ from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batch, Batches
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.stream import Position, beginnings, stream
-from drethtr.training.journal import Diary, Journal
+from drethtr.training.metrics_log import MetricsLog, TrainingLog
 from drethtr.training.objective import BatchCounts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
@@ -62,7 +62,7 @@ def train(
         DataError: if training or validation lines cannot be used, or another program is training into the folder.
     """
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
-    with claimed(output / SNAPSHOT) if devices.leads else nullcontext():
+    with claimed(output / SNAPSHOT) if devices.is_main else nullcontext():
         return trained(run, output, devices, resume=resume, workers=workers, minutes=minutes)
 
 
@@ -85,11 +85,11 @@ def trained(
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
-    journal = Diary(output, run.samples, progress.samples) if devices.leads else Journal()
-    journal.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {model.tokenizer.size} tokens")
-    with closing(journal):
-        if run.validation.at_start and not progress.step and devices.leads:
-            progress = validate(validator, averaged(model, learner, progress, run), output, journal, progress)
+    log = MetricsLog(output, run.samples, progress.samples) if devices.is_main else TrainingLog()
+    log.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {model.tokenizer.size} tokens")
+    with closing(log):
+        if run.validation.at_start and not progress.step and devices.is_main:
+            progress = validate(validator, averaged(model, learner, progress, run), output, log, progress)
         stopping = over(run, progress)
         while not stopping:
             waiting = time.monotonic()
@@ -105,15 +105,15 @@ def trained(
                 left_out=progress.left_out + left_out,
                 seconds=progress.seconds + time.monotonic() - waiting,
             )
-            report(journal, losses, counts, progress, begun - waiting)
+            report(log, losses, counts, progress, begun - waiting)
             if progress.samples >= run.samples or progress.samples - progress.validated >= run.validation.every:
-                if devices.leads:
-                    progress = validate(validator, averaged(model, learner, progress, run), output, journal, progress)
+                if devices.is_main:
+                    progress = validate(validator, averaged(model, learner, progress, run), output, log, progress)
                 progress = replace(progress, validated=progress.samples)
-            stopping = devices.agree(over(run, progress) or time.monotonic() > deadline)
+            stopping = devices.any_process(over(run, progress) or time.monotonic() > deadline)
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
-                if devices.leads:
+                if devices.is_main:
                     save_model(averaged(model, learner, progress, run)[0], output / LATEST)
                     save_snapshot(snapshot, learner, progress, *settings)
     return output / BEST
@@ -167,7 +167,7 @@ def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Mod
     network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     run.tuning.begin(network)
     average = MovingAverage(network, run.optimizer.average)
-    objective = devices.together(Objective(network, run.loss))
+    objective = devices.wrap_ddp(Objective(network, run.loss))
     return model, Learner(network, objective, average, make_optimizer(network, run.optimizer))
 
 
@@ -187,7 +187,7 @@ def open_streams(
     batches: Batches, positions: Sequence[Position], devices: Devices, workers: int
 ) -> list[Iterator[tuple[Position, Batch]]]:
     """The streams of this process, among those that share all batches."""
-    share = devices.share(len(positions))
+    share = devices.local_parts(len(positions))
     return [stream(batches, start=positions[part], every=len(positions), workers=workers) for part in share]
 
 
@@ -196,13 +196,15 @@ def count(own: Sequence[Batch], devices: Devices) -> tuple[BatchCounts, int]:
     lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
     left_out = sum(batch.left_out for batch in own)
     prose = sum(batch.prose.shape[0] + int((batch.prose != PAD).sum()) for batch in own if batch.prose is not None)
-    *counts, left_out = devices.total(torch.tensor([lines, characters, characters + lines, prose, left_out])).tolist()
+    *counts, left_out = devices.all_reduce(
+        torch.tensor([lines, characters, characters + lines, prose, left_out])
+    ).tolist()
     return BatchCounts(*counts), left_out
 
 
 def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...]:
     """The positions of all streams, of which this process knows its own."""
-    return tuple(Position(*position) for position in devices.gathered(torch.tensor(own)).tolist())
+    return tuple(Position(*position) for position in devices.all_gather(torch.tensor(own)).tolist())
 
 
 def learn(
@@ -222,9 +224,9 @@ def learn(
     in_training(learner.network)
     learner.optimizer.zero_grad(set_to_none=True)
     losses = torch.zeros(len(Losses._fields), device=devices.device)
-    for number, (part, batch) in enumerate(zip(devices.share(run.batches_per_step), own, strict=True)):
+    for number, (part, batch) in enumerate(zip(devices.local_parts(run.batches_per_step), own, strict=True)):
         torch.manual_seed(int(np.random.SeedSequence((run.seed, progress.step, part)).generate_state(1)[0]))
-        with nullcontext() if number + 1 == len(own) else devices.keep_to_itself(learner.objective):
+        with nullcontext() if number + 1 == len(own) else devices.no_sync(learner.objective):
             with devices.precision(progress.bfloat16):
                 parts: Losses = learner.objective(to_device(batch, devices.device), counts)
             (parts.total * devices.processes).backward()  # type: ignore[no-untyped-call]  # for they are averaged
@@ -237,9 +239,9 @@ def learn(
         )
     with devices.precision(progress.bfloat16):
         learner.optimizer.step()
-    devices.level(learner.network)
+    devices.average_batch_norms(learner.network)
     learner.average.follow(learner.network, progress.step + 1)
-    return Losses(*devices.total(losses))
+    return Losses(*devices.all_reduce(losses))
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
@@ -248,13 +250,13 @@ def to_device(batch: Batch, device: torch.device) -> Batch:
     return Batch(*tensors)
 
 
-def report(journal: Journal, losses: Losses, counts: BatchCounts, progress: Progress, loading: float) -> None:
+def report(log: TrainingLog, losses: Losses, counts: BatchCounts, progress: Progress, loading: float) -> None:
     """Report progress; `loading` is the time in seconds that the step waited for its batch."""
-    journal.advance(counts.lines, text=float(losses.text), ctc=float(losses.ctc))
+    log.advance(counts.lines, text=float(losses.text), ctc=float(losses.ctc))
     if progress.step % 20 == 0:
         values = {name: round(float(value), 4) for name, value in losses._asdict().items()}
         rate = progress.samples / max(progress.seconds, 1e-9)
-        journal.record(
+        log.record(
             "train",
             progress.samples,
             **values,
@@ -272,7 +274,7 @@ def averaged(model: Model, learner: Learner[DRetHTR], progress: Progress, run: R
 
 
 def validate(
-    validator: Validator, averaged: tuple[Model, DRetHTR], output: Path, journal: Journal, progress: Progress
+    validator: Validator, averaged: tuple[Model, DRetHTR], output: Path, log: TrainingLog, progress: Progress
 ) -> Progress:
     """Read the validation lines, and keep the weights if they are the best so far."""
     model, network = averaged
@@ -280,7 +282,7 @@ def validate(
     cer = scores.overall.cer
     found = {**scores.sets, "all": scores.overall}
     rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
-    journal.validated(progress.samples, rates)
+    log.record_validation(progress.samples, rates)
     if progress.best is not None and cer >= progress.best:
         return replace(progress, stale=progress.stale + 1)
     card = {**model.card, "validation_cer": rates}

@@ -7,7 +7,7 @@ from pathlib import Path
 from drethtr.base.errors import ConfigError
 from drethtr.research.benchmarks.report import machine
 from drethtr.research.tables.result import Result
-from drethtr.research.tables.stage import Conditions, wait_for_all
+from drethtr.research.tables.stage import Conditions
 from drethtr.research.tables.table import PaperTable, TableRow
 from drethtr.training.devices import Devices
 
@@ -15,9 +15,9 @@ from drethtr.training.devices import Devices
 def with_material(conditions: Conditions) -> Conditions:
     """Add the data that the scale generates, in one process, to the conditions."""
     devices, made = Devices.open(conditions.device), conditions.folder / "made"
-    if devices.leads:
+    if devices.is_main:
         conditions.scale.material(conditions.material, made)
-    wait_for_all(devices)
+    devices.barrier()
     return replace(conditions, material=conditions.scale.material(conditions.material, made))
 
 
@@ -66,14 +66,14 @@ def run_row(table: PaperTable, row: TableRow, seed: int, conditions: Conditions)
     """Run a row and store its result; of several processes, one measures and the others wait."""
     row.experiment.prepare(conditions, seed)
     devices = Devices.open(conditions.device)
-    if devices.leads:
+    if devices.is_main:
         outcome = row.experiment.measure(conditions, seed)
         fingerprint = row.experiment.fingerprint(conditions, seed)
         result = Result(
             table=table.name, row=row.name, seed=seed, fingerprint=fingerprint, outcome=outcome, machine=machine()
         )
         result.save(result_path(conditions.folder, table, row, seed))
-    wait_for_all(devices)
+    devices.barrier()
 
 
 def result_path(folder: Path, table: PaperTable, row: TableRow, seed: int) -> Path:

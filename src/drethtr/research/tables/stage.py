@@ -116,17 +116,12 @@ def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
     conditions.say(f"training {run.samples:,} lines in {folder}")
     best = train(run, folder, resume=True, device=conditions.device, workers=conditions.workers)
     devices = Devices.open(conditions.device)
-    wait_for_all(devices)
-    if devices.leads:
+    devices.barrier()
+    if devices.is_main:
         record = {"runs": [config.to_dict(run) for run in stage.runs], "card": dict(load_model(best).card)}
         with atomic_write(folder / FINISHED) as unfinished:
             unfinished.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         for name in (SNAPSHOT, LATEST):
             (folder / name).unlink(missing_ok=True)
-    wait_for_all(devices)
+    devices.barrier()  # so that the others can load what the main process has saved
     return best
-
-
-def wait_for_all(devices: Devices) -> None:
-    """Wait for all processes, so that the others can load what one has saved."""
-    devices.agree(False)

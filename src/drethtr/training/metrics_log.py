@@ -17,8 +17,8 @@ EVERY = 30.0
 """Seconds between lines of progress where there is no bar."""
 
 
-class Journal:
-    """Receives the reports of a run; this base class discards them, for processes other than the first."""
+class TrainingLog:
+    """Receives the reports of a run; this base class discards them, for processes other than the main one."""
 
     def record(self, kind: str, samples: int, **values: float | int | str | None) -> None:
         """Write one record; numbers also go to TensorBoard."""
@@ -26,7 +26,7 @@ class Journal:
     def advance(self, lines: int, **shown: float) -> None:
         """Advance the progress bar."""
 
-    def validated(self, samples: int, rates: Mapping[str, float]) -> None:
+    def record_validation(self, samples: int, rates: Mapping[str, float]) -> None:
         """Write and print the error rates of the validation lines, overall and by set."""
 
     def say(self, text: str) -> None:
@@ -42,7 +42,7 @@ def records_until(seen: int, metrics: bytes) -> bytes:
     return b"".join(record for record in whole if json.loads(record)["samples"] <= seen)
 
 
-class Diary(Journal):
+class MetricsLog(TrainingLog):
     """Writes the metrics of a run of `total` lines to `folder`; a run resumed after `seen` lines appends."""
 
     def __init__(self, folder: Path, total: int, seen: int) -> None:
@@ -92,7 +92,7 @@ class Diary(Journal):
         rest = max(self.total - self.seen, 0) * (time.monotonic() - self.begun) / max(self.seen - self.first, 1)
         return ", ".join([*parts, f"{in_words(rest)} left"])
 
-    def validated(self, samples: int, rates: Mapping[str, float]) -> None:
+    def record_validation(self, samples: int, rates: Mapping[str, float]) -> None:
         self.cer = rates["all"]
         self.record("validation", samples, **rates)
         overall, sets = rates["all"], [f"{name} {100 * cer:.2f} %" for name, cer in rates.items() if name != "all"]
