@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -133,7 +132,9 @@ class TorchNetwork:
         return self.text.initial_state(memory.kept)
 
     @torch.inference_mode()
-    def step(self, memory: wall.ImageMemory, tokens: wall.Tokens, state: DecoderState) -> tuple[wall.Logits, Any]:
+    def step(
+        self, memory: wall.ImageMemory, tokens: wall.Tokens, state: DecoderState
+    ) -> tuple[wall.Logits, DecoderState]:
         with memory_errors():
             last = torch.from_numpy(tokens).to(self.device)[:, None]
             logits, state = self.text.decode_text(last, memory.kept, state)

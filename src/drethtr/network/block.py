@@ -7,13 +7,12 @@ then it processes the text, any number of tokens at a time, in `text`.
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any
 
 from torch import Tensor, nn
 
 from drethtr.network.attention import KeyValue, build_prior
 from drethtr.network.fusion import CrossAttention, ImageAttention, ModalityFusion, TextMixing
-from drethtr.network.mixer import build_mixer, build_past
+from drethtr.network.mixer import MixerState, PastMixer, TextMixer, build_mixer, build_past
 from drethtr.network.output import build_output
 from drethtr.network.tree import Tree
 from drethtr.recognition.architecture import ArchitectureConfig, DecoderOnly, EncoderDecoder, NetworkConfig
@@ -44,13 +43,13 @@ class Block(nn.Module, ABC):
         """The keys and values that `image` returns, without computing the image tokens after the layer."""
 
     @abstractmethod
-    def initial_state(self, like: KeyValue) -> Any:
+    def initial_state(self, like: KeyValue) -> MixerState:
         """The state before the first text token, with as many rows as `like`."""
 
     @abstractmethod
     def text(
-        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any, tree: Tree | None = None
-    ) -> tuple[Tensor, Any]:
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: MixerState, tree: Tree | None = None
+    ) -> tuple[Tensor, MixerState]:
         """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and its next state."""
 
 
@@ -60,10 +59,11 @@ class FusedBlock(Block):
     def __init__(self, config: NetworkConfig, layer: int) -> None:
         super().__init__()
         position = config.position(layer)
+        mixer: TextMixer[MixerState] = build_mixer(config.mixer, position, config.width)
         self.fusion = ModalityFusion(
             config.width,
             config.heads,
-            build_mixer(config.mixer, position, config.width),
+            mixer,
             build_prior(config.prior, position),
             build_output(config.output, config.width, config.heads),
             config.dropout,
@@ -80,12 +80,12 @@ class FusedBlock(Block):
     def kept_of_image(self, x: Tensor) -> KeyValue:
         return self.fusion.split_heads(self.fusion_norm(x))[1]
 
-    def initial_state(self, like: KeyValue) -> Any:
+    def initial_state(self, like: KeyValue) -> MixerState:
         return self.fusion.text_mixer.initial_state(like)
 
     def text(
-        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any, tree: Tree | None = None
-    ) -> tuple[Tensor, Any]:
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: MixerState, tree: Tree | None = None
+    ) -> tuple[Tensor, MixerState]:
         mixed, state = self.fusion.text(self.fusion_norm(x), image, mask, state, tree)
         x = x + mixed
         return x + self.feed_forward(x), state
@@ -96,7 +96,7 @@ class CrossBlock(Block):
 
     def __init__(self, config: NetworkConfig, layer: int) -> None:
         super().__init__()
-        mixer = build_past(config.mixer, config.position(layer), config.width)
+        mixer: PastMixer[MixerState] = build_past(config.mixer, config.position(layer), config.width)
         output = build_output(config.output, config.width, config.heads)
         self.mixing = TextMixing(config.width, config.heads, mixer, output, config.dropout, config.weight_dropout)
         self.mixing_norm = nn.LayerNorm(config.width)
@@ -110,12 +110,12 @@ class CrossBlock(Block):
     def kept_of_image(self, x: Tensor) -> KeyValue:
         return self.cross.kept_of_image(x)
 
-    def initial_state(self, like: KeyValue) -> Any:
+    def initial_state(self, like: KeyValue) -> MixerState:
         return self.mixing.text_mixer.initial_state(like)
 
     def text(
-        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: Any, tree: Tree | None = None
-    ) -> tuple[Tensor, Any]:
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: MixerState, tree: Tree | None = None
+    ) -> tuple[Tensor, MixerState]:
         mixed, state = self.mixing(self.mixing_norm(x), state, tree)
         x = x + mixed
         x = x + self.cross(self.cross_norm(x), image, mask)

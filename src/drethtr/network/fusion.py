@@ -4,17 +4,15 @@
 work: `ImageAttention` in the encoder, `TextMixing` and `CrossAttention` in the decoder.
 """
 
-from typing import Any, TypeVar
+from typing import Generic
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from drethtr.network.attention import ImagePrior, KeyValue, attend_image
-from drethtr.network.mixer import PastMixer, TextMixer
+from drethtr.network.mixer import PastMixer, State, TextMixer
 from drethtr.network.output import Output
 from drethtr.network.tree import Tree
-
-State = TypeVar("State")
 
 
 class HeadProjections(nn.Module):
@@ -47,14 +45,14 @@ def joined(heads: Tensor) -> Tensor:
     return heads.transpose(1, 2).flatten(2)
 
 
-class ModalityFusion(HeadProjections):
+class ModalityFusion(HeadProjections, Generic[State]):
     """Image tokens attend to the image, text tokens to the image and the text before them."""
 
     def __init__(
         self,
         width: int,
         heads: int,
-        text_mixer: TextMixer[Any],
+        text_mixer: TextMixer[State],
         image_prior: ImagePrior,
         output: Output,
         dropout: float,
@@ -96,14 +94,14 @@ class ImageAttention(HeadProjections):
         return self.project(joined(self.image_prior(q, own, mask, self.dropped())))
 
 
-class TextMixing(HeadProjections):
+class TextMixing(HeadProjections, Generic[State]):
     """Text tokens attend to the text before them, in the decoder of an encoder-decoder."""
 
     def __init__(
         self,
         width: int,
         heads: int,
-        text_mixer: PastMixer[Any],
+        text_mixer: PastMixer[State],
         output: Output,
         dropout: float,
         weight_dropout: float,

@@ -24,6 +24,9 @@ from drethtr.recognition.decay import LayerPosition
 
 State = TypeVar("State")
 
+MixerState = Recollection | TextCache
+"""The state of a mixer of this file: of retention, or of softmax attention."""
+
 
 class PastMixer(nn.Module, ABC, Generic[State]):
     """Attends from text tokens to the preceding text. `dropout` applies to single weights."""
@@ -228,31 +231,31 @@ class JointSoftmaxMixer(TextMixer[TextCache]):
 
 @singledispatch
 def build_mixer(config: MixerConfig, position: LayerPosition, width: int) -> TextMixer[Any]:
-    """Build the mixer of a layer that sees image and text."""
+    """Build the mixer of a layer that sees image and text; the config determines the class of its state."""
     return SummedMixer(build_past(config, position, width))
 
 
 @build_mixer.register
-def joint(config: JointSoftmax, position: LayerPosition, width: int) -> TextMixer[Any]:
+def joint(config: JointSoftmax, position: LayerPosition, width: int) -> TextMixer[TextCache]:
     """Build one softmax over image and text."""
     return JointSoftmaxMixer(build_fade(config.fade, position))
 
 
 @singledispatch
 def build_past(config: MixerConfig, position: LayerPosition, width: int) -> PastMixer[Any]:
-    """Build the mixer of a layer that sees text only."""
+    """Build the mixer of a layer that sees text only; the config determines the class of its state."""
     raise TypeError(f"no mixer is registered for {config!r}")
 
 
 @build_past.register
-def retentive(config: Retentive, position: LayerPosition, width: int) -> PastMixer[Any]:
+def retentive(config: Retentive, position: LayerPosition, width: int) -> PastMixer[Recollection]:
     """Build retention."""
     return RetentiveMixer(build_decay(config.decay, position, width), config.normalize)
 
 
 @build_past.register(JointSoftmax)
 @build_past.register(SplitSoftmax)
-def softmax(config: JointSoftmax | SplitSoftmax, position: LayerPosition, width: int) -> PastMixer[Any]:
+def softmax(config: JointSoftmax | SplitSoftmax, position: LayerPosition, width: int) -> PastMixer[TextCache]:
     """Build causal softmax attention."""
     return SoftmaxMixer(build_fade(config.fade, position))
 

@@ -8,7 +8,7 @@ system of the paper: decoder-only or encoder-decoder, retentive or softmax.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ from drethtr.network.backbones import build_backbone
 from drethtr.network.block import Block, EncoderLayer, build_block, build_encoder
 from drethtr.network.ctc import CTCHead, CTCReading
 from drethtr.network.embedding import TextEmbedding, build_positions
+from drethtr.network.mixer import MixerState
 from drethtr.network.padded import valid
 from drethtr.network.tree import Tree
 from drethtr.recognition.architecture import NetworkConfig
@@ -42,7 +43,7 @@ class DecoderState(NamedTuple):
     """The number of tokens so far, and the state of each layer's mixer."""
 
     length: int
-    layers: tuple[Any, ...]
+    layers: tuple[MixerState, ...]
 
 
 class DRetHTR(nn.Module):
@@ -173,8 +174,8 @@ def alone(kept: KeyValue) -> KeyValue:
 
 
 def select_rows(state: State, rows: Tensor) -> State:
-    """Keep, repeat or reorder rows of every tensor in a nested state."""
-    chosen: Any = state
+    """Keep, repeat or reorder rows of every tensor in a nested tuple, which keeps its type."""
+    chosen: object = state
     if isinstance(state, Tensor):
         chosen = state.index_select(0, rows)
     elif isinstance(state, tuple):
