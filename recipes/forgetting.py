@@ -19,7 +19,7 @@ from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.search.strategies import CTC
 from drethtr.training.finetuning import Plan, gather
-from drethtr.training.finetuning.interpolation import interpolated, weights_at_start
+from drethtr.training.finetuning.interpolation import interpolate, weights_at_start
 from drethtr.training.finetuning.language import with_language
 from drethtr.training.finetuning.plan import run_of
 from drethtr.training.loop import LATEST, train
@@ -47,7 +47,7 @@ def rows(start: Path, data: str, out: Path, samples: int, old: Sequence[str], te
     yield " | ".join(["| share of the change", "old n-grams", *(f"{Path(test).stem} CER %" for test in tests)]) + " |"
     yield "|" + (2 + len(tests)) * "---|"
     for share, kept in SHARES:
-        model = replace(with_language(interpolated(before, learned, share), texts, kept), trust=trust)
+        model = replace(with_language(interpolate(before, learned, share), texts, kept), trust=trust)
         recognizer = Recognizer(model, CTC(), precision=Precision.INT8)
         rates = [f"{100 * evaluate(recognizer, open_all([test])).overall.cer:.1f}" for test in tests]
         yield " | ".join([f"| {share:g}", f"{kept:g}", *rates]) + " |"

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from drethtr.base import archive as module
-from drethtr.base.archive import archive_of, as_given, unpack, unpacked
+from drethtr.base.archive import archive_of, as_given, unpack, unpack_once
 from drethtr.base.errors import DataError
 
 
@@ -37,8 +37,8 @@ def entry_of_kind(mode):
 
 def test_files_are_unpacked_once_and_nothing_is_written_beside_them(tmp_path):
     path = pack(tmp_path / "export.zip", ("1.jpg", b"1"), ("page\\1.xml", b"2"), ("empty/", b""))
-    folder = unpacked(path)
-    assert unpacked(path) == folder and names(tmp_path) == ["export.zip"]
+    folder = unpack_once(path)
+    assert unpack_once(path) == folder and names(tmp_path) == ["export.zip"]
     assert below(folder) == ["1.jpg", "page/1.xml"] and folder.name == "export"
     assert (folder / "1.jpg").read_bytes() == b"1"
     assert archive_of(folder / "page" / "1.xml") == path and archive_of(tmp_path / "1.jpg") is None
@@ -47,22 +47,22 @@ def test_files_are_unpacked_once_and_nothing_is_written_beside_them(tmp_path):
 
 def test_a_changed_file_is_unpacked_again(tmp_path):
     path = tmp_path / "a.zip"
-    first = unpacked(pack(path, ("1.jpg", b"1")))
-    second = unpacked(pack(path, ("1.jpg", b"1"), ("2.jpg", b"2")))
+    first = unpack_once(pack(path, ("1.jpg", b"1")))
+    second = unpack_once(pack(path, ("1.jpg", b"1"), ("2.jpg", b"2")))
     assert below(first) == ["1.jpg"] and below(second) == ["1.jpg", "2.jpg"]
 
 
 def test_the_folder_that_holds_all_is_the_export(tmp_path):
     """Hidden files, which macOS adds, do not count."""
     files = ("job/7/Letters/1.jpg", "job/7/Letters/2.jpg", "__MACOSX/job/._1.jpg", "job/.DS_Store")
-    folder = unpacked(pack(tmp_path / "a.zip", *((name, b"1") for name in files)))
+    folder = unpack_once(pack(tmp_path / "a.zip", *((name, b"1") for name in files)))
     assert folder.name == "Letters" and below(folder) == ["1.jpg", "2.jpg"]
 
 
 def test_files_keep_their_times(tmp_path):
     """Pages of a book that were read are known by the time of its file."""
     entry = zipfile.ZipInfo("1.tif", (2001, 2, 3, 4, 5, 6))
-    first, second = (unpacked(pack(tmp_path / name, (entry, b"1"), ("2", b""))) for name in ("a.zip", "b.zip"))
+    first, second = (unpack_once(pack(tmp_path / name, (entry, b"1"), ("2", b""))) for name in ("a.zip", "b.zip"))
     assert first != second
     assert (first / "1.tif").stat().st_mtime_ns == (second / "1.tif").stat().st_mtime_ns
 
@@ -72,32 +72,32 @@ def test_files_keep_their_times(tmp_path):
 )
 def test_a_name_that_leads_elsewhere_is_refused(tmp_path, name):
     with pytest.raises(DataError, match=r"a\.zip: contains an unsafe path"):
-        unpacked(pack(tmp_path / "a.zip", ("good.jpg", b"1"), (name, b"1")))
+        unpack_once(pack(tmp_path / "a.zip", ("good.jpg", b"1"), (name, b"1")))
     assert names(tmp_path) == ["a.zip"]
 
 
 @pytest.mark.parametrize("name", ["", "."])
 def test_a_file_without_a_name_is_refused(tmp_path, name):
     with pytest.raises(DataError, match=r"a\.zip: contains a file without a name"):
-        unpacked(pack(tmp_path / "a.zip", (zipfile.ZipInfo(name), b"1")))
+        unpack_once(pack(tmp_path / "a.zip", (zipfile.ZipInfo(name), b"1")))
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFCHR | 0o600, stat.S_IFIFO | 0o600])
 def test_links_and_devices_are_refused(tmp_path, mode):
     with pytest.raises(DataError, match=r"contains a link or device, 'a\.jpg'"):
-        unpacked(pack(tmp_path / "a.zip", (entry_of_kind(mode), b"/etc/passwd")))
+        unpack_once(pack(tmp_path / "a.zip", (entry_of_kind(mode), b"/etc/passwd")))
 
 
 def test_a_bomb_is_refused_by_what_it_says_and_cannot_lie(tmp_path):
     path = pack(tmp_path / "a.zip", ("a.tif", bytes(module.SMALL + 1)))
     with pytest.raises(DataError, match="more than 100 times larger than the ZIP file"):
-        unpacked(path)
+        unpack_once(path)
     content = path.read_bytes()
     size = (module.SMALL + 1).to_bytes(4, "little")
     assert content.count(size) == 2  # before the file, and in the list at the end
     path.write_bytes(content.replace(size, (1000).to_bytes(4, "little")))
     with pytest.raises(DataError, match="not a ZIP file that can be unpacked"):
-        unpacked(path)
+        unpack_once(path)
 
 
 @pytest.mark.parametrize(
@@ -158,16 +158,16 @@ def test_a_damaged_file_is_refused(tmp_path, spoil, reason):
     path = pack(tmp_path / "a.zip", ("1.jpg", os.urandom(200)))
     spoil(path)
     with pytest.raises(DataError, match=rf"a\.zip: {reason}"):
-        unpacked(path)
+        unpack_once(path)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_files_of_one_name_are_refused(tmp_path):
     with pytest.raises(DataError, match=r"contains two files named '1\.jpg'"):
-        unpacked(pack(tmp_path / "a.zip", ("1.jpg", b"1"), ("1.jpg", b"2")))
+        unpack_once(pack(tmp_path / "a.zip", ("1.jpg", b"1"), ("1.jpg", b"2")))
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_all_methods_of_packing(tmp_path, method):
-    folder = unpacked(pack(tmp_path / "a.zip", ("1.jpg", b"1" * 1000), method=method))
+    folder = unpack_once(pack(tmp_path / "a.zip", ("1.jpg", b"1" * 1000), method=method))
     assert (folder / "1.jpg").read_bytes() == b"1" * 1000

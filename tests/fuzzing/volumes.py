@@ -12,7 +12,7 @@ from iiif_examples import canvas_2, canvas_3, manifest_2, manifest_3, service_2,
 from mets_examples import mets_of
 from PIL import Image
 
-from drethtr.base.archive import unpacked, unpacked_from
+from drethtr.base.archive import unpack_once, unpacked_from
 from drethtr.documents.readers.page_xml import NAMESPACES as PAGE
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.source import open_originals
@@ -129,7 +129,7 @@ def use_archive(path: Path) -> None:
     """Open the pages in a ZIP file, and check that nothing is written outside its temporary folder."""
     before = sorted(path.parent.iterdir())
     try:
-        unpacked(path)
+        unpack_once(path)
         [folder] = unpacked_from
         assert [one.name for one in folder.parent.iterdir()] == [folder.name]
         assert all(one.is_dir() or (one.is_file() and not one.is_symlink()) for one in folder.rglob("*"))

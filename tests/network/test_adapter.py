@@ -9,11 +9,11 @@ from conftest import TINY
 from drethtr.base.errors import CheckpointError
 from drethtr.network.adapter import (
     LowRankChange,
-    begin_changes,
+    add_low_rank_changes,
     changes_between,
+    merge_changes,
     projections,
     size_of_rank,
-    with_changes,
 )
 from drethtr.network.backend import weights_of
 from drethtr.network.network import DRetHTR
@@ -31,7 +31,7 @@ def network():
 def taught(network):
     """The network with changes that are not zero."""
     learner = deepcopy(network)
-    begin_changes(learner, RANK)
+    add_low_rank_changes(learner, RANK)
     for parameter in learner.parameters():
         if parameter.requires_grad:
             torch.nn.init.normal_(parameter, std=0.3)
@@ -50,13 +50,13 @@ def test_what_is_learned_lies_where_the_weight_does():
 @torch.inference_mode()
 def test_a_change_begins_as_none(network):
     learner = deepcopy(network)
-    begin_changes(learner, RANK)
+    add_low_rank_changes(learner, RANK)
     given = images()
     torch.testing.assert_close(learner(*given)[0], network(*given)[0])
 
 
 def test_only_changes_learn(network):
-    begin_changes(network, RANK)
+    add_low_rank_changes(network, RANK)
     learning = [parameter for parameter in network.parameters() if parameter.requires_grad]
     assert len(learning) == 2 * len(projections(network))
     assert sum(parameter.numel() for parameter in learning) == RANK * size_of_rank(network)
@@ -65,7 +65,7 @@ def test_only_changes_learn(network):
 def added(learner):
     """A plain network that has learned."""
     whole = DRetHTR(TINY, 12).eval()
-    whole.load_state_dict(with_changes(learner.state_dict()))
+    whole.load_state_dict(merge_changes(learner.state_dict()))
     return whole
 
 

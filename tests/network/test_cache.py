@@ -41,9 +41,9 @@ def test_remembers_what_was_written_in_any_pieces(first):
         assert same(cache, text) and cache.length == text.keys.shape[2]
 
 
-@pytest.mark.parametrize("at_once", [1, module.TURNED_AT_ONCE], ids=["head by head", "together"])
+@pytest.mark.parametrize("at_once", [1, module.REORDERED_AT_ONCE], ids=["head by head", "together"])
 def test_rows_may_change_places_at_any_step(at_once, monkeypatch):
-    monkeypatch.setattr(module, "TURNED_AT_ONCE", at_once)
+    monkeypatch.setattr(module, "REORDERED_AT_ONCE", at_once)
     text = draw(2)
     cache, generator = begun(text), torch.Generator().manual_seed(0)
     for rows in (3, 3, 6, 6, 2, 1, 4):

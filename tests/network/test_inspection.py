@@ -7,7 +7,7 @@ from conftest import TINY
 from drethtr.network import mixer
 from drethtr.network.attention import KeyValue, attend_image
 from drethtr.network.decay import log_gamma
-from drethtr.network.inspection import text_weights, watch
+from drethtr.network.inspection import record_weights, text_weights
 from drethtr.network.mixer import build_mixer, build_past
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.architecture import EncoderDecoder, Fade, JointSoftmax, Retentive, SplitSoftmax
@@ -37,7 +37,7 @@ def watched(config, columns=200, widths=(160,)):
     torch.manual_seed(0)
     network = DRetHTR(config, 20).eval()
     memory = network.encode_image(torch.randn(1, 1, 48, columns), torch.tensor(widths))
-    return network, memory, watch(network, memory, torch.tensor([[0, 5, 6, 7]]))
+    return network, memory, record_weights(network, memory, torch.tensor([[0, 5, 6, 7]]))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -109,6 +109,6 @@ def test_softmax_that_fades_reaches_as_far_as_it_fades(kind):
 
 def test_watching_leaves_no_trace():
     network, memory, looks = watched(TINY)
-    again = watch(network, memory, torch.tensor([[0, 5, 6, 7]]))
+    again = record_weights(network, memory, torch.tensor([[0, 5, 6, 7]]))
     assert torch.equal(again.attention, looks.attention)
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in network.modules())

@@ -117,7 +117,7 @@ def test_what_is_summed_up_stays_in_float32():
     assert {part.dtype for kept in memory.layers for part in kept} == {torch.bfloat16}
     logits, state = coarse.decode_text(torch.tensor([[2, 5, 6, 7]] * 2), memory, coarse.initial_state(memory))
     assert logits.dtype == torch.float32
-    assert {part.dtype for layer in state.layers for part in layer.settled()} == {torch.float32}
+    assert {part.dtype for layer in state.layers for part in layer.full_memory()} == {torch.float32}
     assert {layer.log_decay.dtype for layer in state.layers} == {torch.float32}
 
 

@@ -37,10 +37,10 @@ def test_reads_and_remembers_as_the_definition_does(inputs, normalize):
     for asked, text, decay in steps(*inputs):
         state = state.followed_by(text, decay)
         reads.append(state.read(asked, normalize=normalize))
-        state = state.tidied()
+        state = state.absorb_if_full()
         assert state.latest.length < waiting(WIDTH)
     torch.testing.assert_close(torch.cat(reads, dim=2), expected, rtol=1e-10, atol=1e-10)
-    torch.testing.assert_close(tuple(state.settled()), tuple(end), rtol=1e-10, atol=1e-10)
+    torch.testing.assert_close(tuple(state.full_memory()), tuple(end), rtol=1e-10, atol=1e-10)
 
 
 def test_rows_may_change_places_at_any_step(inputs):
@@ -50,11 +50,11 @@ def test_rows_may_change_places_at_any_step(inputs):
     for asked, text, decay in steps(q, k, v, log_decay):
         rows = torch.randint(ROWS, (ROWS,), generator=generator)
         plain = select_rows(plain, rows)
-        state = select_rows(state.tidied(), rows).followed_by(text, decay)
+        state = select_rows(state.absorb_if_full(), rows).followed_by(text, decay)
         expected, plain = recurrent(asked, *text, decay, plain)
         torch.testing.assert_close(state.read(asked, normalize=False), expected, rtol=1e-10, atol=1e-10)
     rows = torch.tensor([2, 0])
-    settled, expected = select_rows(state, rows).settled(), select_rows(plain, rows)
+    settled, expected = select_rows(state, rows).full_memory(), select_rows(plain, rows)
     torch.testing.assert_close(tuple(settled), tuple(expected), rtol=1e-10, atol=1e-10)
 
 
@@ -62,14 +62,14 @@ def test_a_short_text_needs_no_memory(inputs):
     _, k, v, _ = inputs
     state, memories = Recollection.empty(KeyValue(k, v)), []
     for _, text, decay in steps(*inputs):
-        state = state.followed_by(text, decay).tidied()
+        state = state.followed_by(text, decay).absorb_if_full()
         memories.append(state.memory is not None)
     assert memories == [number >= waiting(WIDTH) for number in range(1, TOKENS + 1)]
 
 
 def test_nothing_written_is_an_empty_memory(inputs):
     _, k, v, _ = inputs
-    memory, mass = Recollection.empty(KeyValue(k, v)).settled()
+    memory, mass = Recollection.empty(KeyValue(k, v)).full_memory()
     assert memory.shape == (ROWS, HEADS, WIDTH, WIDTH) and not memory.any() and not mass.any()
 
 

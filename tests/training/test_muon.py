@@ -7,7 +7,7 @@ from torch import nn
 
 from drethtr.network.network import DRetHTR
 from drethtr.training import optimize
-from drethtr.training.muon import STEP, MuonOptimizer, orthogonal
+from drethtr.training.muon import STEP, MuonOptimizer, orthogonalize
 from drethtr.training.optimize import AdamW, OptimizerConfig, make_optimizer
 
 
@@ -16,7 +16,7 @@ def test_all_directions_become_about_equally_strong(shape: tuple[int, ...]) -> N
     torch.manual_seed(0)
     matrices = torch.randn(shape, dtype=torch.float64)
     left, _, right = torch.linalg.svd(matrices, full_matrices=False)
-    strengths = left.mT @ orthogonal(matrices) @ right.mT
+    strengths = left.mT @ orthogonalize(matrices) @ right.mT
     assert strengths.diagonal(dim1=-2, dim2=-1).sub(1).abs().max() < 0.35
     assert (strengths - strengths.diagonal(dim1=-2, dim2=-1).diag_embed()).abs().max() < 1e-6
 
@@ -25,9 +25,9 @@ def test_in_autocast_it_takes_half_the_numbers_for_nearly_the_same() -> None:
     torch.manual_seed(0)
     matrices = torch.randn(2, 16, 48)
     with torch.autocast("cpu", torch.bfloat16):
-        rounded = orthogonal(matrices)
+        rounded = orthogonalize(matrices)
     assert rounded.dtype == torch.bfloat16
-    torch.testing.assert_close(rounded.float(), orthogonal(matrices), atol=0.03, rtol=0)
+    torch.testing.assert_close(rounded.float(), orthogonalize(matrices), atol=0.03, rtol=0)
 
 
 def test_a_step_is_as_long_as_one_of_adamw_whatever_the_gradient() -> None:

@@ -68,16 +68,16 @@ def test_average_follows() -> None:
     start = network.weight.item()
     with torch.no_grad():
         network.weight.fill_(start + 1)
-    average.follow(network, step=1000)
+    average.update(network, step=1000)
     assert average.network.weight.item() == pytest.approx(start + 0.5, abs=1e-6)
     keeping_nothing = MovingAverage(network, 0.0)
     with torch.no_grad():
         network.weight.fill_(3.0)
-    keeping_nothing.follow(network, step=7)
+    keeping_nothing.update(network, step=7)
     assert keeping_nothing.network.weight.item() == 3.0
     with torch.no_grad():
         network.weight.fill_(start + 1)
-    average.follow(network, step=1)  # a young average follows faster: 1/10 is kept
+    average.update(network, step=1)  # a young average changes faster: 1/10 is kept
     assert average.network.weight.item() == pytest.approx(start + 0.95, abs=1e-6)
 
 
@@ -86,7 +86,7 @@ def test_batch_norm_statistics_are_averaged_with_the_weights() -> None:
     average = MovingAverage(norm, 0.5)
     norm.running_mean = torch.tensor([1.0])
     norm.num_batches_tracked = torch.tensor(7)
-    average.follow(norm, step=1000)
+    average.update(norm, step=1000)
     assert average.network.running_mean == torch.tensor([0.5]) and average.network.num_batches_tracked == 7
 
 

@@ -8,7 +8,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.backbones import EfficientNetV2S
 from drethtr.training.optimize import OptimizerConfig, make_optimizer
-from drethtr.training.tuning import LowRank, Whole, in_training
+from drethtr.training.tuning import LowRank, Whole, set_train_mode
 
 
 def learning(network):
@@ -28,7 +28,7 @@ def test_frozen_batch_norms_keep_their_statistics(tuning):
     torch.manual_seed(0)
     network = DRetHTR(replace(TINY, backbone=EfficientNetV2S()), 12)
     tuning.begin(network)
-    in_training(network)
+    set_train_mode(network)
     before = {name: buffer.clone() for name, buffer in network.backbone.named_buffers()}
     network(torch.rand(2, 1, 64, 96), torch.tensor([96, 80]), torch.tensor([[2, 5], [2, 6]]))
     assert network.training and before
@@ -37,7 +37,7 @@ def test_frozen_batch_norms_keep_their_statistics(tuning):
 
 def test_norms_that_learn_are_in_training():
     network = DRetHTR(replace(TINY, backbone=EfficientNetV2S()), 12).eval()
-    in_training(network)
+    set_train_mode(network)
     assert all(module.training for module in network.modules())
 
 
@@ -45,7 +45,7 @@ def test_all_weights_are_trained_by_default():
     network = DRetHTR(TINY, 12)
     Whole().begin(network)
     assert learning(network) == {name for name, _ in network.named_parameters()}
-    assert Whole().ended(network) is network
+    assert Whole().finish(network) is network
 
 
 def test_a_part_that_is_not_there_is_named():
@@ -62,7 +62,7 @@ def test_a_network_with_additions_is_saved_as_a_plain_one():
             torch.nn.init.normal_(parameter, std=0.1)  # additions begin as nothing
     line = torch.rand(1, 1, 48, 96), torch.tensor([96]), torch.tensor([[2, 5, 6]])
     expected, _ = network.eval()(*line)
-    plain.load_state_dict(LowRank(2).ended(network).state_dict())
+    plain.load_state_dict(LowRank(2).finish(network).state_dict())
     torch.testing.assert_close(plain.eval()(*line)[0], expected)
 
 

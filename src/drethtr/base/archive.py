@@ -1,6 +1,6 @@
 """Unpack untrusted ZIP files into a temporary folder, in a child process with limits.
 
-    folder = unpacked(Path("export.zip"))
+    folder = unpack_once(Path("export.zip"))
 
 Nothing is written beside the ZIP file; the folder is removed when this process exits.
 """
@@ -48,7 +48,7 @@ def is_archive(path: Path) -> bool:
     return path.suffix.lower() == ENDING
 
 
-def unpacked(path: Path) -> Path:
+def unpack_once(path: Path) -> Path:
     """Unpack a ZIP file, once per process, and return the folder; of nested single folders, the innermost.
 
     Raises:
@@ -58,12 +58,12 @@ def unpacked(path: Path) -> Path:
         state = path.stat()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
-    return unpacked_once(path.absolute(), path, state.st_size, state.st_mtime_ns)
+    return unpack_cached(path.absolute(), path, state.st_size, state.st_mtime_ns)
 
 
 @cache
-def unpacked_once(place: Path, name: Path, size: int, changed: int) -> Path:
-    """`unpacked` for a file with this size and modification time."""
+def unpack_cached(place: Path, name: Path, size: int, changed: int) -> Path:
+    """`unpack_once` for a file with this size and modification time."""
     from tempfile import TemporaryDirectory
 
     kept = TemporaryDirectory(prefix="drethtr-", ignore_cleanup_errors=True)
@@ -105,7 +105,7 @@ def unpack(path: Path, folder: Path, name: str) -> Answer:
     """Unpack all but hidden files into a folder; returns their number.
 
     Raises:
-        DataError: as for `unpacked`.
+        DataError: as for `unpack_once`.
     """
     from zipfile import ZipFile
 

@@ -18,7 +18,7 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from drethtr.base.durable import flush, make_folders
-from drethtr.base.lock import locked
+from drethtr.base.lock import open_locked
 
 UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
 """Names of the folders of incomplete files, and of incomplete files on remote storage."""
@@ -90,7 +90,7 @@ def own_folder(parent: Path) -> Iterator[Path]:
         folder = parent / unfinished_name()
         folder.mkdir(PRIVATE)
         try:
-            lock = locked(folder / LOCK)
+            lock = open_locked(folder / LOCK)
         except FileNotFoundError:
             continue
         except OSError:
@@ -111,7 +111,7 @@ def remove_unfinished(parent: Path) -> None:
         with suppress(OSError):
             if not (UNFINISHED.fullmatch(folder.name) and is_own(folder)):
                 continue
-            lock = locked(folder / LOCK)
+            lock = open_locked(folder / LOCK)
             if lock is None:
                 continue
             if sys.platform == "win32":

@@ -86,11 +86,11 @@ class Child:
             questions.flush()
         except BrokenPipeError as error:
             raise EOFError from error
-        head, content = HEAD.unpack(received(answers, HEAD.size))
+        head, content = HEAD.unpack(read_exactly(answers, HEAD.size))
         if head > LONGEST_JSON or content > MEMORY:
             raise EOFError
         try:
-            return json.loads(received(answers, head)), received(answers, content)
+            return json.loads(read_exactly(answers, head)), read_exactly(answers, content)
         except ValueError as error:
             raise EOFError from error
 
@@ -195,7 +195,7 @@ def here() -> str:
         return os.sep
 
 
-def received(pipe: BufferedIOBase, length: int) -> bytearray:
+def read_exactly(pipe: BufferedIOBase, length: int) -> bytearray:
     """Read exactly `length` bytes from a pipe.
 
     Raises:
@@ -227,14 +227,14 @@ def serve(*modules: str) -> None:
             if folder != here():
                 os.chdir(folder)  # the parent may have moved since the last call
             with limited_time(seconds):
-                answer, content = answered(module, name, args)
+                answer, content = call_function(module, name, args)
             head = json.dumps(answer).encode()
             answers.write(HEAD.pack(len(head), len(content)) + head)
             answers.write(content)
             answers.flush()
 
 
-def answered(module: str, name: str, args: tuple[Any, ...]) -> tuple[dict[str, Any], Any]:
+def call_function(module: str, name: str, args: tuple[Any, ...]) -> tuple[dict[str, Any], Any]:
     """Call a function; returns its answer, or the reason why it has none."""
     try:
         value, content = getattr(importlib.import_module(module), name)(*args)

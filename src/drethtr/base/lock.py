@@ -33,7 +33,7 @@ def claimed(path: Path) -> Iterator[None]:
     make_folders(path.parent)
     note = note_on(path)
     try:
-        lock = locked(note)
+        lock = open_locked(note)
     except OSError as error:
         if isinstance(error, PermissionError | FileNotFoundError):
             raise
@@ -71,7 +71,7 @@ def remove_note(path: Path) -> None:
                 pass
 
 
-def locked(path: Path) -> BinaryIO | None:
+def open_locked(path: Path) -> BinaryIO | None:
     """Open and lock a file, created if missing; None if another process has locked it. Closing the file unlocks it.
 
     Raises:

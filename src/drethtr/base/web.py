@@ -92,7 +92,7 @@ class Web:
         """
         first: Answer | None = None
         for address in addresses:
-            answer = self.patiently(address, most)
+            answer = self.fetch_with_retries(address, most)
             if answer.status == 200:
                 return answer.content
             first = first or answer
@@ -100,7 +100,7 @@ class Web:
                 break
         raise DataError(first.reason if first else "no address", addresses[0])
 
-    def patiently(self, address: str, most: int) -> Answer:
+    def fetch_with_retries(self, address: str, most: int) -> Answer:
         """The answer at a URL, after redirects, and retries if the host is busy."""
         answer = self.follow(address, most)
         for tried in range(1, TRIES):
@@ -119,7 +119,7 @@ class Web:
         """
         here = address
         for _ in range(MOST_HOPS + 1):
-            parts = checked(here, address)
+            parts = check_url(here, address)
             with self.turns[parts.netloc.lower()]:
                 answer = self.ask(parts, most, address)
             if not answer.location:
@@ -134,7 +134,7 @@ class Web:
         """Send one request to one host."""
         secure, host = parts.scheme == "https", parts.hostname or ""
         try:
-            sock = self.connected(host, parts.port or (443 if secure else 80), name)
+            sock = self.connect(host, parts.port or (443 if secure else 80), name)
             with closing(sock):
                 if secure:
                     sock = create_default_context().wrap_socket(sock, server_hostname=host)
@@ -158,7 +158,7 @@ class Web:
         except (OSError, HTTPException) as error:
             return Answer(0, trouble=f"the host cannot be reached: {first_line(error)}")
 
-    def connected(self, host: str, port: int, name: str) -> socket.socket:
+    def connect(self, host: str, port: int, name: str) -> socket.socket:
         """Resolve a host, check its IP addresses, and connect to one of them.
 
         Raises:
@@ -181,7 +181,7 @@ class Web:
 WEB = Web()
 
 
-def checked(address: str, named: str) -> SplitResult:
+def check_url(address: str, named: str) -> SplitResult:
     """The components of a URL; `named` is the URL that the user gave.
 
     Raises:

@@ -58,7 +58,7 @@ def import_lines(
     """Import line images and texts of a known layout to Parquet files; images are copied as they are where possible."""
     from dataclasses import replace
 
-    from drethtr.base.archive import as_given, is_archive, unpacked
+    from drethtr.base.archive import as_given, is_archive, unpack_once
     from drethtr.lines.importers import importer_for
     from drethtr.lines.importers.hugging_face import HuggingFace
     from drethtr.lines.importers.importer import Tally
@@ -69,7 +69,7 @@ def import_lines(
     outputs = [file_of(output, split) for split in SPLITS]
     refuse_places(output, *outputs)  # output first, since errors should name what was typed
     refuse_results(*outputs, json_file, force=force, inputs=[str(source)])
-    folder = unpacked(source) if is_archive(source) else source
+    folder = unpack_once(source) if is_archive(source) else source
     importer = importer_for(folder, layout)
     if unconfirmed:
         if not isinstance(importer, Pages):

@@ -86,7 +86,7 @@ def finetune(
         typer.echo(time_needed(finetuning.estimate(material, chosen)))
         return
     if force and not resume:
-        finetuning.forget(output)
+        finetuning.remove_earlier_run(output)
     with stopping(RESUME):
         outcome = finetuning.finetune(material, output, resume=resume, device=chosen, workers=workers, tell=report)
     if not outcome.better:

@@ -184,7 +184,7 @@ class Learner:
             DataError: with the last words of the command, if its exit code is not a fine one.
         """
         log = self.workspace.folder / FOLDER / LEARN / job.id / "log.txt"
-        command = mortal([*arguments, "--device", self.device])
+        command = tied_to_parent([*arguments, "--device", self.device])
         with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             try:
                 while process.poll() is None:
@@ -236,7 +236,7 @@ def adopted_in(folder: Path) -> Path | None:
     return next((folder / name for name in (ADAPTER, MODEL) if (folder / name).is_file()), None)
 
 
-def mortal(arguments: Sequence[str]) -> list[str]:
+def tied_to_parent(arguments: Sequence[str]) -> list[str]:
     """The command line of drethtr, as a process that does not outlive this one."""
     follow = f"from drethtr.base.processors import end_with_parent; end_with_parent({getpid()})"
     return [sys.executable, "-c", f"{follow}; from drethtr.cli.main import main; main()", *arguments]

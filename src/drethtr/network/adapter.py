@@ -42,14 +42,14 @@ def size_of_rank(network: nn.Module) -> int:
     return sum(len(layer.weight) + layer.weight[0].numel() for layer in projections(network).values())
 
 
-def begin_changes(network: nn.Module, rank: int) -> None:
+def add_low_rank_changes(network: nn.Module, rank: int) -> None:
     """Freeze a network in place, and add a trainable change of this rank to every projection."""
     network.requires_grad_(False)
     for layer in projections(network).values():
         parametrize.register_parametrization(layer, "weight", LowRankChange(layer.weight, rank))
 
 
-def with_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def merge_changes(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Merge learned changes into the weights of the plain network."""
     plain = {}
     for name, weight in weights.items():

@@ -11,7 +11,7 @@ from torch import Tensor
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
 from drethtr.network.device import device_called
-from drethtr.network.inspection import watch
+from drethtr.network.inspection import record_weights
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, pays_for_steps
 from drethtr.network.rescorer import RescorerNetwork
@@ -72,9 +72,9 @@ class TorchNetwork:
         batch, widths = stack(images)
         with memory_errors():
             memory = self.image.encode_image(batch.to(self.device), widths.to(self.device))
-        return self.kept(memory if self.image is self.text else in_float32(memory))
+        return self.to_image_memory(memory if self.image is self.text else in_float32(memory))
 
-    def kept(self, memory: BatchMemory) -> wall.ImageMemory:
+    def to_image_memory(self, memory: BatchMemory) -> wall.ImageMemory:
         """The memory of a batch in the form that search and recognizer use."""
         keys = memory.layers[-1].keys
         counts = keys.new_full((len(keys),), keys.shape[2]) if memory.mask is None else memory.mask.sum(1)
@@ -103,7 +103,7 @@ class TorchNetwork:
                 tokens, tree, select_lines(memory.kept, torch.tensor(lines, device=self.device))
             )
 
-        return self.scored(trees, score)
+        return self.score_batches(trees, score)
 
     @torch.inference_mode()
     def score_texts(self, trees: Sequence[TextTree]) -> list[wall.Logits]:
@@ -112,9 +112,9 @@ class TorchNetwork:
                 return self.rescorer(tokens, tree)  # type: ignore[no-any-return]
             return self.text.decode_tree(tokens, tree, self.text.without_image(len(lines)))
 
-        return self.scored(trees, score)
+        return self.score_batches(trees, score)
 
-    def scored(
+    def score_batches(
         self, trees: Sequence[TextTree], score: Callable[[Tensor, Tree, Sequence[int]], Tensor]
     ) -> list[wall.Logits]:
         """Logits of each node; trees of similar size form a batch."""
@@ -146,7 +146,7 @@ class TorchNetwork:
 
     @torch.inference_mode()
     def attend(self, memory: wall.ImageMemory, tokens: Sequence[int]) -> wall.Attention:
-        looks = watch(self.text, memory.kept, torch.tensor([list(tokens)], device=self.device))
+        looks = record_weights(self.text, memory.kept, torch.tensor([list(tokens)], device=self.device))
         parts = (None if part is None else part.float().cpu().numpy() for part in looks)
         attention = wall.Attention(*parts)  # type: ignore[arg-type]  # only the reach may be None
         return attention._replace(image=attention.image[..., : memory.tokens[0]])

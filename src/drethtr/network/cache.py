@@ -17,7 +17,7 @@ from drethtr.network.attention import KeyValue
 ROOM = 128
 """Capacity of a new cache in tokens."""
 
-TURNED_AT_ONCE = 4 << 20
+REORDERED_AT_ONCE = 4 << 20
 """Bytes to reorder at a time, which fit into a processor's cache."""
 
 
@@ -30,18 +30,18 @@ class Store:
 
     order    the numbers of all rows
     written  number of tokens of the newest cache that uses the store
-    turns    how often the rows have been reordered
+    reorders    how often the rows have been reordered
     """
 
-    __slots__ = ("order", "parts", "turns", "written")
+    __slots__ = ("order", "parts", "reorders", "written")
 
     def __init__(self, parts: KeyValue, written: int) -> None:
         self.parts = parts
         self.written = written
-        self.turns = 0
+        self.reorders = 0
         self.order = torch.arange(parts.keys.shape[0], device=parts.keys.device)
 
-    def moved(self, rows: Tensor, tokens: int, room: int) -> "Store":
+    def copy_rows(self, rows: Tensor, tokens: int, room: int) -> "Store":
         """Copy the first tokens of some rows to a new store; only for decoding, without gradients."""
         parts = []
         for part in self.parts:
@@ -51,9 +51,9 @@ class Store:
             parts.append(copy)
         return Store(KeyValue(*parts), tokens)
 
-    def turn(self, rows: Tensor) -> None:
+    def reorder(self, rows: Tensor) -> None:
         """Reorder all rows in place."""
-        self.turns += 1
+        self.reorders += 1
         for part in self.parts:
             written = part[:, :, : self.written]
             # A few heads at a time, to avoid a second copy of a long text.
@@ -72,17 +72,17 @@ class Store:
 
 
 class TextCache(NamedTuple):
-    """The text of R rows: the first `length` tokens of the rows `rows` (R,) of a store, valid after `turns` turns."""
+    """The text of R rows: the first `length` tokens of rows `rows` (R,) of a store, until it is reordered again."""
 
     rows: Tensor
     length: int
     store: Store
-    turns: int
+    reorders: int
 
     @classmethod
     def all_of(cls, store: Store) -> Self:
         """The whole content of a store."""
-        return cls(store.order, store.written, store, store.turns)
+        return cls(store.order, store.written, store, store.reorders)
 
     @classmethod
     def empty(cls, like: KeyValue) -> Self:
@@ -105,9 +105,9 @@ class TextCache(NamedTuple):
         # Otherwise, a further token would overwrite that of a newer cache of the store.
         is_newest = self.store.written == self.length
         if length > self.store.parts.keys.shape[2] or not is_newest or len(self.rows) != len(self.store.order):
-            return self.store.moved(self.rows, self.length, room_for(length, room))
+            return self.store.copy_rows(self.rows, self.length, room_for(length, room))
         if not self.store.holds(self.rows):
-            self.store.turn(self.rows)
+            self.store.reorder(self.rows)
         return self.store
 
     def refuse_stale(self) -> None:
@@ -116,7 +116,7 @@ class TextCache(NamedTuple):
         Raises:
             StaleCacheError: if the rows of the store have been reordered since this cache was made.
         """
-        if self.turns != self.store.turns:
+        if self.reorders != self.store.reorders:
             raise StaleCacheError("the rows of this cache have been reordered since it was made")
 
     @property
@@ -138,4 +138,4 @@ def room_for(tokens: int, room: int) -> int:
 def heads_at_once(part: Tensor) -> int:
     """How many heads of a part (R, H, N, K) to reorder at a time; all on a GPU, where every kernel costs."""
     heads = part.shape[1]
-    return heads if part.is_cuda else max(1, heads * TURNED_AT_ONCE // max(part.nbytes, 1))
+    return heads if part.is_cuda else max(1, heads * REORDERED_AT_ONCE // max(part.nbytes, 1))

@@ -23,8 +23,8 @@ from drethtr.network.mixer import (
     RetentiveMixer,
     SoftmaxMixer,
     TextMixer,
-    causal,
-    unseen_hidden,
+    causal_mask,
+    mask_scores,
 )
 from drethtr.network.network import BatchMemory, DRetHTR
 
@@ -43,7 +43,7 @@ class LayerWeights(NamedTuple):
 
 
 @torch.inference_mode()
-def watch(network: DRetHTR, memory: BatchMemory, tokens: Tensor) -> LayerWeights:
+def record_weights(network: DRetHTR, memory: BatchMemory, tokens: Tensor) -> LayerWeights:
     """Decode a text of one line again, and record the weights; `tokens` (1, N) are the inputs of the N steps."""
     attention: list[Tensor] = []
     text: list[Tensor] = []
@@ -107,7 +107,7 @@ def of_retention(mixer: RetentiveMixer, x: Tensor, q: Tensor, text: KeyValue, *_
 
 @text_weights.register
 def of_softmax(mixer: SoftmaxMixer, x: Tensor, q: Tensor, text: KeyValue, *_: Any) -> Tensor:
-    return faded(mixer.fade, past_only(scores(q, text)).softmax(-1))
+    return apply_fade(mixer.fade, past_only(scores(q, text)).softmax(-1))
 
 
 @text_weights.register
@@ -115,7 +115,7 @@ def of_joint_softmax(
     mixer: JointSoftmaxMixer, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, *_: Any
 ) -> Tensor:
     weights = torch.cat([image_scores(q, image, mask), past_only(scores(q, text))], dim=-1).softmax(-1)
-    return faded(mixer.fade, weights[..., -q.shape[2] :])
+    return apply_fade(mixer.fade, weights[..., -q.shape[2] :])
 
 
 def scores(q: Tensor, tokens: KeyValue) -> Tensor:
@@ -126,15 +126,15 @@ def scores(q: Tensor, tokens: KeyValue) -> Tensor:
 
 def image_scores(q: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
     """Scaled dot products with image tokens, -inf in padding."""
-    return unseen_hidden(scores(q, image), None if mask is None else mask[:, None, None, :])
+    return mask_scores(scores(q, image), None if mask is None else mask[:, None, None, :])
 
 
 def past_only(of_text: Tensor) -> Tensor:
     """Scores (..., N, N) of a text, -inf for later tokens."""
     tokens = of_text.shape[-1]
-    return unseen_hidden(of_text, causal(tokens, tokens, of_text.device))
+    return mask_scores(of_text, causal_mask(tokens, tokens, of_text.device))
 
 
-def faded(fade: FadedWeights | None, weights: Tensor) -> Tensor:
+def apply_fade(fade: FadedWeights | None, weights: Tensor) -> Tensor:
     """Apply the decay to weights, if there is one."""
     return weights if fade is None else fade.forward(weights)

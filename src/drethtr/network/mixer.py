@@ -43,7 +43,7 @@ class PastMixer(nn.Module, ABC, Generic[State]):
         """Mix for the N nodes of a tree; the states have a row per text of the tree."""
         texts = KeyValue(*map(tree.spread, text))
         mixed, state = self(tree.spread(x), tree.spread(q), texts, state, dropout=0.0)
-        return tree.gathered(mixed), state
+        return tree.gather(mixed), state
 
 
 class TextMixer(nn.Module, ABC, Generic[State]):
@@ -76,7 +76,7 @@ class TextMixer(nn.Module, ABC, Generic[State]):
         """Mix for the N nodes of a tree; the states have a row per text of the tree."""
         texts = KeyValue(*map(tree.spread, text))
         mixed, state = self(tree.spread(x), tree.spread(q), texts, image, mask, state, dropout=0.0)
-        return tree.gathered(mixed), state
+        return tree.gather(mixed), state
 
 
 class RetentiveMixer(PastMixer[Recollection]):
@@ -96,17 +96,17 @@ class RetentiveMixer(PastMixer[Recollection]):
         scaled, log_decay = q * q.shape[-1] ** -0.5, self.decay(x)
         if q.shape[2] == 1 and not dropout:
             state = state.followed_by(text, log_decay)
-            return state.read(scaled, normalize=self.normalize).to(q.dtype), state.tidied()
+            return state.read(scaled, normalize=self.normalize).to(q.dtype), state.absorb_if_full()
         if q.shape[2] <= CHUNK:
-            state = state.absorbed()
+            state = state.absorb_latest()
             read = recall(scaled, *text, log_decay, state.memory, normalize=self.normalize, dropout=dropout)
             return read.to(q.dtype), state.followed_by(text, log_decay)
-        before = state.settled()
+        before = state.full_memory()
         read, memory = chunkwise(scaled, *text, log_decay, before, normalize=self.normalize, dropout=dropout)
         return read.to(q.dtype), Recollection.of(memory, text)
 
 
-def causal(queries: int, keys: int, device: torch.device) -> Tensor | None:
+def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor | None:
     """The causal mask (queries, keys), true where to attend, for queries at the last keys; None: everywhere."""
     if queries == 1:
         return None
@@ -148,15 +148,15 @@ class SoftmaxMixer(PastMixer[TextCache]):
         self, x: Tensor, q: Tensor, text: KeyValue, state: TextCache, *, dropout: float
     ) -> tuple[Tensor, TextCache]:
         state = state.followed_by(text)
-        written, seen = state.tokens, causal(q.shape[2], state.length, q.device)
+        written, seen = state.tokens, causal_mask(q.shape[2], state.length, q.device)
         if self.fade is None:
             return softmax_attention(q, *written, seen, dropout), state
-        scores = unseen_hidden(q * q.shape[-1] ** -0.5 @ written.keys.mT, seen)
+        scores = mask_scores(q * q.shape[-1] ** -0.5 @ written.keys.mT, seen)
         weights = F.dropout(self.fade(scores.softmax(-1)), dropout, training=dropout > 0)
         return weights.to(q.dtype) @ written.values, state
 
 
-def unseen_hidden(scores: Tensor, seen: Tensor | None) -> Tensor:
+def mask_scores(scores: Tensor, seen: Tensor | None) -> Tensor:
     """Set scores to -inf where a query may not attend."""
     return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
 
@@ -214,13 +214,13 @@ class JointSoftmaxMixer(TextMixer[TextCache]):
         dropout: float,
     ) -> tuple[Tensor, TextCache]:
         state = state.followed_by(text)
-        written, seen = state.tokens, causal(q.shape[2], state.length, q.device)
+        written, seen = state.tokens, causal_mask(q.shape[2], state.length, q.device)
         rows, lines, places = q.shape[0], image.keys.shape[0], image.keys.shape[2]
         scaled = q * q.shape[-1] ** -0.5
-        to_image = unseen_hidden(
+        to_image = mask_scores(
             fold_beams(scaled, lines) @ image.keys.mT, None if mask is None else mask[:, None, None, :]
         )
-        to_text = unseen_hidden(scaled @ written.keys.mT, seen)
+        to_text = mask_scores(scaled @ written.keys.mT, seen)
         weights = torch.cat([unfold_beams(to_image, rows), to_text], dim=-1).softmax(-1)
         if self.fade is not None:
             weights = torch.cat([weights[..., :places], self.fade(weights[..., places:])], dim=-1)

@@ -116,11 +116,13 @@ class DRetHTR(nn.Module):
         *blocks, last = self.blocks
         for block in blocks:
             x, kept = block.image(x, mask)
-            layers.append(alone(kept))
+            layers.append(contiguous_copy(kept))
         if self.ctc is None or draft is None:
-            return BatchMemory((*layers, alone(last.kept_of_image(x))), mask, None)
+            return BatchMemory((*layers, contiguous_copy(last.kept_of_image(x))), mask, None)
         x, kept = last.image(x, mask)
-        return BatchMemory((*layers, alone(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts))
+        return BatchMemory(
+            (*layers, contiguous_copy(kept)), mask, CTCReading(draft, self.ctc.refined(x, draft), counts)
+        )
 
     def without_image(self, lines: int) -> BatchMemory:
         """The memory of lines without image: one token each, without content or position.
@@ -168,7 +170,7 @@ class DRetHTR(nn.Module):
         return logits, memory.ctc
 
 
-def alone(kept: KeyValue) -> KeyValue:
+def contiguous_copy(kept: KeyValue) -> KeyValue:
     """Copy keys and values: as views, they would keep the queries in memory as well."""
     return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))
 

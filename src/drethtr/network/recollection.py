@@ -49,19 +49,19 @@ class Recollection(NamedTuple):
         """The output (R, H, M, V) for the last M tokens with scaled queries (R, H, M, K)."""
         return recall(q, *self.latest.tokens, self.log_decay, self.memory, normalize=normalize)
 
-    def settled(self) -> RetentionState:
+    def full_memory(self) -> RetentionState:
         """The memory with all tokens absorbed."""
         tokens = self.latest.tokens
         memory = self.memory or RetentionState.empty(*tokens)
         return absorb(*tokens, self.log_decay, memory) if self.latest.length else memory
 
-    def absorbed(self) -> "Recollection":
+    def absorb_latest(self) -> "Recollection":
         """Absorb all waiting tokens into the memory."""
-        return Recollection.of(self.settled(), self.latest.tokens) if self.latest.length else self
+        return Recollection.of(self.full_memory(), self.latest.tokens) if self.latest.length else self
 
-    def tidied(self) -> "Recollection":
+    def absorb_if_full(self) -> "Recollection":
         """Absorb the waiting tokens, if there are enough of them."""
-        return self.absorbed() if self.latest.length >= waiting(self.latest.tokens.keys.shape[-1]) else self
+        return self.absorb_latest() if self.latest.length >= waiting(self.latest.tokens.keys.shape[-1]) else self
 
 
 def waiting(width: int) -> int:

@@ -35,7 +35,7 @@ class Tree(NamedTuple):
         """Copy vectors of nodes (B, ..., N, K) to their texts (B x T, ..., L, K)."""
         return x.movedim(-2, 1)[self.lines[..., None], self.nodes].flatten(0, 1).movedim(1, -2)
 
-    def gathered(self, x: Tensor) -> Tensor:
+    def gather(self, x: Tensor) -> Tensor:
         """Gather vectors of texts (B x T, ..., L, K) at the nodes (B, ..., N, K)."""
         rows = self.lines * self.nodes.shape[1] + self.text
         return x.movedim(-2, 1)[rows, self.place].movedim(1, -2)

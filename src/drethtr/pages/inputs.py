@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from glob import escape, glob, has_magic, iglob
 from pathlib import Path
 
-from drethtr.base.archive import is_archive, unpacked
+from drethtr.base.archive import is_archive, unpack_once
 from drethtr.base.cache import is_address
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import (
@@ -155,7 +155,7 @@ def in_archive(path: Path) -> list[Path]:
     Raises:
         DataError: if there is nothing, or it cannot be unpacked.
     """
-    files = [file for file in visible_below(unpacked(path)) if file.is_file()]
+    files = [file for file in visible_below(unpack_once(path)) if file.is_file()]
     described: dict[Path, Path | None] = {}
     done: set[Path | None] = set()
     for file, image in described_images(sorted(files, key=read_here)).items():

@@ -133,10 +133,10 @@ class Devices:
         """Whether bfloat16 makes training clearly faster on all processes: known for GPUs, measured otherwise."""
         if self.device.type == "cuda":  # a quick measurement would only time the kernel launches
             return not self.any_process(torch.cuda.get_device_capability(self.device) < AMPERE)
-        wide, narrow = (self.seconds(bfloat16) for bfloat16 in (False, True))
+        wide, narrow = (self.measure_seconds(bfloat16) for bfloat16 in (False, True))
         return not self.any_process(narrow > 0.8 * wide)
 
-    def seconds(self, bfloat16: bool) -> float:
+    def measure_seconds(self, bfloat16: bool) -> float:
         """The shortest time for forward and backward passes of a typical convolution and projection.
 
         On a CPU it is processor time, which other programs hardly change.

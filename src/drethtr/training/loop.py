@@ -28,7 +28,7 @@ from drethtr.training.objective import BatchCounts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
-from drethtr.training.tuning import in_training
+from drethtr.training.tuning import set_train_mode
 from drethtr.training.validate import Validator
 
 SNAPSHOT = "snapshot.safetensors"
@@ -63,13 +63,13 @@ def train(
     """
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     with claimed(output / SNAPSHOT) if devices.is_main else nullcontext():
-        return trained(run, output, devices, resume=resume, workers=workers, minutes=minutes)
+        return train_locked(run, output, devices, resume=resume, workers=workers, minutes=minutes)
 
 
-def trained(
+def train_locked(
     run: RunConfig, output: Path, devices: Devices, *, resume: bool, workers: int, minutes: float | None
 ) -> Path:
-    """Do what `train` does, once no other program writes there."""
+    """Do what `train` does; the caller has locked the folder against other programs."""
     snapshot = output / SNAPSHOT
     if not resume and any((output / name).exists() for name in (SNAPSHOT, LATEST, BEST)):
         way_on = "add --resume to continue it, or " if snapshot.exists() else ""
@@ -81,7 +81,7 @@ def trained(
     check_decoder(run)
     validator = Validator(run.validation, mixture.real_samples())
     settings = config.to_dict(run), config.to_dict(model.tokenizer), [*batches.digests(), validator.digest()]
-    progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else beginning(run, devices)
+    progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else initial_progress(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
@@ -90,16 +90,16 @@ def trained(
     with closing(log):
         if run.validation.at_start and not progress.step and devices.is_main:
             progress = validate(validator, averaged(model, learner, progress, run), output, log, progress)
-        stopping = over(run, progress)
+        stopping = is_finished(run, progress)
         while not stopping:
             waiting = time.monotonic()
             positions, own = zip(*map(next, streams), strict=True)
             begun = time.monotonic()
             counts, left_out = count(own, devices)
-            losses = learn(learner, own, counts, devices, run, progress)
+            losses = train_step(learner, own, counts, devices, run, progress)
             progress = replace(
                 progress,
-                positions=everywhere(positions, devices),
+                positions=gather_positions(positions, devices),
                 step=progress.step + 1,
                 samples=progress.samples + counts.lines,
                 left_out=progress.left_out + left_out,
@@ -110,7 +110,7 @@ def trained(
                 if devices.is_main:
                     progress = validate(validator, averaged(model, learner, progress, run), output, log, progress)
                 progress = replace(progress, validated=progress.samples)
-            stopping = devices.any_process(over(run, progress) or time.monotonic() > deadline)
+            stopping = devices.any_process(is_finished(run, progress) or time.monotonic() > deadline)
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
                 if devices.is_main:
@@ -127,13 +127,13 @@ def batches_of(run: RunConfig) -> Batches:
         DataError: if a file cannot be used.
     """
     mixture = Mixture.open(run.train, run.seed)
-    tokenizer = run.start.tokenizer() or learned_alphabet(mixture, run)
+    tokenizer = run.start.tokenizer() or learn_alphabet(mixture, run)
     mixture = mixture.within(tokenizer.alphabet)
     return Batches(mixture, run.preparation, tokenizer, run.batches, run.augmentation, run.prose)
 
 
-def learned_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
-    """The characters of the real lines.
+def learn_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
+    """Learn the alphabet: the characters of the real lines.
 
     Raises:
         ConfigError: if there are none.
@@ -171,13 +171,13 @@ def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Mod
     return model, Learner(network, objective, average, make_optimizer(network, run.optimizer))
 
 
-def beginning(run: RunConfig, devices: Devices) -> Progress:
+def initial_progress(run: RunConfig, devices: Devices) -> Progress:
     """The progress of a run that has seen nothing yet, with its precision."""
     bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
     return Progress(beginnings(run.batches_per_step), bfloat16)
 
 
-def over(run: RunConfig, progress: Progress) -> bool:
+def is_finished(run: RunConfig, progress: Progress) -> bool:
     """Whether a run has seen all its lines, or has not improved for too long."""
     tired = run.patience is not None and progress.stale >= run.patience
     return tired or progress.samples >= run.samples
@@ -202,12 +202,12 @@ def count(own: Sequence[Batch], devices: Devices) -> tuple[BatchCounts, int]:
     return BatchCounts(*counts), left_out
 
 
-def everywhere(own: Sequence[Position], devices: Devices) -> tuple[Position, ...]:
-    """The positions of all streams, of which this process knows its own."""
+def gather_positions(own: Sequence[Position], devices: Devices) -> tuple[Position, ...]:
+    """The positions of all streams, from those of the streams of this process."""
     return tuple(Position(*position) for position in devices.all_gather(torch.tensor(own)).tolist())
 
 
-def learn(
+def train_step(
     learner: Learner[DRetHTR],
     own: Sequence[Batch],
     counts: BatchCounts,
@@ -221,7 +221,7 @@ def learn(
         ConfigError: if the gradient is not finite; the weights are then unchanged.
     """
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, progress.samples, run.samples))
-    in_training(learner.network)
+    set_train_mode(learner.network)
     learner.optimizer.zero_grad(set_to_none=True)
     losses = torch.zeros(len(Losses._fields), device=devices.device)
     for number, (part, batch) in enumerate(zip(devices.local_parts(run.batches_per_step), own, strict=True)):
@@ -240,7 +240,7 @@ def learn(
     with devices.precision(progress.bfloat16):
         learner.optimizer.step()
     devices.average_batch_norms(learner.network)
-    learner.average.follow(learner.network, progress.step + 1)
+    learner.average.update(learner.network, progress.step + 1)
     return Losses(*devices.all_reduce(losses))
 
 
@@ -268,7 +268,7 @@ def report(log: TrainingLog, losses: Losses, counts: BatchCounts, progress: Prog
 
 def averaged(model: Model, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> tuple[Model, DRetHTR]:
     """The model with the averaged weights, and its progress on its card; and the network with these weights."""
-    network = run.tuning.ended(learner.average.network)
+    network = run.tuning.finish(learner.average.network)
     card = {"samples": progress.samples, "hours": round(progress.seconds / 3600, 3)}
     return replace(with_network(model, network), card=card), network
 

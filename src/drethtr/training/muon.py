@@ -31,7 +31,7 @@ class MuonOptimizer(torch.optim.AdamW):
                 loss = closure()
         for group in self.param_groups:
             if "momentum" in group:
-                self.turn(
+                self.update_matrices(
                     [parameter for parameter in group["params"] if parameter.grad is not None],
                     rate=group["lr"],
                     decay=group["weight_decay"],
@@ -41,13 +41,13 @@ class MuonOptimizer(torch.optim.AdamW):
         return loss
 
     @torch.no_grad()
-    def turn(self, parameters: list[nn.Parameter], *, rate: float, decay: float, momentum: float) -> None:
+    def update_matrices(self, parameters: list[nn.Parameter], *, rate: float, decay: float, momentum: float) -> None:
         """Update matrices, those of one shape together."""
         of_shape: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
         for parameter in parameters:
             of_shape[parameter.flatten(1).shape].append(parameter)
         for shape, alike in of_shape.items():
-            directions = orthogonal(torch.stack([self.momentum(parameter, momentum) for parameter in alike]))
+            directions = orthogonalize(torch.stack([self.momentum(parameter, momentum) for parameter in alike]))
             for parameter, direction in zip(alike, directions, strict=True):
                 parameter.mul_(1 - rate * decay)
                 parameter.add_(direction.reshape(parameter.shape), alpha=-rate * STEP * max(shape) ** 0.5)
@@ -65,20 +65,20 @@ class MuonOptimizer(torch.optim.AdamW):
         return ahead.flatten(1)
 
 
-def orthogonal(matrices: Tensor) -> Tensor:
-    """Approximately orthogonal matrices: (number, rows, columns) with all singular values between 0.7 and 1.2.
+def orthogonalize(matrices: Tensor) -> Tensor:
+    """Orthogonalize matrices (number, rows, columns) approximately, with all singular values between 0.7 and 1.2.
 
     Inside autocast, computed in its precision.
     """
     if matrices.shape[-2] > matrices.shape[-1]:
-        return orthogonal(matrices.mT).mT
+        return orthogonalize(matrices.mT).mT
     device = matrices.device.type
     rounded = device in ("cpu", "cuda") and torch.is_autocast_enabled(device)  # old versions support no other device
     dtype = torch.get_autocast_dtype(device) if rounded else matrices.dtype
     a, b, c = COEFFICIENTS
-    turned: Tensor = (matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)).to(dtype)
+    result: Tensor = (matrices / (matrices.norm(dim=(-2, -1), keepdim=True) + 1e-7)).to(dtype)
     for _ in range(ROUNDS):
-        square = turned @ turned.mT
+        square = result @ result.mT
         mixed = torch.baddbmm(square, square, square, beta=b, alpha=c)
-        turned = torch.baddbmm(turned, mixed, turned, beta=a)
-    return turned
+        result = torch.baddbmm(result, mixed, result, beta=a)
+    return result

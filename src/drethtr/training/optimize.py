@@ -171,14 +171,14 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 class MovingAverage(Generic[Network]):
-    """A network whose weights are an exponential moving average of another's; at first they follow faster."""
+    """A network whose weights are an exponential moving average of another's; young averages change faster."""
 
     def __init__(self, network: Network, decay: float) -> None:
         self.network: Network = deepcopy(network).eval().requires_grad_(False)
         self.decay = decay
 
     @torch.no_grad()
-    def follow(self, network: nn.Module, step: int) -> None:
+    def update(self, network: nn.Module, step: int) -> None:
         """Update the average with `network` after its step number `step`, from 1."""
         decay = min(self.decay, step / (step + 9))
         torch._foreach_lerp_(list(self.network.parameters()), detached(network.parameters()), 1 - decay)

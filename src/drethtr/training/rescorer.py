@@ -112,18 +112,18 @@ class TrainingTexts:
         """The padded texts (R, N) of each step from `start` on."""
         for turn in count(start // AT_A_TIME):
             rng = np.random.default_rng((self.run.seed, turn))
-            batches = self.drawn(rng)
+            batches = self.draw_batches(rng)
             order = rng.permutation(AT_A_TIME)
             yield from (batches[place] for place in order[start % AT_A_TIME if turn == start // AT_A_TIME else 0 :])
 
-    def drawn(self, rng: np.random.Generator) -> list[Tensor]:
+    def draw_batches(self, rng: np.random.Generator) -> list[Tensor]:
         """The batches of `AT_A_TIME` steps, from the shortest lines to the longest."""
         texts: list[list[int]] = []
         share = self.run.share if self.corpus is not None else 0.0
         for part, of_corpus in ((share, True), (1 - share, False)):
             missing = part * self.run.per_step * AT_A_TIME
             while missing > 0:
-                texts.append(self.tokenizer.encode(self.draw(of_corpus, rng)))
+                texts.append(self.tokenizer.encode(self.draw_line(of_corpus, rng)))
                 missing -= len(texts[-1]) + 1
         texts.sort(key=len)
         ends = np.cumsum([len(text) + 1 for text in texts])
@@ -131,7 +131,7 @@ class TrainingTexts:
         borders = zip((0, *places), (*places, len(texts)), strict=True)
         return [padded(texts[min(begin, len(texts) - 1) : max(end, begin + 1)]) for begin, end in borders]
 
-    def draw(self, of_corpus: bool, rng: np.random.Generator) -> str:
+    def draw_line(self, of_corpus: bool, rng: np.random.Generator) -> str:
         """Draw one line."""
         if of_corpus and self.corpus is not None:
             return self.corpus.draw(rng).text
@@ -170,10 +170,10 @@ def train_rescorer(
         network, network, MovingAverage(network, run.optimizer.average), make_optimizer(network, run.optimizer)
     )
     settings = {"run": config.to_dict(run), "texts": material.digest()}
-    done = resumed(snapshot, learner, settings)
+    done = restore_run(snapshot, learner, settings)
     for step, texts in zip(range(done, run.steps), material.batches(done), strict=False):
         with devices.precision(bfloat16):
-            loss = learn(learner, texts.to(devices.device), run, step)
+            loss = train_step(learner, texts.to(devices.device), run, step)
         if advance is not None:
             advance(step + 1, loss)
         if (step + 1) % SAVED == 0:
@@ -183,7 +183,7 @@ def train_rescorer(
     return Rescorer(run.network, {name: weight.cpu().numpy() for name, weight in weights.items()})
 
 
-def learn(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, step: int) -> float:
+def train_step(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, step: int) -> float:
     """One step; returns the loss in nats per character, including line ends."""
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
     learner.optimizer.zero_grad(set_to_none=True)
@@ -192,11 +192,11 @@ def learn(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, st
     loss.backward()  # type: ignore[no-untyped-call]
     nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip)
     learner.optimizer.step()
-    learner.average.follow(learner.network, step + 1)
+    learner.average.update(learner.network, step + 1)
     return float(loss.detach())
 
 
-def resumed(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> int:
+def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> int:
     """Restore the state of a run, if there is a snapshot; returns the number of finished steps.
 
     Raises:

@@ -7,13 +7,13 @@ from torch import nn
 
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
-from drethtr.network.adapter import begin_changes, with_changes
+from drethtr.network.adapter import add_low_rank_changes, merge_changes
 from drethtr.network.network import DRetHTR
 from drethtr.text.tokenizer import PAD
 
 
 class Tuning(ABC):
-    """Prepares a network for training, and finishes it afterwards."""
+    """Prepares a network for training, and converts it for reading afterwards."""
 
     @abstractmethod
     def begin(self, network: DRetHTR) -> None:
@@ -23,12 +23,12 @@ class Tuning(ABC):
             ConfigError: if the network lacks what is selected.
         """
 
-    def ended(self, network: DRetHTR) -> DRetHTR:
-        """The network for reading and saving."""
+    def finish(self, network: DRetHTR) -> DRetHTR:
+        """The plain network for reading and saving, with all that was learned."""
         return network
 
 
-def in_training(network: nn.Module) -> None:
+def set_train_mode(network: nn.Module) -> None:
     """Set a network to training mode, except for frozen batch norms, which also keep their statistics."""
     network.train()
     for module in network.modules():
@@ -61,9 +61,9 @@ class LowRank(Tuning):
         check_positive(self, "rank", table="tuning")
 
     def begin(self, network: DRetHTR) -> None:
-        begin_changes(network, self.rank)
+        add_low_rank_changes(network, self.rank)
 
-    def ended(self, network: DRetHTR) -> DRetHTR:
+    def finish(self, network: DRetHTR) -> DRetHTR:
         plain = DRetHTR(network.config, len(network.embed.tokens.weight), blank=PAD)
-        plain.load_state_dict(with_changes(network.state_dict()))
+        plain.load_state_dict(merge_changes(network.state_dict()))
         return plain.to(network.embed.tokens.weight.device).eval()

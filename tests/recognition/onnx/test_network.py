@@ -11,7 +11,7 @@ from conftest import TINY
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import mean_of_image, network_of
-from drethtr.network.inspection import watch
+from drethtr.network.inspection import record_weights
 from drethtr.network.network import DRetHTR
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import stack_trees
@@ -252,7 +252,7 @@ def test_attention_equals_torch(both):
     x = line(network.backbone.height, 100)
     tokens = [0, 5, 6, 7, 5]
     found = own.attend(own.encode([x]), tokens)
-    expected = watch(network, encoded(network, x)[0], torch.tensor([tokens]))
+    expected = record_weights(network, encoded(network, x)[0], torch.tensor([tokens]))
     equal(found.image, expected.attention)
     equal(found.text, expected.text)
     equal(found.reach, expected.reach, 1e-5)

@@ -4,7 +4,12 @@ from conftest import written
 
 from drethtr.lines.sample import Sample
 from drethtr.recognition.search.strategies import CTC
-from drethtr.training.finetuning.interpolation import interpolate, interpolated, smallest_share, weights_at_start
+from drethtr.training.finetuning.interpolation import (
+    choose_interpolation,
+    interpolate,
+    smallest_share,
+    weights_at_start,
+)
 from drethtr.training.start import FromModel
 
 LINES = [Sample(written(text), text) for text in ("back", "cabbage")]
@@ -13,7 +18,7 @@ LINES = [Sample(written(text), text) for text in ("back", "cabbage")]
 def test_interpolation_leads_from_the_start_to_the_learned_weights(tiny_model):
     start = {name: weight + 1 for name, weight in tiny_model.weights.items()}
     for share in (0.0, 0.5, 1.0):
-        mixed = interpolated(start, tiny_model, share).weights
+        mixed = interpolate(start, tiny_model, share).weights
         for name, weight in tiny_model.weights.items():
             assert mixed[name].dtype == weight.dtype
             np.testing.assert_allclose(mixed[name], weight + (1 - share), atol=1e-5)
@@ -33,6 +38,6 @@ def test_the_smallest_share_keeps_most_of_the_gain(errors, share):
 
 def test_a_training_without_gain_stays_at_its_start(tiny_model, tiny_path):
     start = weights_at_start(FromModel(str(tiny_path)), tiny_model)
-    model, share = interpolate(start, tiny_model, LINES, CTC(), "cpu")
+    model, share = choose_interpolation(start, tiny_model, LINES, CTC(), "cpu")
     assert share == 0.0
     assert all(np.array_equal(model.weights[name], weight) for name, weight in start.items())

@@ -8,7 +8,15 @@ from conftest import written
 from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
 from drethtr.lines.sample import Sample, check_apart
-from drethtr.training.finetuning.parts import FEWEST, MOST, REMEMBERED, SHARE, apart, narrow, part
+from drethtr.training.finetuning.parts import (
+    FEWEST,
+    MOST,
+    REMEMBERED,
+    SHARE,
+    drop_unreadable,
+    split_lines,
+    split_old_lines,
+)
 
 
 def lines(number, pages=0):
@@ -20,7 +28,7 @@ def lines(number, pages=0):
 
 
 def test_whole_pages_are_drawn():
-    parts = part(lines(100, pages=10))
+    parts = split_lines(lines(100, pages=10))
     assert parts.by_page
     assert len(parts.train) + len(parts.validation) == 100 and not parts.left_out
     assert SHARE * 100 <= len(parts.validation) <= MOST * 100
@@ -28,42 +36,42 @@ def test_whole_pages_are_drawn():
 
 
 def test_training_lines_come_page_by_page():
-    pages = [sample.page for sample in part(lines(100, pages=10)).train]
+    pages = [sample.page for sample in split_lines(lines(100, pages=10)).train]
     assert len([page for page, _ in groupby(pages)]) == len(set(pages))
 
 
 @pytest.mark.parametrize("pages", [0, 1, 2])
 def test_lines_are_drawn_where_there_are_too_few_pages(pages):
-    parts = part(lines(40, pages))
+    parts = split_lines(lines(40, pages))
     assert not parts.by_page and len(parts.validation) == round(SHARE * 40)
     check_apart({"train": parts.train, "validation": parts.validation})
 
 
 def test_the_seed_decides():
-    first, again, other = (part(lines(60, pages=12), seed=seed).validation for seed in (1, 1, 2))
+    first, again, other = (split_lines(lines(60, pages=12), seed=seed).validation for seed in (1, 1, 2))
     assert [s.text for s in first] == [s.text for s in again] != [s.text for s in other]
 
 
 def test_lines_to_choose_by_may_be_given():
-    parts = part(lines(30, pages=3), [Sample(written("other"), "other", set="theirs")])
+    parts = split_lines(lines(30, pages=3), [Sample(written("other"), "other", set="theirs")])
     assert len(parts.train) == 30 and [sample.text for sample in parts.validation] == ["other"]
 
 
 def test_lines_to_choose_by_must_be_usable():
     with pytest.raises(DataError, match="none of the 2 validation lines is usable"):
-        part(lines(FEWEST), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
+        split_lines(lines(FEWEST), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
 
 
 @pytest.mark.parametrize(("page", "apart"), [("page 9", True), (None, False)])
 def test_given_lines_may_be_of_unknown_pages(page, apart):
-    parts = part(lines(30, pages=3), [Sample(written("other"), "other", set="mine", page=page)])
+    parts = split_lines(lines(30, pages=3), [Sample(written("other"), "other", set="mine", page=page)])
     assert parts.by_page == apart
 
 
 def test_whole_pages_are_no_lines():
     wide = [Sample(np.full((40, 900 + number), 255, np.uint8), "wide", page=f"{number}") for number in range(FEWEST)]
     with pytest.raises(DataError, match="0 of 17 lines are short enough"):
-        narrow(part(wide), Preparation(height=40), 800)
+        drop_unreadable(split_lines(wide), Preparation(height=40), 800)
 
 
 def test_unusable_lines_are_counted():
@@ -73,45 +81,45 @@ def test_unusable_lines_are_counted():
         Sample(written("unsure"), "unsure", clean=False),
         Sample(written("empty"), " "),
     ]
-    parts = part([*lines(FEWEST), *odd])
+    parts = split_lines([*lines(FEWEST), *odd])
     assert len(parts.train) + len(parts.validation) == FEWEST + 1
     assert Counter(parts.left_out.values()) == {1: 3}
 
 
 def test_too_few_lines_are_refused():
     with pytest.raises(DataError, match=f"{FEWEST - 1} usable lines.*at least {FEWEST}"):
-        part(lines(FEWEST - 1))
+        split_lines(lines(FEWEST - 1))
 
 
 def test_lines_that_are_too_wide_do_not_train():
     wide = Sample(np.full((40, 900), 255, np.uint8), "wide")
-    parts = narrow(part([*lines(FEWEST), wide], lines(1)), Preparation(height=40), 800)
+    parts = drop_unreadable(split_lines([*lines(FEWEST), wide], lines(1)), Preparation(height=40), 800)
     assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}
 
 
 def test_a_text_too_long_for_its_image_is_left_out():
     whole_page = Sample(np.full((40, 199), 255, np.uint8), 100 * "a")
-    parts = narrow(part([*lines(FEWEST), whole_page], lines(1)), Preparation(height=40), 800)
+    parts = drop_unreadable(split_lines([*lines(FEWEST), whole_page], lines(1)), Preparation(height=40), 800)
     assert len(parts.train) == FEWEST and parts.left_out == {"with more text than fits the image": 1}
 
 
 def test_a_line_too_long_to_prepare_is_left_out_as_well():
     odd = Sample(np.full((2, 3000), 255, np.uint8), "odd")
-    parts = narrow(part([*lines(FEWEST), odd], lines(1)), Preparation(height=64), 800)
+    parts = drop_unreadable(split_lines([*lines(FEWEST), odd], lines(1)), Preparation(height=64), 800)
     assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}
 
 
 def test_forgetting_is_measured_on_old_lines_that_are_not_mixed_in():
-    mixed, remembered = apart(lines(100, pages=10))
+    mixed, remembered = split_old_lines(lines(100, pages=10))
     assert SHARE * 100 <= len(remembered) <= REMEMBERED and len(mixed) + len(remembered) == 100
     check_apart({"mixed in": mixed, "remembered": remembered})
 
 
 def test_few_old_lines_are_all_mixed_in():
-    mixed, remembered = apart(lines(FEWEST - 1))
+    mixed, remembered = split_old_lines(lines(FEWEST - 1))
     assert len(mixed) == FEWEST - 1 and not remembered
 
 
 def test_old_lines_must_be_usable():
     with pytest.raises(DataError, match="none of the 1 old lines is usable"):
-        apart([Sample(written("b"), "b", clean=False)])
+        split_old_lines([Sample(written("b"), "b", clean=False)])

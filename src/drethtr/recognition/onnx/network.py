@@ -118,7 +118,7 @@ class OnnxNetwork:
             DataError: if an image does not have the height that the backbone expects.
             MemoryError: if there is not enough memory.
         """
-        return stacked([self._encode(image) for image in images])
+        return concatenate([self._encode(image) for image in images])
 
     def keep(self, memory: ImageMemory, lines: Sequence[int]) -> ImageMemory:
         """See `Network.keep`."""
@@ -210,7 +210,7 @@ class OnnxNetwork:
             return self._sessions[name]
 
 
-def stacked(memories: Sequence[ImageMemory]) -> ImageMemory:
+def concatenate(memories: Sequence[ImageMemory]) -> ImageMemory:
     """Concatenate the memories of lines."""
     drafts = [memory.drafts for memory in memories if memory.drafts is not None]
     ctc = [memory.ctc for memory in memories if memory.ctc is not None]

@@ -19,7 +19,7 @@ from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batches
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.supply import Supply
-from drethtr.training.loop import beginning, count, learn, open_streams, prepare
+from drethtr.training.loop import count, initial_progress, open_streams, prepare, train_step
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import Fresh
 
@@ -90,7 +90,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
     model, learner = prepare(replace(run, start=Fresh()), Characters.learn([LETTERS]), devices)
     mixture = Mixture((Strokes(),), (1.0,), run.seed)
     batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation, run.prose)
-    progress = beginning(run, devices)
+    progress = initial_progress(run, devices)
     streams = open_streams(batches, progress.positions, devices, workers)
     seen, columns, loading, total = 0, 0, 0.0, 0.0
     while seen < lines:
@@ -98,7 +98,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
         own = [batch for _, batch in map(next, streams)]
         begun = time.monotonic()
         counts, _ = count(own, devices)
-        float(learn(learner, own, counts, devices, run, progress).total)  # waits for a GPU
+        float(train_step(learner, own, counts, devices, run, progress).total)  # waits for a GPU
         progress = replace(progress, step=progress.step + 1)
         if progress.step > WARM_UP:
             seen += counts.lines

@@ -17,7 +17,7 @@ from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.learning_curve import SHARES
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import run_of
-from drethtr.training.loop import batches_of, beginning, count, learn, prepare
+from drethtr.training.loop import batches_of, count, initial_progress, prepare, train_step
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress
 
@@ -82,7 +82,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
     devices = Devices.open(device)
     batches = batches_of(run)
     _, learner = prepare(run, batches.tokenizer, devices)
-    progress = beginning(run, devices)
+    progress = initial_progress(run, devices)
     begun = time.perf_counter()
     first, *rest = made = batches[0]
     loading = time.perf_counter() - begun
@@ -100,7 +100,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
 def step(batch: Batch, learner: Learner[DRetHTR], devices: Devices, run: RunConfig, progress: Progress) -> None:
     """One training step."""
     counts, _ = count([batch], devices)
-    learn(learner, [batch], counts, devices, run, progress)
+    train_step(learner, [batch], counts, devices, run, progress)
 
 
 def seconds_to_read(recognizer: Recognizer, material: Material) -> float:

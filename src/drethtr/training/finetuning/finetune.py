@@ -29,7 +29,7 @@ from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model, as_small, load_model, save_model, weights_hash
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.card import card_of
-from drethtr.training.finetuning.interpolation import interpolate, weights_at_start
+from drethtr.training.finetuning.interpolation import choose_interpolation, weights_at_start
 from drethtr.training.finetuning.judge import Forgotten, edits, pages_of, with_trust
 from drethtr.training.finetuning.language import with_language
 from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
@@ -107,16 +107,16 @@ def finetune(
     with claimed(output):
         folder = folder_of(output)
         place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume), tell)
-        return finetuned(material, output, place)
+        return finetune_locked(material, output, place)
 
 
-def finetuned(material: Material, output: Path, place: Workplace) -> Outcome:
-    """Do what `finetune` does, once no other program writes there."""
+def finetune_locked(material: Material, output: Path, place: Workplace) -> Outcome:
+    """Do what `finetune` does; the caller has locked the output against other programs."""
     lines, device = material.parts.validation, place.device
     pages = pages_of(lines)
     place.tell(f"reading {len(lines):,} lines with the starting model")
     before = edits(material.start, lines, device)
-    trained, adapter = as_saved(material, 1.0, learned(material, 1.0, place))
+    trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place))
     place.tell("reading these lines with the new model")
     after = edits(trained, lines, device)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
@@ -183,7 +183,7 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     return measured
 
 
-def learned(material: Material, share: float, place: Workplace) -> Model:
+def train_share(material: Material, share: float, place: Workplace) -> Model:
     """Train on a share of the lines and interpolate; a finished training is not repeated."""
     samples = material.some(share)
     folder = place.folder / f"{len(samples)}_lines"
@@ -204,7 +204,7 @@ def learned(material: Material, share: float, place: Workplace) -> Model:
         effort = load_model(folder / LATEST).card  # the best weights were found before that
         place.tell("interpolating between old and new weights")
         start, validation = weights_at_start(run.start, found), to_read(material.parts.validation, VALIDATION_LINES)
-        chosen, fraction = interpolate(start, found, validation, run.validation.decoder, place.device)
+        chosen, fraction = choose_interpolation(start, found, validation, run.validation.decoder, place.device)
         save_model(replace(chosen, card={**effort, "part_of_change": fraction}), best)
     return load_model(best)
 
@@ -229,7 +229,7 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
     """The learning curve; `after` are the errors of the model trained on all lines."""
     validation = material.parts.validation
-    trained = (as_saved(material, share, learned(material, share, place))[0] for share in SHARES[:-1])
+    trained = (as_saved(material, share, train_share(material, share, place))[0] for share in SHARES[:-1])
     fewer = [edits(model, validation, place.device) for model in trained]
     lines = [len(material.some(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], pages_of(validation))
@@ -255,7 +255,7 @@ def discard(folder: Path) -> None:
         folder.rmdir()
 
 
-def forget(output: Path) -> None:
+def remove_earlier_run(output: Path) -> None:
     """Remove the files of an earlier run beside a result."""
     if (folder_of(output) / PLAN).exists():
         rmtree(folder_of(output))

@@ -34,7 +34,7 @@ def weights_at_start(start: Start, model: Model) -> Weights:
     return {name: weight.numpy() for name, weight in network.state_dict().items()}
 
 
-def interpolated(start: Weights, learned: Model, share: float) -> Model:
+def interpolate(start: Weights, learned: Model, share: float) -> Model:
     """The model with this share of the change from the starting weights to its own."""
     mixed = {
         name: (start[name] + np.float32(share) * (weight - start[name])).astype(weight.dtype)
@@ -51,14 +51,14 @@ def smallest_share(errors: Mapping[float, int]) -> float:
     return min(share for share, number in errors.items() if errors[0.0] - number >= KEPT * gain)
 
 
-def interpolate(
+def choose_interpolation(
     start: Weights, learned: Model, samples: Sequence[Sample], decoder: Strategy, device: str
 ) -> tuple[Model, float]:
-    """The model with the smallest share of the change that keeps most of the gain, and that share."""
+    """Choose the smallest share of the change that keeps most of the gain, and that share."""
     texts = [sample.text for sample in samples]
     errors = {}
     for share in (0.0, *FRACTIONS):
-        readings = read_lines(Recognizer(interpolated(start, learned, share), decoder, device=device), samples)
+        readings = read_lines(Recognizer(interpolate(start, learned, share), decoder, device=device), samples)
         errors[share] = sum(counts.edits for counts in score(texts, [reading.text for reading in readings]))
     share = smallest_share(errors)
-    return interpolated(start, learned, share), share
+    return interpolate(start, learned, share), share

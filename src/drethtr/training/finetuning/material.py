@@ -10,7 +10,7 @@ from drethtr.lines.sample import Sample, check_apart, fingerprint
 from drethtr.lines.sources import open_all
 from drethtr.recognition.model_file import Model, load_model, weights_hash
 from drethtr.text.alphabet import AlphabetChange
-from drethtr.training.finetuning.parts import Parts, apart, narrow, part
+from drethtr.training.finetuning.parts import Parts, drop_unreadable, split_lines, split_old_lines
 from drethtr.training.finetuning.plan import Plan, widest_line
 
 NEEDED = ("accelerate", "pyarrow")
@@ -62,8 +62,10 @@ def gather(plan: Plan) -> Material:
             raise MissingExtraError(package, "train")
     start = load_model(Path(plan.model))
     given = open_all(plan.validation) if plan.validation else []
-    parts = narrow(part(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start))
-    old, remembered = apart(open_all(plan.old_data), seed=plan.seed) if plan.old_data else ((), ())
+    parts = drop_unreadable(
+        split_lines(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start)
+    )
+    old, remembered = split_old_lines(open_all(plan.old_data), seed=plan.seed) if plan.old_data else ((), ())
     for name, samples in (("training lines", parts.train), ("--old-data", (*old, *remembered))):
         check_apart({name: samples, "validation lines": parts.validation})
     alphabet = AlphabetChange.between(

@@ -40,7 +40,7 @@ class Parts:
     left_out: Mapping[str, int]
 
 
-def part(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int = 0) -> Parts:
+def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int = 0) -> Parts:
     """Split lines into training and validation; all are for training if validation lines are `given`.
 
     Whole pages are drawn, so that metrics hold for new pages. If there are too few pages, lines are drawn.
@@ -72,7 +72,7 @@ def parts_of(train: tuple[Sample, ...], validation: tuple[Sample, ...], left_out
     return Parts(train, validation, all(map(page_of, (*train, *validation))), left_out)
 
 
-def apart(samples: Sequence[Sample], *, seed: int = 0) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
+def split_old_lines(samples: Sequence[Sample], *, seed: int = 0) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
     """Old lines to mix in, and others to measure forgetting: none if there are few in all.
 
     Raises:
@@ -83,7 +83,7 @@ def apart(samples: Sequence[Sample], *, seed: int = 0) -> tuple[tuple[Sample, ..
         raise DataError(f"none of the {len(samples)} old lines is usable")
     if len(kept) < FEWEST:
         return tuple(kept), ()
-    parts = part(kept, seed=seed)
+    parts = split_lines(kept, seed=seed)
     return parts.train, parts.validation[:REMEMBERED]
 
 
@@ -127,7 +127,7 @@ def joined(pages: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
     return tuple(sample for page in pages for sample in page)
 
 
-def narrow(parts: Parts, preparation: Preparation, widest: int) -> Parts:
+def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Parts:
     """The parts without training lines that are too narrow for their text, or wider than `widest` columns.
 
     The columns are those after preprocessing.
