@@ -15,10 +15,11 @@ from torch import nn
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
 from drethtr.base.lock import claimed
-from drethtr.network.backend import fresh_network, with_network
+from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model_file import Model, save_model
+from drethtr.recognition.model_file import save_model
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
+from drethtr.training.candidate import Candidate, ModelTemplate
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batch, Batches
 from drethtr.training.feed.mixture import Mixture
@@ -77,19 +78,20 @@ def train_locked(
     torch.manual_seed(run.seed)
     batches = batches_of(run)
     mixture = batches.mixture
-    model, learner = prepare(run, batches.tokenizer, devices)
+    template = ModelTemplate.of(run, batches.tokenizer)
+    learner = make_learner(run, batches.tokenizer, devices)
     check_decoder(run)
     validator = Validator(run.validation, mixture.real_samples())
-    settings = config.to_dict(run), config.to_dict(model.tokenizer), [*batches.digests(), validator.digest()]
+    settings = config.to_dict(run), config.to_dict(batches.tokenizer), [*batches.digests(), validator.digest()]
     progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else initial_progress(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
     log = MetricsLog(output, run.samples, progress.samples) if devices.is_main else TrainingLog()
-    log.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {model.tokenizer.size} tokens")
+    log.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {batches.tokenizer.size} tokens")
     with closing(log):
         if run.validation.at_start and not progress.step and devices.is_main:
-            progress = validate(validator, averaged(model, learner, progress, run), output, log, progress)
+            progress = validate(validator, template.candidate(learner, progress, run), output, log, progress)
         stopping = is_finished(run, progress)
         while not stopping:
             waiting = time.monotonic()
@@ -106,15 +108,18 @@ def train_locked(
                 seconds=progress.seconds + time.monotonic() - waiting,
             )
             report(log, losses, counts, progress, begun - waiting)
+            candidate = None
             if progress.samples >= run.samples or progress.samples - progress.validated >= run.validation.every:
                 if devices.is_main:
-                    progress = validate(validator, averaged(model, learner, progress, run), output, log, progress)
+                    candidate = template.candidate(learner, progress, run)
+                    progress = validate(validator, candidate, output, log, progress)
                 progress = replace(progress, validated=progress.samples)
             stopping = devices.any_process(is_finished(run, progress) or time.monotonic() > deadline)
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
                 if devices.is_main:
-                    save_model(averaged(model, learner, progress, run)[0], output / LATEST)
+                    candidate = candidate or template.candidate(learner, progress, run)
+                    save_model(candidate.model, output / LATEST)
                     save_snapshot(snapshot, learner, progress, *settings)
     return output / BEST
 
@@ -157,10 +162,8 @@ def check_decoder(run: RunConfig) -> None:
         raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
 
 
-def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Model, Learner[DRetHTR]]:
-    """A model that has no weights yet; and new or pretrained weights, their average and their optimizer."""
-    languages, rescorer = run.start.languages(tokenizer), run.start.rescorer(tokenizer)
-    model = Model(run.network, {}, tokenizer, run.preparation, languages=languages, rescorer=rescorer)
+def make_learner(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> Learner[DRetHTR]:
+    """Build a network with new or pretrained weights, their average and their optimizer."""
     network = fresh_network(run.network, tokenizer)
     run.start.apply(network, tokenizer)
     network.to(devices.device)
@@ -168,7 +171,7 @@ def prepare(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> tuple[Mod
     run.tuning.begin(network)
     average = MovingAverage(network, run.optimizer.average)
     objective = devices.wrap_ddp(Objective(network, run.loss))
-    return model, Learner(network, objective, average, make_optimizer(network, run.optimizer))
+    return Learner(network, objective, average, make_optimizer(network, run.optimizer))
 
 
 def initial_progress(run: RunConfig, devices: Devices) -> Progress:
@@ -266,25 +269,17 @@ def report(log: TrainingLog, losses: Losses, counts: BatchCounts, progress: Prog
         )
 
 
-def averaged(model: Model, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> tuple[Model, DRetHTR]:
-    """The model with the averaged weights, and its progress on its card; and the network with these weights."""
-    network = run.tuning.finish(learner.average.network)
-    card = {"samples": progress.samples, "hours": round(progress.seconds / 3600, 3)}
-    return replace(with_network(model, network), card=card), network
-
-
 def validate(
-    validator: Validator, averaged: tuple[Model, DRetHTR], output: Path, log: TrainingLog, progress: Progress
+    validator: Validator, candidate: Candidate, output: Path, log: TrainingLog, progress: Progress
 ) -> Progress:
-    """Read the validation lines, and keep the weights if they are the best so far."""
-    model, network = averaged
-    scores = validator(model, network)
+    """Read the validation lines, and save the model if it is the best so far."""
+    scores = validator(*candidate)
     cer = scores.overall.cer
     found = {**scores.sets, "all": scores.overall}
     rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
     log.record_validation(progress.samples, rates)
     if progress.best is not None and cer >= progress.best:
         return replace(progress, stale=progress.stale + 1)
-    card = {**model.card, "validation_cer": rates}
-    save_model(replace(model, card=card), output / BEST)
+    card = {**candidate.model.card, "validation_cer": rates}
+    save_model(replace(candidate.model, card=card), output / BEST)
     return replace(progress, best=cer, stale=0)

@@ -19,7 +19,7 @@ from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batches
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.supply import Supply
-from drethtr.training.loop import count, initial_progress, open_streams, prepare, train_step
+from drethtr.training.loop import count, initial_progress, make_learner, open_streams, train_step
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import Fresh
 
@@ -87,9 +87,10 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
     memory = PeakMemory(devices.device) if can_measure(devices.device) else None
     torch.manual_seed(run.seed)
-    model, learner = prepare(replace(run, start=Fresh()), Characters.learn([LETTERS]), devices)
+    tokenizer = Characters.learn([LETTERS])
+    learner = make_learner(replace(run, start=Fresh()), tokenizer, devices)
     mixture = Mixture((Strokes(),), (1.0,), run.seed)
-    batches = Batches(mixture, run.preparation, model.tokenizer, run.batches, run.augmentation, run.prose)
+    batches = Batches(mixture, run.preparation, tokenizer, run.batches, run.augmentation, run.prose)
     progress = initial_progress(run, devices)
     streams = open_streams(batches, progress.positions, devices, workers)
     seen, columns, loading, total = 0, 0, 0.0, 0.0

@@ -17,7 +17,7 @@ from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.learning_curve import SHARES
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import run_of
-from drethtr.training.loop import batches_of, count, initial_progress, prepare, train_step
+from drethtr.training.loop import batches_of, count, initial_progress, make_learner, train_step
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress
 
@@ -81,7 +81,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
     """The time of training for each line seen."""
     devices = Devices.open(device)
     batches = batches_of(run)
-    _, learner = prepare(run, batches.tokenizer, devices)
+    learner = make_learner(run, batches.tokenizer, devices)
     progress = initial_progress(run, devices)
     begun = time.perf_counter()
     first, *rest = made = batches[0]
