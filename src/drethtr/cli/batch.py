@@ -17,10 +17,10 @@ from drethtr.cli.choices import (
     LanguageNames,
     ModelFile,
     PrecisionName,
-    device_named,
     load_recognizer,
 )
 from drethtr.cli.progress import CONTINUE, stopping
+from drethtr.recognition.device import resolve_device
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine
@@ -128,7 +128,7 @@ def on_this_machine(workers: int | None, device: str) -> "Engine":
     from drethtr.base.processors import free_processors
     from drethtr.bulk.local import Local
 
-    most = free_processors() if device_named(device) == "cpu" else 1
+    most = free_processors() if resolve_device(device) == "cpu" else 1
     return Local(workers or most)
 
 

@@ -11,6 +11,7 @@ from drethtr.cli.choices import ChangedModel, DeviceName, ForceModel, Limit, Out
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.tables import figure
 from drethtr.cli.trust_table import of_sets
+from drethtr.recognition.device import resolve_device
 
 if TYPE_CHECKING:
     from drethtr.evaluation.calibrate import Fit
@@ -49,7 +50,6 @@ def calibrate(
     from drethtr.evaluation import calibrate as fit
     from drethtr.evaluation.evaluate import to_read
     from drethtr.lines.sources import open_all
-    from drethtr.recognition.backends import device_named
     from drethtr.recognition.model_file import load_model, save_trust
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.recognition.search.names import name_of, strategy_named
@@ -58,7 +58,7 @@ def calibrate(
     refuse_places(target)
     refuse_existing(target, force=force)
     chosen = [(strategy_named(name),) for name in decoder or ()]
-    where = device_named(device)
+    where = resolve_device(device)
     samples = to_read(open_all(data), limit, seed)
     if len(samples) < fit.TO_CALIBRATE:
         raise DataError(

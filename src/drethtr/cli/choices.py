@@ -90,13 +90,6 @@ def load_recognizer(model: Path | None, **options: "Unpack[LoadOptions]") -> "Re
     return Recognizer.load(model, **options)
 
 
-def device_named(name: str) -> str:
-    """Resolve a device name; `auto` is a CUDA GPU if there is one, else the CPU."""
-    from drethtr.recognition.backends import device_named
-
-    return device_named(name)
-
-
 def refuse_decoder(name: str | None) -> None:
     """Refuse an unknown decoder before anything is loaded.
 

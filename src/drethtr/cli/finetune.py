@@ -7,10 +7,11 @@ import typer
 
 from drethtr.base.errors import DataError, require
 from drethtr.base.exit_codes import NOTHING_BETTER
-from drethtr.cli.choices import DeviceName, Seed, Workers, device_named
+from drethtr.cli.choices import DeviceName, Seed, Workers
 from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, stopping
+from drethtr.recognition.device import resolve_device
 
 
 def finetune(
@@ -79,7 +80,7 @@ def finetune(
         samples=samples,
         seed=seed,
     )
-    chosen = device_named(device)
+    chosen = resolve_device(device)
     material = finetuning.gather(plan)
     typer.echo(material_text(material))
     if check:

@@ -13,10 +13,10 @@ from drethtr.cli.choices import (
     Seed,
     Texts,
     TrainingData,
-    device_named,
 )
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import CONTINUE, stopping
+from drethtr.recognition.device import resolve_device
 
 
 def rescorer(
@@ -64,7 +64,10 @@ def rescorer(
             bar.update(done - bar.n)
 
         trained = train_rescorer(
-            TrainingTexts(lines, corpus, loaded.tokenizer, run), snapshot, device=device_named(device), advance=advance
+            TrainingTexts(lines, corpus, loaded.tokenizer, run),
+            snapshot,
+            device=resolve_device(device),
+            advance=advance,
         )
         save_rescorer(model, trained, target, of=loaded)
         snapshot.unlink(missing_ok=True)

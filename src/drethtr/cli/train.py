@@ -7,8 +7,9 @@ import typer
 
 from drethtr.base.errors import DataError, require
 from drethtr.base.outputs import make_folder
-from drethtr.cli.choices import DeviceName, Settings, Workers, device_named
+from drethtr.cli.choices import DeviceName, Settings, Workers
 from drethtr.cli.progress import RESUME, stopping
+from drethtr.recognition.device import resolve_device
 
 
 def train(
@@ -39,7 +40,9 @@ def train(
     if resume and not (output / loop.SNAPSHOT).exists():
         typer.echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
     with stopping(RESUME):
-        best = loop.train(wanted, output, resume=resume, device=device_named(device), workers=workers, minutes=minutes)
+        best = loop.train(
+            wanted, output, resume=resume, device=resolve_device(device), workers=workers, minutes=minutes
+        )
     if best.exists():
         typer.echo(f"the best model so far: {best}; calibrate it before use: drethtr calibrate {best} DATA --force")
     else:

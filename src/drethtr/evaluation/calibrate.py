@@ -25,12 +25,12 @@ from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.evaluation.predict import FEWEST, Pair, learn
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, page_of
-from drethtr.recognition.backends import CPU
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.evidence import features_of
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.device import CPU
 from drethtr.recognition.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.onnx.support import supports

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
-from drethtr.network.device import device_called
+from drethtr.network.device import torch_device
 from drethtr.network.inspection import record_weights
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, pays_for_steps
@@ -88,13 +88,7 @@ class TorchNetwork:
     @torch.inference_mode()
     def keep(self, memory: wall.ImageMemory, lines: Sequence[int]) -> wall.ImageMemory:
         chosen = torch.tensor(lines, dtype=torch.long, device=self.device)
-        return wall.ImageMemory(
-            tuple(memory.tokens[line] for line in lines),
-            None if memory.drafts is None else tuple(memory.drafts[line] for line in lines),
-            None if memory.ctc is None else tuple(memory.ctc[line] for line in lines),
-            memory.mean[list(lines)],
-            select_lines(memory.kept, chosen),
-        )
+        return memory.select(lines, select_lines(memory.kept, chosen))
 
     @torch.inference_mode()
     def score_trees(self, memory: wall.ImageMemory, trees: Sequence[TextTree]) -> list[wall.Logits]:
@@ -174,7 +168,7 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
         CheckpointError: if the weights do not fit the network.
         ConfigError: if there is no such device.
     """
-    where = device_called(device)
+    where = torch_device(device)
     try:
         with torch.device("meta"):
             network = fresh_network(model.network, model.tokenizer)
@@ -182,11 +176,7 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
         raise CheckpointError(f"the model's settings are invalid: {error}") from error
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)
-    if model.preparation.height != network.backbone.height:
-        raise CheckpointError(
-            f"the model prepares lines {model.preparation.height} pixels high, but its backbone needs "
-            f"{network.backbone.height}"
-        )
+    model.check_height(network.backbone.height)
     network.to(where).eval()
     network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # faster on CPUs
     return network
@@ -202,7 +192,7 @@ def rescorer_of(rescorer: Rescorer, tokenizer: Tokenizer, device: str | torch.de
         network = RescorerNetwork(rescorer.config, tokenizer.size)
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in rescorer.weights.items()}
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)
-    return network.to(device_called(device)).eval()
+    return network.to(torch_device(device)).eval()
 
 
 def fresh_network(config: NetworkConfig, tokenizer: Tokenizer) -> DRetHTR:

@@ -5,7 +5,7 @@ import torch
 from drethtr.base.errors import ConfigError
 
 
-def device_called(name: torch.device | str) -> torch.device:
+def torch_device(name: torch.device | str) -> torch.device:
     """The torch device with a name; checks that it works on this machine.
 
     Raises:

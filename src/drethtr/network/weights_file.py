@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
+from drethtr.recognition.weights import listed, refuse_not_finite
 
 ZIP, LEGACY = b"PK\x03\x04", b"\x80\x02"
 """First bytes of torch files since torch 1.6, and before."""
@@ -130,7 +131,8 @@ def fit(
     if trouble := misfit(weights, wanted, named):
         raise CheckpointError(f"{trouble}; {remedy}")
     fitted = {name: weight.detach().to(wanted[name].dtype) for name, weight in weights.items()}
-    check_finite(fitted, named)
+    # The meta device has no values.
+    refuse_not_finite([named(name) for name, weight in fitted.items() if not (weight.is_meta or is_finite(weight))])
     return fitted
 
 
@@ -150,22 +152,6 @@ def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: C
     return f"the weights do not fit: {listed(others, separator='; ')}" if others else ""
 
 
-def check_finite(weights: Mapping[str, Tensor], named: Callable[[str], str] = str) -> None:
-    """Refuse weights that are not finite in float32, with which nothing is read; the meta device has no values.
-
-    Raises:
-        CheckpointError: naming them.
-    """
-    if strange := [named(name) for name, weight in weights.items() if not (weight.is_meta or is_finite(weight))]:
-        raise CheckpointError(f"not all numbers of {listed(strange)} are finite")
-
-
 def is_finite(weight: Tensor) -> bool:
     """Whether all values are real, and finite in float32."""
     return not weight.is_complex() and bool(weight.float().isfinite().all())
-
-
-def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
-    """The first names, and the number of further ones."""
-    more = len(names) - shown
-    return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")

@@ -3,16 +3,14 @@
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 
-from drethtr.base.errors import CheckpointError, ConfigError, MissingExtraError
+from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.recognition.device import CPU, resolve_device
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.onnx.network import OnnxNetwork
 from drethtr.recognition.onnx.support import supports
 from drethtr.recognition.precision import Precision
-
-AUTO, CPU = "auto", "cpu"
 
 TORCH_BACKEND = "drethtr.network.backend"
 """The only module above this package that it refers to, by name, as it needs torch."""
@@ -30,7 +28,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         ConfigError: if there is no such device, or it does not support the precision.
         MissingExtraError: if torch is needed and not installed.
     """
-    where = device_named(device)
+    where = resolve_device(device)
     if where == CPU and precision is not Precision.BFLOAT16:
         reason = supports(model.network)
         if reason is None:
@@ -52,11 +50,7 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
     network = OnnxNetwork(
         model.network, model.weights, model.tokenizer.size, rescorer=model.rescorer, threads=threads, int8=int8
     )
-    if model.preparation.height != network.dimensions.height:
-        raise CheckpointError(
-            f"the model prepares lines {model.preparation.height} pixels high, but its backbone needs "
-            f"{network.dimensions.height}"
-        )
+    model.check_height(network.dimensions.height)
     return network
 
 
@@ -82,16 +76,3 @@ def torch_backend() -> Callable[[Model, str, Precision, int], Network]:
         raise MissingExtraError("torch", "train")
     opened: Callable[[Model, str, Precision, int], Network] = import_module(TORCH_BACKEND).open_network
     return opened
-
-
-def device_named(name: str) -> str:
-    """A device, where "auto" is a GPU that CUDA can use, else the CPU.
-
-    torch is imported only if there is a driver, as that takes seconds.
-    """
-    if name != AUTO:
-        return name
-    driver = Path("/dev/nvidiactl").exists() or Path("C:/Windows/System32/nvcuda.dll").exists()
-    if not driver or not find_spec("torch"):
-        return CPU
-    return "cuda" if import_module("torch").cuda.is_available() else CPU

@@ -100,6 +100,17 @@ class Model:
         name = " ".join("".join(c if c.isprintable() else " " for c in str(self.card.get("name", ""))).split())
         return f"{name} {self.hash[:12]}".lstrip()
 
+    def check_height(self, height: int) -> None:
+        """Check that the preparation makes lines as high as the backbone needs them.
+
+        Raises:
+            CheckpointError: giving both heights.
+        """
+        if self.preparation.height != height:
+            raise CheckpointError(
+                f"the model prepares lines {self.preparation.height} pixels high, but its backbone needs {height}"
+            )
+
     @property
     def parameter_count(self) -> int:
         """Number of parameters of network and rescorer, without running means and variances of batch norms."""

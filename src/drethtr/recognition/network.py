@@ -69,6 +69,16 @@ class ImageMemory:
         """The number of lines, B."""
         return len(self.tokens)
 
+    def select(self, lines: Sequence[int], kept: Any) -> "ImageMemory":
+        """The memory of some of its lines, whose keys and values are `kept`."""
+        return ImageMemory(
+            tuple(self.tokens[line] for line in lines),
+            None if self.drafts is None else tuple(self.drafts[line] for line in lines),
+            None if self.ctc is None else tuple(self.ctc[line] for line in lines),
+            self.mean[list(lines)],
+            kept,
+        )
+
 
 class Attention(NamedTuple):
     """The attention of each layer while N tokens of one line were written.

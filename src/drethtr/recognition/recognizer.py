@@ -19,12 +19,13 @@ from drethtr.language.choice import AUTO as ALL_LANGUAGES
 from drethtr.language.choice import chosen as chosen_languages
 from drethtr.recognition.adapter_file import load_named
 from drethtr.recognition.alignment import Alignment, align_text
-from drethtr.recognition.backends import AUTO, CPU, open_network
+from drethtr.recognition.backends import open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
 from drethtr.recognition.confidence.evidence import Features, features_of
 from drethtr.recognition.confidence.ink import Ink
+from drethtr.recognition.device import AUTO, CPU
 from drethtr.recognition.model_file import SHIPPED, Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PieceReader, ReadPiece

@@ -194,8 +194,17 @@ def check_finite(weights: Weights) -> None:
     Raises:
         CheckpointError: naming them.
     """
-    if strange := [name for name, weight in weights.items() if not np.isfinite(weight).all()]:
-        raise CheckpointError(f"not all numbers of {listed(strange)} are finite")
+    refuse_not_finite([name for name, weight in weights.items() if not np.isfinite(weight).all()])
+
+
+def refuse_not_finite(names: Collection[str]) -> None:
+    """Refuse weights that are not finite, by their names, of which there may be none.
+
+    Raises:
+        CheckpointError: naming them.
+    """
+    if names:
+        raise CheckpointError(f"not all numbers of {listed(names)} are finite")
 
 
 def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:

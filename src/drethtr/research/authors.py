@@ -13,9 +13,10 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
 from drethtr.network.network import DRetHTR
-from drethtr.network.weights_file import fit, listed, read_weights
+from drethtr.network.weights_file import fit, read_weights
 from drethtr.recognition.architecture import Learned, NetworkConfig, Unplaced
 from drethtr.recognition.backbones import EfficientNetV2S, Given
+from drethtr.recognition.weights import listed
 from drethtr.research.published_mode import PUBLISHED, PublishedSettings
 
 CANVAS = 2227

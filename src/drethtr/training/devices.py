@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, distributed, nn
 
 from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.network.device import device_called
+from drethtr.network.device import torch_device
 from drethtr.training.objective import Objective
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Devices:
             from accelerate import Accelerator, DistributedDataParallelKwargs, InitProcessGroupKwargs
         except ImportError as error:
             raise MissingExtraError("accelerate", "train") from error
-        device = device_called(device)
+        device = torch_device(device)
         torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
         # `broadcast_buffers` would copy the batch norms of the main process; `average_batch_norms` averages them.
         ddp = DistributedDataParallelKwargs(find_unused_parameters=not all_learn, broadcast_buffers=False)

@@ -122,13 +122,7 @@ class OnnxNetwork:
 
     def keep(self, memory: ImageMemory, lines: Sequence[int]) -> ImageMemory:
         """See `Network.keep`."""
-        return ImageMemory(
-            tuple(memory.tokens[line] for line in lines),
-            None if memory.drafts is None else tuple(memory.drafts[line] for line in lines),
-            None if memory.ctc is None else tuple(memory.ctc[line] for line in lines),
-            memory.mean[list(lines)],
-            tuple(memory.kept[line] for line in lines),
-        )
+        return memory.select(lines, tuple(memory.kept[line] for line in lines))
 
     def score_trees(self, memory: ImageMemory, trees: Sequence[TextTree]) -> list[Logits]:
         """See `Network.score_trees`; a pass for each line."""
@@ -175,7 +169,7 @@ class OnnxNetwork:
 
     def _encode(self, image: Prepared) -> ImageMemory:
         """The memory of one line."""
-        height: int = self.config.backbone.height  # type: ignore[attr-defined]
+        height = self.dimensions.height
         if image.shape[0] != height:
             raise DataError(f"a line of {image.shape[0]} rows; this network takes {height}: prepare lines so high")
         if (missing := COLUMNS_PER_TOKEN - image.shape[1]) > 0:

@@ -10,8 +10,8 @@ from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
 from drethtr.base.outputs import write_text
 from drethtr.base.processors import free_processors
-from drethtr.cli.choices import device_named
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json
+from drethtr.recognition.device import resolve_device
 
 if TYPE_CHECKING:
     import torch
@@ -66,11 +66,11 @@ def opened(device: str, threads: int | None) -> "torch.device":
     """
     import torch
 
-    from drethtr.network.device import device_called
+    from drethtr.network.device import torch_device
 
     torch.set_num_threads(threads or free_processors())
     torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
-    return device_called(device_named(device))
+    return torch_device(resolve_device(device))
 
 
 def rounds(quick: bool) -> "Rounds":
