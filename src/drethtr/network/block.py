@@ -50,7 +50,7 @@ class Block(nn.Module, ABC):
     def text(
         self, x: Tensor, image: KeyValue, mask: Tensor | None, state: MixerState, tree: Tree | None = None
     ) -> tuple[Tensor, MixerState]:
-        """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and its next state."""
+        """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and the state after them."""
 
 
 class FusedBlock(Block):

@@ -67,12 +67,15 @@ class Store:
             part[:, :, at : self.written] = new
 
     def holds(self, rows: Tensor) -> bool:
-        """Whether these are all rows in order; on a GPU, where a comparison would synchronize, only identity counts."""
+        """Whether these are all rows in order, on a GPU by identity: a comparison of values would synchronize."""
         return rows is self.order or (not rows.is_cuda and torch.equal(rows, self.order))
 
 
 class TextCache(NamedTuple):
-    """The text of R rows: the first `length` tokens of rows `rows` (R,) of a store, until it is reordered again."""
+    """The text of R rows: the first `length` tokens of the rows `rows` (R,) of a store.
+
+    It is stale as soon as the store has been reordered more often than `reorders`.
+    """
 
     rows: Tensor
     length: int

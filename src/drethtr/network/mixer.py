@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from drethtr.network.attention import KeyValue, attend_image, fold_beams, unfold_beams
 from drethtr.network.cache import TextCache
 from drethtr.network.decay import Decay, build_decay, log_gamma
-from drethtr.network.recollection import Recollection
 from drethtr.network.retention import CHUNK, chunkwise, recall
+from drethtr.network.retention_cache import RetentionCache
 from drethtr.network.softmax import softmax_attention
 from drethtr.network.tree import Tree
 from drethtr.recognition.architecture import Fade, JointSoftmax, MixerConfig, Retentive, SplitSoftmax
@@ -24,7 +24,7 @@ from drethtr.recognition.decay import LayerPosition
 
 State = TypeVar("State")
 
-MixerState = Recollection | TextCache
+MixerState = RetentionCache | TextCache
 """The state of a mixer of this file: of retention, or of softmax attention."""
 
 
@@ -79,7 +79,7 @@ class TextMixer(nn.Module, ABC, Generic[State]):
         return tree.gather(mixed), state
 
 
-class RetentiveMixer(PastMixer[Recollection]):
+class RetentiveMixer(PastMixer[RetentionCache]):
     """Retention over the text: without softmax, with a memory of fixed size (paper, eqs. 2-4)."""
 
     def __init__(self, decay: Decay, normalize: bool) -> None:
@@ -87,12 +87,12 @@ class RetentiveMixer(PastMixer[Recollection]):
         self.decay = decay
         self.normalize = normalize
 
-    def initial_state(self, like: KeyValue) -> Recollection:
-        return Recollection.empty(like)
+    def initial_state(self, like: KeyValue) -> RetentionCache:
+        return RetentionCache.empty(like)
 
     def forward(
-        self, x: Tensor, q: Tensor, text: KeyValue, state: Recollection, *, dropout: float
-    ) -> tuple[Tensor, Recollection]:
+        self, x: Tensor, q: Tensor, text: KeyValue, state: RetentionCache, *, dropout: float
+    ) -> tuple[Tensor, RetentionCache]:
         scaled, log_decay = q * q.shape[-1] ** -0.5, self.decay(x)
         if q.shape[2] == 1 and not dropout:
             state = state.followed_by(text, log_decay)
@@ -103,7 +103,7 @@ class RetentiveMixer(PastMixer[Recollection]):
             return read.to(q.dtype), state.followed_by(text, log_decay)
         before = state.full_memory()
         read, memory = chunkwise(scaled, *text, log_decay, before, normalize=self.normalize, dropout=dropout)
-        return read.to(q.dtype), Recollection.of(memory, text)
+        return read.to(q.dtype), RetentionCache.of(memory, text)
 
 
 def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor | None:
@@ -124,7 +124,7 @@ class FadedWeights(nn.Module):
         self.register_buffer("log_gamma", log_gamma, persistent=False)
 
     def forward(self, weights: Tensor) -> Tensor:
-        """Fade weights (R, H, queries, keys), for queries at the last keys; same shape."""
+        """Multiply weights (R, H, queries, keys) by the decay, for queries at the last keys; same shape."""
         queries, keys = weights.shape[-2:]
         places = torch.arange(keys, device=weights.device)
         distance = places[keys - queries :, None] - places
@@ -248,7 +248,7 @@ def build_past(config: MixerConfig, position: LayerPosition, width: int) -> Past
 
 
 @build_past.register
-def retentive(config: Retentive, position: LayerPosition, width: int) -> PastMixer[Recollection]:
+def retentive(config: Retentive, position: LayerPosition, width: int) -> PastMixer[RetentionCache]:
     """Build retention."""
     return RetentiveMixer(build_decay(config.decay, position, width), config.normalize)
 

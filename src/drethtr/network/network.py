@@ -171,7 +171,7 @@ class DRetHTR(nn.Module):
 
 
 def contiguous_copy(kept: KeyValue) -> KeyValue:
-    """Copy keys and values: as views, they would keep the queries in memory as well."""
+    """Copy keys and values, unless gradients are needed: as views, they would keep the queries in memory as well."""
     return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))
 
 

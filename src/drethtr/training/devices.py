@@ -66,7 +66,7 @@ class Devices:
         return bool(self.accelerator.is_main_process)
 
     def local_parts(self, parts: int) -> range:
-        """The batches of a step that are computed in this process.
+        """The numbers of the batches of a step that this process computes.
 
         Raises:
             ConfigError: if the batches cannot be divided evenly.
@@ -87,7 +87,7 @@ class Devices:
         return prepared
 
     def no_sync(self, objective: nn.Module) -> AbstractContextManager[None]:
-        """A context that accumulates gradients without averaging them: for all but the last batch of a step."""
+        """A context that only accumulates gradients, without averaging them: for all but the last batch of a step."""
         context: AbstractContextManager[None] = self.accelerator.no_sync(objective)
         return context
 

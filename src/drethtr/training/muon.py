@@ -1,7 +1,7 @@
-"""Muon: AdamW, except that matrices move along the nearest orthogonal matrix to their momentum.
+"""Muon: AdamW, except that the update of a matrix is its momentum, orthogonalized.
 
 A gradient of a matrix has few strong directions. Orthogonalizing it gives all of them equal strength, so what few lines
-teach is learned as fast as what all lines do. Source: Jordan et al., Muon (2024). Steps are scaled like AdamW's, so
+show is learned as fast as what all lines show. Source: Jordan et al., Muon (2024). Steps are scaled like AdamW's, so
 that one learning rate serves both: Liu et al., arXiv 2502.16982.
 """
 
@@ -24,7 +24,7 @@ class MuonOptimizer(torch.optim.AdamW):
     """Parameter groups with `momentum` contain matrices, or kernels that act as such; all others use AdamW."""
 
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
-        """Update all parameters; the gradients of matrices are consumed."""
+        """Update all parameters; the gradients of matrices are overwritten and dropped."""
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -42,7 +42,7 @@ class MuonOptimizer(torch.optim.AdamW):
 
     @torch.no_grad()
     def update_matrices(self, parameters: list[nn.Parameter], *, rate: float, decay: float, momentum: float) -> None:
-        """Update matrices, those of one shape together."""
+        """Update matrices in place, those of one shape in one batch."""
         of_shape: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
         for parameter in parameters:
             of_shape[parameter.flatten(1).shape].append(parameter)
@@ -53,7 +53,7 @@ class MuonOptimizer(torch.optim.AdamW):
                 parameter.add_(direction.reshape(parameter.shape), alpha=-rate * STEP * max(shape) ** 0.5)
 
     def momentum(self, parameter: nn.Parameter, share: float) -> Tensor:
-        """The momentum as a matrix, with Nesterov's look-ahead; the gradient is consumed."""
+        """Update the momentum, and return it as a matrix with Nesterov's look-ahead; the gradient is dropped."""
         gradient, parameter.grad = parameter.grad, None
         assert gradient is not None
         state = self.state[parameter]

@@ -17,7 +17,7 @@ class Tuning(ABC):
 
     @abstractmethod
     def begin(self, network: DRetHTR) -> None:
-        """Select in place what is trained.
+        """Freeze or replace weights of the network in place, so that the others are trained.
 
         Raises:
             ConfigError: if the network lacks what is selected.

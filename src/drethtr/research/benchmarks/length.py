@@ -2,7 +2,7 @@
 
 Per head of width K, retention keeps K numbers per channel and updates them at each step; a cache keeps 2N. So retention
 needs less memory from N = K/2 on, and less arithmetic from about N = K on. Below that, it works like a cache
-(`drethtr.network.recollection`).
+(`drethtr.network.retention_cache`).
 """
 
 from collections.abc import Sequence

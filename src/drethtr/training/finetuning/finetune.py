@@ -246,7 +246,7 @@ def clear(folder: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Remove a run that came to nothing, so that the command can be repeated with more lines; other files stay."""
+    """Remove a run that did not improve the model, so that the command can be repeated with more lines."""
     for run in folder.glob("*_lines"):
         rmtree(run)
     for path in (*folder.glob("*_lines.*"), folder / VALIDATION, folder / OLD, folder / PLAN):

@@ -6,8 +6,8 @@ import torch
 from drethtr.network.attention import KeyValue
 from drethtr.network.decay import build_decay
 from drethtr.network.network import select_rows
-from drethtr.network.recollection import Recollection, waiting
 from drethtr.network.retention import RetentionState, recurrent
+from drethtr.network.retention_cache import RetentionCache, buffer_size
 from drethtr.recognition.decay import Gated, LayerPosition, Scheduled
 
 ROWS, HEADS, WIDTH, TOKENS = 3, 4, 8, 21
@@ -33,19 +33,19 @@ def steps(q, k, v, log_decay):
 def test_reads_and_remembers_as_the_definition_does(inputs, normalize):
     q, k, v, log_decay = inputs
     expected, end = recurrent(q, k, v, log_decay, RetentionState.empty(k, v), normalize=normalize)
-    state, reads = Recollection.empty(KeyValue(k, v)), []
+    state, reads = RetentionCache.empty(KeyValue(k, v)), []
     for asked, text, decay in steps(*inputs):
         state = state.followed_by(text, decay)
         reads.append(state.read(asked, normalize=normalize))
         state = state.absorb_if_full()
-        assert state.latest.length < waiting(WIDTH)
+        assert state.latest.length < buffer_size(WIDTH)
     torch.testing.assert_close(torch.cat(reads, dim=2), expected, rtol=1e-10, atol=1e-10)
     torch.testing.assert_close(tuple(state.full_memory()), tuple(end), rtol=1e-10, atol=1e-10)
 
 
 def test_rows_may_change_places_at_any_step(inputs):
     q, k, v, log_decay = inputs
-    state, plain = Recollection.empty(KeyValue(k, v)), RetentionState.empty(k, v)
+    state, plain = RetentionCache.empty(KeyValue(k, v)), RetentionState.empty(k, v)
     generator = torch.Generator().manual_seed(0)
     for asked, text, decay in steps(q, k, v, log_decay):
         rows = torch.randint(ROWS, (ROWS,), generator=generator)
@@ -60,20 +60,20 @@ def test_rows_may_change_places_at_any_step(inputs):
 
 def test_a_short_text_needs_no_memory(inputs):
     _, k, v, _ = inputs
-    state, memories = Recollection.empty(KeyValue(k, v)), []
+    state, memories = RetentionCache.empty(KeyValue(k, v)), []
     for _, text, decay in steps(*inputs):
         state = state.followed_by(text, decay).absorb_if_full()
         memories.append(state.memory is not None)
-    assert memories == [number >= waiting(WIDTH) for number in range(1, TOKENS + 1)]
+    assert memories == [number >= buffer_size(WIDTH) for number in range(1, TOKENS + 1)]
 
 
 def test_nothing_written_is_an_empty_memory(inputs):
     _, k, v, _ = inputs
-    memory, mass = Recollection.empty(KeyValue(k, v)).full_memory()
+    memory, mass = RetentionCache.empty(KeyValue(k, v)).full_memory()
     assert memory.shape == (ROWS, HEADS, WIDTH, WIDTH) and not memory.any() and not mass.any()
 
 
 @pytest.mark.parametrize("width", [2, 64, 128])
 def test_those_who_wait_take_the_room_of_the_memory(width):
-    keys_and_values, memory = 2 * waiting(width) * width, width * width
+    keys_and_values, memory = 2 * buffer_size(width) * width, width * width
     assert keys_and_values == memory

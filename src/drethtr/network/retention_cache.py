@@ -1,9 +1,9 @@
-"""The state of retention in decoding: a memory, and the latest tokens as keys and values.
+"""The state of retention in decoding: a memory, and a buffer with the keys and values of the latest tokens.
 
-Absorbing a token rewrites the whole memory, and so does reordering beams. Tokens therefore wait as keys and values
-until they take as much room as the memory, and are then absorbed together. A short text never needs the memory: it is
-read like attention without softmax, at the same cost. A text decoded in one pass waits as a whole until more tokens
-follow; if none follow, as in scoring, it is never absorbed.
+Absorbing a token rewrites the whole memory, and so does reordering beams. New tokens are therefore buffered until their
+keys and values take as much room as the memory, and are then absorbed together. A short text never needs the memory: it
+is read like attention without softmax, at the same cost. A text decoded in one pass is buffered as a whole until more
+tokens follow; if none follow, as in scoring, it is never absorbed.
 """
 
 from typing import NamedTuple, Self
@@ -16,11 +16,11 @@ from drethtr.network.cache import TextCache
 from drethtr.network.retention import RetentionState, absorb, recall
 
 
-class Recollection(NamedTuple):
+class RetentionCache(NamedTuple):
     """The text of R rows.
 
     memory     memory of the absorbed tokens; None if there are none
-    latest     the N waiting tokens
+    latest     the buffer, with N tokens
     log_decay  (R, H, N), log γ before each of these
     """
 
@@ -35,15 +35,15 @@ class Recollection(NamedTuple):
 
     @classmethod
     def of(cls, memory: RetentionState | None, like: KeyValue) -> Self:
-        """A memory without waiting tokens."""
+        """A memory with an empty buffer."""
         exact = torch.promote_types(like.keys.dtype, torch.float32)
         return cls(memory, TextCache.empty(like), like.keys.new_zeros(*like.keys.shape[:2], 0, dtype=exact))
 
-    def followed_by(self, text: KeyValue, log_decay: Tensor) -> "Recollection":
+    def followed_by(self, text: KeyValue, log_decay: Tensor) -> "RetentionCache":
         """Append N tokens: keys and values (R, H, N, K), log γ (R, H, N) or (1, H, N)."""
         rows, width = text.keys.shape[0], text.keys.shape[-1]
         log_decay = torch.cat([self.log_decay, log_decay.to(self.log_decay.dtype).expand(rows, -1, -1)], dim=-1)
-        return Recollection(self.memory, self.latest.followed_by(text, room=waiting(width)), log_decay)
+        return RetentionCache(self.memory, self.latest.followed_by(text, room=buffer_size(width)), log_decay)
 
     def read(self, q: Tensor, *, normalize: bool) -> Tensor:
         """The output (R, H, M, V) for the last M tokens with scaled queries (R, H, M, K)."""
@@ -55,15 +55,15 @@ class Recollection(NamedTuple):
         memory = self.memory or RetentionState.empty(*tokens)
         return absorb(*tokens, self.log_decay, memory) if self.latest.length else memory
 
-    def absorb_latest(self) -> "Recollection":
-        """Absorb all waiting tokens into the memory."""
-        return Recollection.of(self.full_memory(), self.latest.tokens) if self.latest.length else self
+    def absorb_latest(self) -> "RetentionCache":
+        """Absorb all buffered tokens into the memory."""
+        return RetentionCache.of(self.full_memory(), self.latest.tokens) if self.latest.length else self
 
-    def absorb_if_full(self) -> "Recollection":
-        """Absorb the waiting tokens, if there are enough of them."""
-        return self.absorb_latest() if self.latest.length >= waiting(self.latest.tokens.keys.shape[-1]) else self
+    def absorb_if_full(self) -> "RetentionCache":
+        """Absorb the buffered tokens, if the buffer is full."""
+        return self.absorb_latest() if self.latest.length >= buffer_size(self.latest.tokens.keys.shape[-1]) else self
 
 
-def waiting(width: int) -> int:
+def buffer_size(width: int) -> int:
     """The number of tokens whose keys and values take as much room as the memory of a head of this width."""
     return max(width // 2, 1)
