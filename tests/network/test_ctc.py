@@ -56,7 +56,7 @@ def test_the_refined_reading_starts_as_the_draft(steps):
 def test_the_decoder_is_told_the_draft_and_where_it_is():
     """One step after another: place by place the sinusoid of the characters begun, and what seems to stand there."""
     ctc, tokens, draft = head(), torch.randn(1, 3, 8), peaky([3, 1, 4])
-    told = ctc.informed(tokens, draft) - tokens
+    told = ctc.add_draft(tokens, draft) - tokens
     expected = ctc.place(sinusoid(torch.tensor([[1.0, 1.0, 2.0]]), 8)) + ctc.inform.weight.T[[3, 1, 4]]
     torch.testing.assert_close(told, expected, rtol=1e-4, atol=1e-5)
 
@@ -64,14 +64,14 @@ def test_the_decoder_is_told_the_draft_and_where_it_is():
 def test_telling_teaches_the_draft_nothing():
     """The draft learns from its own reading; the decoder may not bend it into a message."""
     ctc, draft = head(), peaky([3, 1, 4]).requires_grad_()
-    told = ctc.informed(torch.randn(1, 3, 8), draft)
+    told = ctc.add_draft(torch.randn(1, 3, 8), draft)
     told.square().sum().backward()
     assert draft.grad is None and ctc.inform.weight.grad.any() and ctc.place.weight.grad.any()
 
 
 def test_a_decoder_that_is_not_told_sees_its_tokens_only():
     ctc, tokens = head(inform_decoder=False), torch.randn(1, 3, 8)
-    assert ctc.informed(tokens, peaky([3, 1, 4])) is tokens
+    assert ctc.add_draft(tokens, peaky([3, 1, 4])) is tokens
     assert not [name for name in ctc.state_dict() if "inform" in name or "place" in name]
 
 

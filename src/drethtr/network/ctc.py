@@ -70,8 +70,8 @@ class CTCHead(nn.Module):
         if self.inform is not None:
             nn.init.zeros_(self.inform.weight)
 
-    def informed(self, x: Tensor, draft: Tensor) -> Tensor:
-        """Image tokens with the draft and their reading position added."""
+    def add_draft(self, x: Tensor, draft: Tensor) -> Tensor:
+        """Add the draft and the reading position to image tokens."""
         if self.inform is None or self.place is None:
             return x
         seen = draft.detach()

@@ -40,7 +40,7 @@ class HeadProjections(nn.Module):
         return out
 
 
-def joined(heads: Tensor) -> Tensor:
+def join_heads(heads: Tensor) -> Tensor:
     """(B, H, N, K) as (B, N, H x K)."""
     return heads.transpose(1, 2).flatten(2)
 
@@ -66,7 +66,7 @@ class ModalityFusion(HeadProjections, Generic[State]):
     def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
         """Process image tokens (B, I, width); also returns their keys and values for the text."""
         q, own = self.split_heads(x)
-        found = joined(self.image_prior(q, own, mask, self.dropped()))
+        found = join_heads(self.image_prior(q, own, mask, self.dropped()))
         return self.project(self.output.of_image(found, x)), own
 
     def text(
@@ -78,7 +78,7 @@ class ModalityFusion(HeadProjections, Generic[State]):
             mixed, state = self.text_mixer(x, q, own, image, mask, state, dropout=self.dropped())
         else:
             mixed, state = self.text_mixer.mix_tree(x, q, own, image, mask, state, tree)
-        return self.project(self.output(joined(mixed), x)), state
+        return self.project(self.output(join_heads(mixed), x)), state
 
 
 class ImageAttention(HeadProjections):
@@ -91,7 +91,7 @@ class ImageAttention(HeadProjections):
     def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """Process image tokens (B, I, width)."""
         q, own = self.split_heads(x)
-        return self.project(joined(self.image_prior(q, own, mask, self.dropped())))
+        return self.project(join_heads(self.image_prior(q, own, mask, self.dropped())))
 
 
 class TextMixing(HeadProjections, Generic[State]):
@@ -117,7 +117,7 @@ class TextMixing(HeadProjections, Generic[State]):
             mixed, state = self.text_mixer(x, q, own, state, dropout=self.dropped())
         else:
             mixed, state = self.text_mixer.mix_tree(x, q, own, state, tree)
-        return self.project(self.output(joined(mixed), x)), state
+        return self.project(self.output(join_heads(mixed), x)), state
 
 
 class CrossAttention(nn.Module):
@@ -141,5 +141,5 @@ class CrossAttention(nn.Module):
         """Process text tokens (R, N, width); the beams of a line share its image."""
         q = self.to_q(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
         found = attend_image(q, image, mask, self.weight_dropout if self.training else 0.0)
-        out: Tensor = self.dropout(self.to_out(joined(found)))
+        out: Tensor = self.dropout(self.to_out(join_heads(found)))
         return out

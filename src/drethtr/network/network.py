@@ -105,7 +105,7 @@ class DRetHTR(nn.Module):
         if self.ctc is None:
             return self.encode_tokens(tokens, counts)
         draft = self.ctc.draft(features[..., -self.backbone.draft_width :])
-        return self.encode_tokens(self.ctc.informed(tokens, draft), counts, draft)
+        return self.encode_tokens(self.ctc.add_draft(tokens, draft), counts, draft)
 
     def encode_tokens(self, tokens: Tensor, counts: Tensor, draft: Tensor | None = None) -> BatchMemory:
         """Like `encode_image`, from image tokens (B, I, width) with positions; without `draft`, without CTC reading."""

@@ -113,7 +113,7 @@ def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequenc
     Raises:
         CheckpointError: saying what differs.
     """
-    saved = as_read_now(header["run"], path)
+    saved = with_new_defaults(header["run"], path)
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])
         raise CheckpointError(f"saved by a run with other settings ({', '.join(changed)}); start a new output", path)
@@ -123,8 +123,8 @@ def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequenc
         )
     if header.get("lines", lines) != lines:
         raise CheckpointError(
-            f"the data of this run have changed: then {beyond(header['lines'], lines)}, now "
-            f"{beyond(lines, header['lines'])}; restore the data, or start a new output",
+            f"the data of this run have changed: then {missing_from(header['lines'], lines)}, now "
+            f"{missing_from(lines, header['lines'])}; restore the data, or start a new output",
             path,
         )
 
@@ -149,13 +149,13 @@ def restore(tensors: Mapping[str, NDArray[Any]], learner: Learner[Any]) -> None:
     learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
 
 
-def beyond(these: Sequence[str], those: Sequence[str]) -> str:
-    """The items of one list that the other lacks; the first few if there are many."""
+def missing_from(these: Sequence[str], those: Sequence[str]) -> str:
+    """The items of the first list that the second lacks; the first few if there are many."""
     only = [words for words in these if words not in those]
     return ", ".join([*only[:SHOWN], *(["..."] if len(only) > SHOWN else [])]) or "nothing else"
 
 
-def as_read_now(run: Any, path: Path) -> dict[str, Any]:
+def with_new_defaults(run: Any, path: Path) -> dict[str, Any]:
     """The settings of a saved run, with defaults for settings added since."""
     try:
         return dict(config.to_dict(config.from_dict(RunConfig, run)))

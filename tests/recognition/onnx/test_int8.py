@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.int8 import by_output, linear_int8
+from drethtr.recognition.onnx.int8 import linear_int8, quantize_by_output
 from drethtr.recognition.onnx.session import Session
 
 
@@ -30,7 +30,7 @@ def in_bytes(x):
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_product_is_that_of_rounded_numbers(bias):
     x, weights = numbers(50, 96), {"w.weight": numbers(40, 96, seed=1), "w.bias": numbers(40, seed=2)}
-    rounded, scales = by_output(weights["w.weight"])
+    rounded, scales = quantize_by_output(weights["w.weight"])
     expected = in_bytes(x) @ (rounded * scales[:, None]).T + weights["w.bias"] * bias
     np.testing.assert_allclose(product(x, weights, bias=bias), expected, atol=1e-4)
     exact = x @ weights["w.weight"].T + weights["w.bias"] * bias
@@ -45,6 +45,6 @@ def test_a_convolution_of_single_places_is_a_product():
 
 def test_weights_of_an_output_share_a_scale_and_zeros_stay():
     weight = np.array([[1, -2, 4], [0, 0, 0], [1e-3, 0, 0]], dtype=np.float32)
-    rounded, scales = by_output(weight)
+    rounded, scales = quantize_by_output(weight)
     assert rounded.tolist() == [[32, -64, 127], [0, 0, 0], [127, 0, 0]]
     np.testing.assert_allclose(rounded * scales[:, None], weight, atol=4 / 127 / 2)

@@ -14,7 +14,7 @@ from drethtr.recognition.backbones import PPOCR, BackboneConfig, Light
 from drethtr.recognition.decay import LayerPosition
 from drethtr.recognition.onnx.features import Features
 from drethtr.recognition.onnx.graph import Array, Graph, real, whole
-from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, linear, numbered, sinusoid
+from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, linear, sinusoid, token_numbers
 from drethtr.recognition.onnx.light import light
 from drethtr.recognition.onnx.ppocr import ppocr
 from drethtr.text.tokenizer import PAD
@@ -36,7 +36,7 @@ def image_graph(
     image = graph.input("image", (1, 1, config.backbone.height, "columns"))  # type: ignore[attr-defined]
     features = build_backbone(config.backbone, graph, image)
     x = linear(graph, features.tokens, "to_width", features.width, config.width)
-    places = numbered(graph, x)
+    places = token_numbers(graph, x)
     if isinstance(config.positions, Sinusoidal):
         x = graph.op("Add", x, sinusoid(graph, places, config.width))
     if config.ctc is None:
@@ -44,7 +44,7 @@ def image_graph(
         return graph
     head = CTCHead(graph, config.ctc, config.width, vocabulary)
     draft = linear(graph, features.draft, "ctc.draft", features.draft_width, vocabulary)
-    x = image_memory(graph, config, head.informed(x, draft), places, to_the_end=True)
+    x = image_memory(graph, config, head.add_draft(x, draft), places, to_the_end=True)
     graph.output(draft, head.refined(x, draft))
     return graph
 
@@ -53,7 +53,7 @@ def blank_graph(config: NetworkConfig, weights: Mapping[str, Array]) -> Graph:
     """From `tokens` (I, width) with positions to the outputs of `image_memory`."""
     graph = Graph(weights)
     x = graph.input("tokens", ("tokens", config.width))
-    image_memory(graph, config, x, numbered(graph, x), to_the_end=False)
+    image_memory(graph, config, x, token_numbers(graph, x), to_the_end=False)
     return graph
 
 
@@ -68,13 +68,15 @@ def image_memory(graph: Graph, config: NetworkConfig, x: str, places: str, *, to
         heads = layer.heads(x)
         graph.output(heads.keys, heads.values)
         if to_the_end or number < config.layers - 1:
-            x = layer.after(x, attention(graph, heads, places, decayed(config.prior, config.position(number), places)))
+            x = layer.after(
+                x, attention(graph, heads, places, decay_bias(config.prior, config.position(number), places))
+            )
     kept = graph.op("Concat", heads.keys, heads.values, axis=-1)
     graph.output(graph.op("ReduceMean", kept, whole(1), keepdims=0))
     return x
 
 
-def decayed(prior: PriorConfig, position: LayerPosition, places: str) -> Bias | None:
+def decay_bias(prior: PriorConfig, position: LayerPosition, places: str) -> Bias | None:
     """The image prior of a layer, |i - j| log γ (H, I, I), if it has one; `places` (I, 1) of all tokens."""
     if isinstance(prior, NoPrior):
         return None
@@ -96,8 +98,8 @@ class CTCHead(NamedTuple):
     width: int
     vocabulary: int
 
-    def informed(self, x: str, draft: str) -> str:
-        """Image tokens with the draft and their reading position added."""
+    def add_draft(self, x: str, draft: str) -> str:
+        """Add the draft and the reading position to image tokens."""
         if not self.config.inform_decoder:
             return x
         graph = self.graph

@@ -44,7 +44,7 @@ def linear_int8(
 ) -> str:
     """A `Product` in 8 bits."""
     weight = graph.weight_values(f"{name}.weight", outputs, inputs, *kernel).reshape(outputs, inputs)
-    rounded, scales = by_output(weight)
+    rounded, scales = quantize_by_output(weight)
     offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
     return graph.op(
         "DynamicQuantizeMatMul",
@@ -57,8 +57,8 @@ def linear_int8(
     )
 
 
-def by_output(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Weights (outputs, inputs) in 8 bits, and the scale of each output."""
+def quantize_by_output(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Quantize weights (outputs, inputs) to 8 bits, with one scale for each output."""
     largest = np.abs(weight).max(axis=1)
     scales = np.where(largest > 0, largest / LARGEST, 1).astype(np.float32)
     return np.rint(weight / scales[:, None]).astype(np.int8), scales

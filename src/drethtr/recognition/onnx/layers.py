@@ -26,7 +26,7 @@ class Heads(NamedTuple):
 
 
 def linear(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
-    """Every token by itself: x Wᵀ + b."""
+    """A linear layer on every token: x Wᵀ + b."""
     offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
     return graph.op("Gemm", x, graph.weight(f"{name}.weight", outputs, inputs), *offset, transB=1)
 
@@ -74,7 +74,7 @@ Bias = Callable[[Graph, str], str]
 def attention(graph: Graph, heads: Heads, places: str, bias: Bias | None = None) -> str:
     """softmax(Q Kᵀ + bias) V of tokens at `places` (N, 1), (H, N, K)."""
     if graph.queries_at_once is None:
-        return attended(graph, heads, heads.queries, places, bias)
+        return attend(graph, heads, heads.queries, places, bias)
     block = whole(graph.queries_at_once)
     count = graph.op("Shape", places, start=0, end=1)
     blocks = graph.op("Div", graph.op("Add", count, whole(graph.queries_at_once - 1)), block)
@@ -86,29 +86,29 @@ def attention(graph: Graph, heads: Heads, places: str, bias: Bias | None = None)
         first = inside.op("Mul", turn, block)
         last = inside.op("Add", first, block)
         some = inside.op("Slice", queries, first, last, whole(1))
-        return attended(inside, heads, some, inside.op("Slice", at, first, last, whole(0)), bias)
+        return attend(inside, heads, some, inside.op("Slice", at, first, last, whole(0)), bias)
 
     found = graph.op("Transpose", graph.loop(graph.op("Squeeze", blocks), body), perm=(1, 0, 2, 3))
     side_by_side = graph.op("Reshape", found, whole(heads.number, -1, heads.channels))
     return graph.op("Slice", side_by_side, whole(0), count, whole(1))
 
 
-def attended(graph: Graph, heads: Heads, queries: str, places: str, bias: Bias | None) -> str:
+def attend(graph: Graph, heads: Heads, queries: str, places: str, bias: Bias | None) -> str:
     """softmax(Q Kᵀ + bias) V for these queries only; see `attention`."""
     similar = scores(graph, queries, heads.keys)
     similar = similar if bias is None else graph.op("Add", similar, bias(graph, places))
     return graph.op("MatMul", graph.op("Softmax", similar, axis=-1), heads.values)
 
 
-def numbered(graph: Graph, x: str) -> str:
+def token_numbers(graph: Graph, x: str) -> str:
     """The numbers of tokens, (N, 1), from 0."""
     count = graph.op("Squeeze", graph.op("Shape", x, start=0, end=1))
     numbers = graph.op("Range", np.array(0), count, np.array(1))
     return graph.op("Unsqueeze", graph.op("Cast", numbers, to=int(ElementType.FLOAT)), whole(1))
 
 
-def joined(graph: Graph, found: str, width: int) -> str:
-    """The output (H, N, K) of the heads as (N, width)."""
+def join_heads(graph: Graph, found: str, width: int) -> str:
+    """Join the output (H, N, K) of the heads to (N, width)."""
     return graph.op("Reshape", graph.op("Transpose", found, perm=(1, 0, 2)), whole(0, width))
 
 
@@ -139,7 +139,7 @@ class Layer:
     def after(self, x: str, found: str) -> str:
         """Tokens after this layer, given the output (H, N, K) of its heads."""
         graph, width, hidden = self.graph, self.config.width, self.config.hidden
-        mixed = linear_or_int8(graph, joined(graph, found, width), f"{self.mixing}.to_out", width, width)
+        mixed = linear_or_int8(graph, join_heads(graph, found, width), f"{self.mixing}.to_out", width, width)
         x = graph.op("Add", x, mixed)
         normed = layer_norm(graph, x, f"{self.name}.feed_forward.0", width)
         inner = gelu(graph, linear_or_int8(graph, normed, f"{self.name}.feed_forward.1", width, hidden))

@@ -8,7 +8,16 @@ from drethtr.recognition.onnx.convolution import conv, tokens
 from drethtr.recognition.onnx.features import Features
 from drethtr.recognition.onnx.graph import Graph
 from drethtr.recognition.onnx.int8 import Product, linear_int8, linear_of_places
-from drethtr.recognition.onnx.layers import attention, gelu, joined, layer_norm, linear, numbered, silu, split_heads
+from drethtr.recognition.onnx.layers import (
+    attention,
+    gelu,
+    join_heads,
+    layer_norm,
+    linear,
+    silu,
+    split_heads,
+    token_numbers,
+)
 
 STEM = 48
 STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, False)), (384, (True, False)))
@@ -97,7 +106,7 @@ def neck(graph: Graph, x: str, inputs: int) -> str:
     x = silu(graph, conv(graph, x, "backbone.neck.reduce", inputs, NECK))
     x = graph.op("Add", x, silu(graph, conv(graph, x, "backbone.neck.sideways", NECK, NECK, (1, 7), groups=NECK)))
     x = tokens(graph, x)
-    places = numbered(graph, x)
+    places = token_numbers(graph, x)
     for number in range(NECK_BLOCKS):
         x = attention_block(graph, x, places, f"backbone.neck.blocks.{number}")
     normed = layer_norm(graph, x, "backbone.neck.norm", NECK, epsilon=1e-6)
@@ -108,7 +117,7 @@ def attention_block(graph: Graph, x: str, places: str, name: str) -> str:
     """A pre-norm transformer block."""
     normed = layer_norm(graph, x, f"{name}.attention_norm", NECK)
     heads = split_heads(graph, linear(graph, normed, f"{name}.to_qkv", NECK, 3 * NECK), NECK_HEADS, NECK)
-    found = joined(graph, attention(graph, heads, places), NECK)
+    found = join_heads(graph, attention(graph, heads, places), NECK)
     x = graph.op("Add", x, linear(graph, found, f"{name}.to_out", NECK, NECK))
     inner = silu(graph, linear(graph, layer_norm(graph, x, f"{name}.mlp_norm", NECK), f"{name}.expand", NECK, 2 * NECK))
     return graph.op("Add", x, linear(graph, inner, f"{name}.project", 2 * NECK, NECK))

@@ -58,7 +58,7 @@ def tree_graph(
         if watched:
             graph.output(shares, graph.op("Abs", weights_of_text))
         found = graph.op("MatMul", weights_of_text, own.values)
-        x = layer.after(x, graph.op("Add", seen.taken(shares), found))
+        x = layer.after(x, graph.op("Add", seen.weigh_values(shares), found))
     if not watched:
         graph.output(logits(graph, config, x, vocabulary))
     return graph
@@ -69,7 +69,7 @@ def rescorer_graph(
 ) -> Graph:
     """Logits (N, V) after each node of a tree, by retention alone; inputs and `int8` as for `tree_graph`."""
     graph = Graph(weights, int8=int8)
-    x = placed(graph, embedded(graph, config.width, vocabulary), config.width)
+    x = add_positions(graph, embed_tokens(graph, config.width, vocabulary), config.width)
     distance = graph.input("distance", ("nodes", "nodes"))
     for number in range(config.layers):
         layer = Layer(graph, config, number)
@@ -105,7 +105,7 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
         read = graph.op("MatMul", graph.op("Unsqueeze", queries, whole(2)), memory)
         share = graph.op("Unsqueeze", graph.op("Gather", shares, np.array(number), axis=0), whole(1, 2))
         read = graph.op("Squeeze", graph.op("Mul", read, share), whole(2))
-        from_image = seen.taken(seen.shares(own.queries))
+        from_image = seen.weigh_values(seen.shares(own.queries))
         x = layer.after(x, graph.op("Add", from_image, graph.op("Transpose", read, perm=(1, 0, 2))))
     graph.output(logits(graph, config, x, vocabulary), *memories)
     return graph
@@ -113,18 +113,18 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
 
 def text_tokens(graph: Graph, config: NetworkConfig, vocabulary: int) -> str:
     """Token embeddings, with positions where the network has them."""
-    x = embedded(graph, config.width, vocabulary)
-    return placed(graph, x, config.width) if config.text_positions else x
+    x = embed_tokens(graph, config.width, vocabulary)
+    return add_positions(graph, x, config.width) if config.text_positions else x
 
 
-def embedded(graph: Graph, width: int, vocabulary: int) -> str:
-    """Token embeddings (N, width)."""
+def embed_tokens(graph: Graph, width: int, vocabulary: int) -> str:
+    """Embed the tokens, an input of the graph: (N, width)."""
     tokens = graph.input("tokens", ("nodes",), ElementType.INT64)
     return graph.op("Gather", graph.weight("embed.tokens.weight", vocabulary, width), tokens, axis=0)
 
 
-def placed(graph: Graph, x: str, width: int) -> str:
-    """Tokens with their positions added."""
+def add_positions(graph: Graph, x: str, width: int) -> str:
+    """Add positions to tokens."""
     return graph.op("Add", x, sinusoid(graph, graph.input("places", ("nodes", 1)), width))
 
 
@@ -145,7 +145,7 @@ class ImageAttention(NamedTuple):
         """Attention weights of image tokens for each text token, (H, N, I)."""
         return self.graph.op("Softmax", scores(self.graph, queries, self.keys), axis=-1)
 
-    def taken(self, shares: str) -> str:
+    def weigh_values(self, shares: str) -> str:
         """The attention output of each text token, (H, N, K)."""
         return self.graph.op("MatMul", shares, self.values)
 
