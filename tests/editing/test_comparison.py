@@ -23,13 +23,13 @@ def session(tmp_path_factory):
     copyfile(SAMPLE / "letter.jpg", folder / "letter.jpg")
     finder = segmentation_named("auto").finder
     with Workspace.open(folder) as workspace, Session(workspace, Recognizer.load(), finder) as session:
-        [leaf] = workspace.leaves.values()
-        session.reader.read_page(leaf, session.reader.recognizer)
+        [folder_page] = workspace.folder_pages.values()
+        session.reader.read_page(folder_page, session.reader.recognizer)
         yield session
 
 
 def theirs(session, text=TEXT, allowed=()):
-    [page] = session.workspace.leaves
+    [page] = session.workspace.folder_pages
     return {line["line"]: line for line in compare(session.reader, page, text, "transcription.txt", allowed)["lines"]}
 
 
@@ -51,7 +51,7 @@ def test_what_a_convention_allows_is_no_error(session):
 
 
 def test_what_a_person_wrote_is_no_evidence(session):
-    [page] = session.workspace.leaves
+    [page] = session.workspace.folder_pages
     line = session.workspace.line(page, "r1l3")
     edit = LineEdit(text=line["text"].replace("Thursday", "Friday"), status=Review.CONFIRMED)
     session.workspace.edit_line(page, "r1l3", line["revision"], edit)

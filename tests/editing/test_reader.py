@@ -106,7 +106,9 @@ def test_other_texts_are_offered_without_the_present_one(opened):
 def test_a_cancelled_job_keeps_what_it_has_read(opened):
     job = opened.jobs.new("read", 1)
     job.cancelled.set()
-    opened.reader.turns.later(lambda: opened.reader.work(job, list(opened.workspace.leaves), again=True)).result(60)
+    opened.reader.turns.later(lambda: opened.reader.work(job, list(opened.workspace.folder_pages), again=True)).result(
+        60
+    )
     assert job.state is State.CANCELLED and len(texts(opened)) == 4
 
 

@@ -12,7 +12,7 @@ from drethtr.documents.page import Review
 from drethtr.documents.read import read_page
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.journal import FOLDER
-from drethtr.editing.truths import Missing, Stale
+from drethtr.editing.page_files import Missing, Stale
 from drethtr.editing.workspace import Workspace
 
 FORMATS = ("page", "alto")

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
-from drethtr.editing.truths import mark_of
+from drethtr.editing.page_files import mark_of
 from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals

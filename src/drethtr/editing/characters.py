@@ -26,14 +26,14 @@ def special_characters(workspace: Workspace, page: str, model: Model) -> dict[st
     Raises:
         Missing: if there is no such page.
     """
-    workspace.leaf(page)
+    workspace.folder_page(page)
     counts: Counter[str] = Counter()
     own: list[str] = []
-    for leaf, summary in workspace.summarized():
+    for folder_page, summary in workspace.summarized():
         if not isinstance(summary, DataError):
             texts = [text for _, text, _ in summary.texts if text]
             counts.update("".join(texts))
-            own = texts if leaf.id == page else own
+            own = texts if folder_page.id == page else own
     language = of_language(model, own)
     used = [one for one, _ in counts.most_common() if is_special(one) and one not in language]
     known = model.tokenizer.characters if isinstance(model.tokenizer, Characters) else ""

@@ -9,7 +9,7 @@ from typing import Any
 from drethtr.base.errors import DataError
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
-from drethtr.editing.leaves import Leaf
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.reader import Reader
 from drethtr.editing.scans import source_of
 from drethtr.proofreading.conventions import Convention, alike
@@ -40,17 +40,17 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
         Missing: if there is no such page, or it has not been read.
         DataError: if its scan or file cannot be used, or this is not its text.
     """
-    leaf = reader.workspace.leaf(page)
-    source_of(leaf)
-    file = reader.workspace.truths.existing(leaf).file
+    folder_page = reader.workspace.folder_page(page)
+    source_of(folder_page)
+    file = reader.workspace.page_files.open_existing(folder_page).file
     lines = file.page.lines
     if not lines:
-        raise DataError("has no lines to align a text with; draw them, or detect them", leaf.name)
+        raise DataError("has no lines to align a text with; draw them, or detect them", folder_page.name)
     refuse_empty(source, text)
-    alignment = fitting(source, text, leaf.name, [line.text for line in lines])
+    alignment = fitting(source, text, folder_page.name, [line.text for line in lines])
     theirs = {line.id: its for line, its in zip(lines, alignment.texts, strict=True)}
     others = [line for line in lines if theirs[line.id] not in ("", for_scoring(line.text))]
-    checks = reader.turns.submit(checked, reader, leaf, file, others, theirs, Rules(allowed=allowed)).result()
+    checks = reader.turns.submit(checked, reader, folder_page, file, others, theirs, Rules(allowed=allowed)).result()
     return {
         "lines": [
             {
@@ -67,11 +67,11 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
 
 
 def checked(
-    reader: Reader, leaf: Leaf, file: PageFile, lines: Sequence[TextLine], theirs: Mapping[str, str], rules: Rules
+    reader: Reader, page: FolderPage, file: PageFile, lines: Sequence[TextLine], theirs: Mapping[str, str], rules: Rules
 ) -> dict[str, TextCheck]:
     """The texts of some lines held against the ink; lines that cannot be cut out of the scan are left out."""
     recognizer = reader.recognizer
-    cut = reader.cut(leaf, lines, file, recognizer)
+    cut = reader.cut(page, lines, file, recognizer)
     images = [strip.line for _, strip in cut]
     read = list(map(ReadText.of, recognizer.read_lines(images)))  # a person may have changed what the file says
     found = rules.check(recognizer, images, [theirs[line.id] for line, _ in cut], read)

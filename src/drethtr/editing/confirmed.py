@@ -41,19 +41,19 @@ def gather(workspace: Workspace, check: Callable[[], None]) -> Confirmed:
         DataError: if there are too few.
     """
     found: list[tuple[str, str, Sample]] = []
-    for leaf, summary in workspace.summarized():
+    for page, summary in workspace.summarized():
         check()
         if isinstance(summary, DataError) or not summary.counts[Status.CONFIRMED]:
             continue
-        truth = workspace.truths.existing(leaf)
-        for line in truth.file.page.lines:
-            if truth.status(line) is Status.CONFIRMED and line.text:
+        opened = workspace.page_files.open_existing(page)
+        for line in opened.file.page.lines:
+            if opened.status(line) is Status.CONFIRMED and line.text:
                 with suppress(DataError):
-                    strip = workspace.scans.straightened(leaf, line, truth.file.page.lines)
-                    key = f"{leaf.name} line {line.id}"
+                    strip = workspace.scans.straightened(page, line, opened.file.page.lines)
+                    key = f"{page.name} line {line.id}"
                     name = workspace.folder.name
-                    sample = Sample(strip.line, line.text, name, page=leaf.name, key=key)
-                    found.append((leaf.id, line.id, Sample(png_of(sample), line.text, name, page=leaf.name, key=key)))
+                    sample = Sample(strip.line, line.text, name, page=page.name, key=key)
+                    found.append((page.id, line.id, Sample(png_of(sample), line.text, name, page=page.name, key=key)))
     return divided(workspace, found)
 
 

@@ -5,18 +5,18 @@ from urllib.parse import quote
 
 from drethtr.documents.page import Points, TextLine
 from drethtr.documents.page_file import PageFile
-from drethtr.editing.leaves import Leaf
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.scans import place_mark
 from drethtr.editing.status import Status, status_of, status_of_page
 
 
-def line_content(leaf: Leaf, file: PageFile, line: TextLine, region: str, *, made_here: bool) -> dict[str, Any]:
+def line_content(page: FolderPage, file: PageFile, line: TextLine, region: str, *, made_here: bool) -> dict[str, Any]:
     """A line."""
     status = status_of(line, made_here=made_here)
     sure = [word.confidence for word in line.words if word.confidence is not None]
     known = status is Status.READ and sure and len(sure) == len(line.words)
-    address = f"/api/pages/{leaf.id}/lines/{quote(line.id, safe='')}/strip.jpg?v={place_mark(line)}"
-    has_strip = leaf.source is not None and (line.baseline or line.polygon)
+    address = f"/api/pages/{page.id}/lines/{quote(line.id, safe='')}/strip.jpg?v={place_mark(line)}"
+    has_strip = page.source is not None and (line.baseline or line.polygon)
     return {
         "id": line.id,
         "region": region,
@@ -36,30 +36,30 @@ def line_content(leaf: Leaf, file: PageFile, line: TextLine, region: str, *, mad
     }
 
 
-def page_content(leaf: Leaf, file: PageFile, *, made_here: bool) -> dict[str, Any]:
+def page_content(page: FolderPage, file: PageFile, *, made_here: bool) -> dict[str, Any]:
     """A page with its lines."""
     lines = [
-        line_content(leaf, file, line, region.id, made_here=made_here)
+        line_content(page, file, line, region.id, made_here=made_here)
         for region in file.page.regions
         for line in region.lines
     ]
     states = [line["status"] for line in lines]
     return {
-        "id": leaf.id,
-        "name": leaf.name,
+        "id": page.id,
+        "name": page.name,
         "status": status_of_page(states, made_here=made_here),
         "revision": file.revision,
         "width": file.page.width,
         "height": file.page.height,
-        "error": leaf.error,
+        "error": page.error,
         "lines": lines,
     }
 
 
-def unread_content(leaf: Leaf, width: int, height: int, error: str | None) -> dict[str, Any]:
+def unread_content(page: FolderPage, width: int, height: int, error: str | None) -> dict[str, Any]:
     """A page without a file."""
-    known = {"id": leaf.id, "name": leaf.name, "status": Status.UNREAD, "revision": ""}
-    return {**known, "width": width, "height": height, "error": error or leaf.error, "lines": []}
+    known = {"id": page.id, "name": page.name, "status": Status.UNREAD, "revision": ""}
+    return {**known, "width": width, "height": height, "error": error or page.error, "lines": []}
 
 
 def pairs(points: Points | None) -> list[list[int]] | None:

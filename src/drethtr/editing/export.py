@@ -9,7 +9,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
-from drethtr.editing.leaves import Leaf
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
 
@@ -35,57 +35,57 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
         DataError: if a page has not been read, or its file or scan cannot be used.
     """
     format = named("format", format_name, FORMATS)
-    leaves = [leaf for page in pages if workspace.truths.of(leaf := workspace.leaf(page)) is not None]
-    if not leaves:
+    chosen = [one for one in map(workspace.folder_page, pages) if workspace.page_files.open(one) is not None]
+    if not chosen:
         raise DataError("nothing has been read yet, so there is nothing to export")
-    if len(leaves) == 1:
+    if len(chosen) == 1:
         return Exported(
-            f"{stem_of(leaves[0])}{format.ending}", format.media, written(workspace, leaves, format_name, model)
+            f"{stem_of(chosen[0])}{format.ending}", format.media, written(workspace, chosen, format_name, model)
         )
     if format.together:
-        content = written(workspace, leaves, format_name, model)
+        content = written(workspace, chosen, format_name, model)
         return Exported(f"{workspace.folder.name}{format.ending}", format.media, content)
     archive = BytesIO()
     with ZipFile(archive, "w", ZIP_DEFLATED) as file:
-        for leaf in leaves:
-            file.writestr(f"{leaf_path(leaf)}{format.ending}", written(workspace, [leaf], format_name, model))
+        for page in chosen:
+            file.writestr(f"{archive_path(page)}{format.ending}", written(workspace, [page], format_name, model))
     return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, archive.getvalue())
 
 
-def written(workspace: Workspace, leaves: Sequence[Leaf], format_name: str, model: str) -> bytes:
+def written(workspace: Workspace, pages: Sequence[FolderPage], format_name: str, model: str) -> bytes:
     """Pages in a format."""
-    truths = [workspace.truths.existing(leaf) for leaf in leaves]
-    if len(leaves) == 1 and format_name == truths[0].file.dialect.format:
-        return truths[0].file.data
+    open_pages = [workspace.page_files.open_existing(page) for page in pages]
+    if len(pages) == 1 and format_name == open_pages[0].file.dialect.format:
+        return open_pages[0].file.data
     format: Format = FORMATS[format_name]
     sheets = (
-        Sheet(truth.file.page, scan_of(leaf), leaf.source.number if leaf.source is not None else None)
-        for leaf, truth in zip(leaves, truths, strict=True)
+        Sheet(opened.file.page, scan_of(page), page.source.number if page.source is not None else None)
+        for page, opened in zip(pages, open_pages, strict=True)
     )
     return format.write(Document(tuple(sheets), Provenance.now(model)))
 
 
-def scan_of(leaf: Leaf) -> Scan:
+def scan_of(page: FolderPage) -> Scan:
     """The scan of a page for writers; formats that show it fail without one."""
-    source = leaf.source
+    source = page.source
     if source is None:
-        return Scan(PageSource(leaf.truth).image)
+        return Scan(PageSource(page.xml_path).image)
     alone = source.pages == 1 and source.path.suffix.lower() != ".pdf"
     return Scan(source.image, source.path if alone else None)
 
 
-def leaf_path(leaf: Leaf) -> str:
+def archive_path(page: FolderPage) -> str:
     """The name of a page in an archive: its folders, and its own name without the ending."""
-    name = leaf.name.replace(" page ", "_")
+    name = page.name.replace(" page ", "_")
     return (
         name
-        if leaf.source is None
-        else f"{name[: len(name) - len(leaf.source.path.suffix)]}"
-        if leaf.source.pages == 1
+        if page.source is None
+        else f"{name[: len(name) - len(page.source.path.suffix)]}"
+        if page.source.pages == 1
         else name
     )
 
 
-def stem_of(leaf: Leaf) -> str:
+def stem_of(page: FolderPage) -> str:
     """The name of a page without folders."""
-    return leaf_path(leaf).rpartition("/")[2]
+    return archive_path(page).rpartition("/")[2]

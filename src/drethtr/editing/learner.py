@@ -223,7 +223,7 @@ class Learner:
         self.reader.use(recognizer)
         self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})
         self.discard(job)
-        return self.reader.read_pages(list(self.workspace.leaves), again=True)
+        return self.reader.read_pages(list(self.workspace.folder_pages), again=True)
 
     def discard(self, job: Job) -> None:
         """Remove what a job has learned; an adopted copy stays."""

@@ -16,12 +16,12 @@ from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import TextLine, Transcription
 from drethtr.documents.page_file import PageFile
 from drethtr.editing.changes import Changed
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
-from drethtr.editing.leaves import Leaf
+from drethtr.editing.page_files import OpenPage
 from drethtr.editing.scans import Kept, place_mark
 from drethtr.editing.status import Status
-from drethtr.editing.truths import Truth
 from drethtr.editing.turns import PatientRecognizer, Turns
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
@@ -94,9 +94,9 @@ class Reader:
 
     def unread(self) -> Iterable[str]:
         """The pages on which nothing has been read. Others may have lines that are left empty on purpose."""
-        for leaf, summary in self.workspace.summarized():
-            if leaf.source is not None and not isinstance(summary, DataError) and summary.status is Status.UNREAD:
-                yield leaf.id
+        for page, summary in self.workspace.summarized():
+            if page.source is not None and not isinstance(summary, DataError) and summary.status is Status.UNREAD:
+                yield page.id
 
     def put_first(self, page: str) -> None:
         """Read a page before the others of the running job, as somebody is looking at it."""
@@ -115,17 +115,17 @@ class Reader:
                 page = next((page for page in reversed(self.first) if page in pages), pages[0])
                 pages.remove(page)
                 job.check()
-                if page not in self.workspace.leaves:
+                if page not in self.workspace.folder_pages:
                     continue
-                leaf = self.workspace.leaf(page)
-                self.jobs.update(job, message=f"reading {leaf.name}")
+                folder_page = self.workspace.folder_page(page)
+                self.jobs.update(job, message=f"reading {folder_page.name}")
                 try:
-                    self.read_page(leaf, patient, again=again)
+                    self.read_page(folder_page, patient, again=again)
                     self.workspace.unreadable.pop(page, None)
                 except DrethtrError as error:
                     self.workspace.unreadable[page] = error.reason
                     self.workspace.tell("page", page=page, why="read")
-                    failed.append(f"{leaf.name}: {self.workspace.told(error.reason)}")
+                    failed.append(f"{folder_page.name}: {self.workspace.told(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
         except Cancelled:
             self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages were read")
@@ -137,48 +137,48 @@ class Reader:
             read = counted(job.total - len(failed), "page")
             self.jobs.update(job, state=State.DONE, message=f"{read} read{told}")
 
-    def read_page(self, leaf: Leaf, recognizer: Recognizer, *, again: bool = False) -> None:
+    def read_page(self, page: FolderPage, recognizer: Recognizer, *, again: bool = False) -> None:
         """Read a page: the lines of its file that no person has touched, or those that are found.
 
         Raises:
             DataError: if scan or file cannot be used.
         """
-        truth = self.workspace.truths.of(leaf)
-        if truth is None or not truth.file.page.lines:
-            self.find_and_read(leaf, truth, recognizer)
+        opened = self.workspace.page_files.open(page)
+        if opened is None or not opened.file.page.lines:
+            self.find_and_read(page, opened, recognizer)
             return
         wanted = FROM_MACHINE if again else {Status.UNREAD}
-        lines = [line for line in truth.file.page.lines if truth.status(line) in wanted]
-        self.write(leaf, self.readings(leaf, lines, truth.file, recognizer))
+        lines = [line for line in opened.file.page.lines if opened.status(line) in wanted]
+        self.write(page, self.readings(page, lines, opened.file, recognizer))
 
-    def find_and_read(self, leaf: Leaf, truth: Truth | None, recognizer: Recognizer) -> None:
+    def find_and_read(self, folder_page: FolderPage, opened: OpenPage | None, recognizer: Recognizer) -> None:
         """Find the lines of a page, read them, and write a new file, or into one without lines."""
-        if leaf.source is None:
-            raise DataError(leaf.error or "its scan is missing", leaf.name)
-        original = Original(leaf.source)
+        if folder_page.source is None:
+            raise DataError(folder_page.error or "its scan is missing", folder_page.name)
+        original = Original(folder_page.source)
         page = transcribe(original, recognizer, self.finder(original))
         lines = page.lines
         model = recognizer.model.identity
-        notes = tuple(Change(leaf.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
-        if truth is None:
-            document = Document((Sheet(page, original.scan(), leaf.source.number),), provenance_of(recognizer))
-            self.workspace.create(leaf, FORMATS["page"].write(document), notes, model=model)
+        notes = tuple(Change(folder_page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
+        if opened is None:
+            document = Document((Sheet(page, original.scan(), folder_page.source.number),), provenance_of(recognizer))
+            self.workspace.create(folder_page, FORMATS["page"].write(document), notes, model=model)
             return
 
-        def work(leaf: Leaf, truth: Truth) -> Changed:
-            if truth.file.page.lines:
-                return Changed(truth.file, (), ())
-            ids = truth.file.editor.ids
+        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
+            if opened.file.page.lines:
+                return Changed(opened.file, (), ())
+            ids = opened.file.editor.ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
-            return Changed(truth.file.with_new_lines(new, None), (), notes)
+            return Changed(opened.file.with_new_lines(new, None), (), notes)
 
-        self.workspace.change(leaf.id, work, {}, model=model)
+        self.workspace.change(folder_page.id, work, {}, model=model)
 
     def readings(
-        self, leaf: Leaf, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
+        self, page: FolderPage, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
     ) -> list[tuple[TextLine, Transcription]]:
         """Lines with what is read in them; lines that cannot be cut out of the scan are left out."""
-        cut = self.cut(leaf, lines, file, recognizer)
+        cut = self.cut(page, lines, file, recognizer)
         found = recognizer.read_lines([strip.line for _, strip in cut])
         size = file.page.width, file.page.height
         return [
@@ -186,34 +186,37 @@ class Reader:
         ]
 
     def cut(
-        self, leaf: Leaf, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
+        self, page: FolderPage, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
     ) -> list[tuple[TextLine, Strip]]:
         """Lines with their pictures as the recognizer takes them; those that cannot be cut out are left out."""
         cut = []
         for line in lines:
             with suppress(DataError):
-                strip = self.workspace.scans.straightened(leaf, line, file.page.lines)
+                strip = self.workspace.scans.straightened(page, line, file.page.lines)
                 cut.append((line, strip._replace(line=recognizer.open_line(strip.line))))
         return cut
 
     def write(
-        self, leaf: Leaf, read: Sequence[tuple[TextLine, Transcription]], allowed: frozenset[Status] = FROM_MACHINE
+        self,
+        page: FolderPage,
+        read: Sequence[tuple[TextLine, Transcription]],
+        allowed: frozenset[Status] = FROM_MACHINE,
     ) -> None:
         """Write readings into the file of a page, where it is still as it was and no person has come between."""
 
-        def work(leaf: Leaf, truth: Truth) -> Changed:
+        def work(page: FolderPage, opened: OpenPage) -> Changed:
             changed, notes = [], []
             for line, text in read:
-                here = truth.file.lines.get(line.id)
-                if here is None or place_mark(here) != place_mark(line) or truth.status(here) not in allowed:
+                here = opened.file.lines.get(line.id)
+                if here is None or place_mark(here) != place_mark(line) or opened.status(here) not in allowed:
                     continue
                 changed.append(replace(here, transcription=text))
                 if here.transcription is None or here.text != text.text:
-                    notes.append(Change(leaf.id, line.id, "read", here.text, text.text, str(Status.READ)))
-            return Changed(truth.file.with_lines(changed), tuple(line.id for line in changed), tuple(notes))
+                    notes.append(Change(page.id, line.id, "read", here.text, text.text, str(Status.READ)))
+            return Changed(opened.file.with_lines(changed), tuple(line.id for line in changed), tuple(notes))
 
         if read:
-            self.workspace.change(leaf.id, work, {}, model=self.model)
+            self.workspace.change(page.id, work, {}, model=self.model)
 
     # At once.
 
@@ -221,12 +224,12 @@ class Reader:
         """Read lines that were just drawn, before all others."""
 
         def work() -> None:
-            leaf = self.workspace.leaf(page)
-            truth = self.workspace.truths.existing(leaf)
+            folder_page = self.workspace.folder_page(page)
+            opened = self.workspace.page_files.open_existing(folder_page)
             wanted = [
-                line for line in truth.file.page.lines if line.id in lines and truth.status(line) is Status.UNREAD
+                line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD
             ]
-            self.write(leaf, self.readings(leaf, wanted, truth.file, self.recognizer))
+            self.write(folder_page, self.readings(folder_page, wanted, opened.file, self.recognizer))
 
         return self.turns.submit(work)
 
@@ -237,17 +240,19 @@ class Reader:
             Stale: if the line is no longer of this revision.
             DataError: if it cannot be read.
         """
-        leaf = self.workspace.leaf(page)
-        truth = self.workspace.truths.existing(leaf)
-        self.workspace.truths.check(leaf, truth, line, revision)
-        read = self.turns.submit(self.readings, leaf, [truth.file.line(line)], truth.file, self.recognizer).result()
+        folder_page = self.workspace.folder_page(page)
+        opened = self.workspace.page_files.open_existing(folder_page)
+        self.workspace.page_files.check_revision(folder_page, opened, line, revision)
+        read = self.turns.submit(
+            self.readings, folder_page, [opened.file.line(line)], opened.file, self.recognizer
+        ).result()
         if not read:
             raise DataError(f"line {line!r} cannot be cut out of its scan; check its baseline and outline")
         [(old, text)] = read
 
-        def work(leaf: Leaf, truth: Truth) -> Changed:
+        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
             note = Change(page, line, "read", old.text, text.text, str(Status.READ))
-            return Changed(truth.file.with_line(replace(old, transcription=text)), (line,), (note,))
+            return Changed(opened.file.with_line(replace(old, transcription=text)), (line,), (note,))
 
         self.workspace.change(page, work, {line: revision}, model=self.model)
         return self.workspace.line(page, line)
@@ -259,13 +264,13 @@ class Reader:
             Missing: if there is no such line.
             DataError: if it cannot be cut out of its scan.
         """
-        leaf = self.workspace.leaf(page)
+        folder_page = self.workspace.folder_page(page)
         now = self.workspace.line(page, line)
-        file = self.workspace.truths.existing(leaf).file
+        file = self.workspace.page_files.open_existing(folder_page).file
         placed = file.line(line)
 
         def read() -> Reading:
-            strip = self.workspace.scans.straightened(leaf, placed, file.page.lines)
+            strip = self.workspace.scans.straightened(folder_page, placed, file.page.lines)
             several = with_alternatives(self.recognizer)
             [reading] = several.read_lines([several.open_line(strip.line)])
             return reading

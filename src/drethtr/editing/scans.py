@@ -13,7 +13,7 @@ from PIL import Image, UnidentifiedImageError
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Points, TextLine
 from drethtr.documents.page_file import revision_of
-from drethtr.editing.leaves import Leaf
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.images.file import ORIENTATION
 from drethtr.images.line import Line, decoding
 from drethtr.images.page import PageSource
@@ -97,41 +97,41 @@ class Scans:
         """
         return self.greys.get((source, mark_of(source)), source.grey)
 
-    def mark(self, leaf: Leaf) -> str:
+    def mark(self, page: FolderPage) -> str:
         """A short name of the scan of a page, which changes when its file does.
 
         Raises:
             DataError: if it is missing.
         """
-        source = source_of(leaf)
+        source = source_of(page)
         return revision_of(repr((source, mark_of(source))).encode())
 
-    def page(self, leaf: Leaf, width: int | None) -> bytes:
+    def page(self, page: FolderPage, width: int | None) -> bytes:
         """A page as JPEG, at most so wide.
 
         Raises:
             DataError: if the scan is missing or damaged.
         """
-        source = source_of(leaf)
+        source = source_of(page)
         kept = self.small if width is not None and width <= THUMBNAIL else self.large
         return kept.get((source, mark_of(source), width), lambda: picture(source, width))
 
-    def strip(self, leaf: Leaf, line: TextLine, lines: Sequence[TextLine]) -> bytes:
+    def strip(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> bytes:
         """A straightened line as JPEG; `lines` are all lines of its page.
 
         Raises:
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
-        key = (leaf.id, mark_of(source_of(leaf)), "strip", place_mark(line))
-        return self.small.get(key, lambda: strip_picture(self.straightened(leaf, line, lines).line))
+        key = (page.id, mark_of(source_of(page)), "strip", place_mark(line))
+        return self.small.get(key, lambda: strip_picture(self.straightened(page, line, lines).line))
 
-    def straightened(self, leaf: Leaf, line: TextLine, lines: Sequence[TextLine]) -> Strip:
+    def straightened(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> Strip:
         """A line cut out of its page and straightened.
 
         Raises:
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
-        grey = self.grey(source_of(leaf))
+        grey = self.grey(source_of(page))
         place = self.completed(grey, line, lines)
         return straighten(grey, place.baseline, place.polygon)
 
@@ -148,26 +148,26 @@ class Scans:
         others = [other for other in lines if other.id != line.id and (other.baseline or other.polygon)]
         return complete(grey, [GivenLine.of(line), *map(GivenLine.of, others)])[0]
 
-    def outline(self, leaf: Leaf, line: TextLine, lines: Sequence[TextLine]) -> Points | None:
+    def outline(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> Points | None:
         """The polygon around the ink of a line of which the baseline is known; None without a scan."""
-        if leaf.source is None:
+        if page.source is None:
             return None
-        grey = self.grey(leaf.source)
+        grey = self.grey(page.source)
         height, width = grey.shape
         found = self.completed(grey, TextLine(line.id, baseline=line.baseline), lines)
         whole = np.rint(found.polygon).astype(int).clip(0, (width, height))
         return tuple((int(x), int(y)) for x, y in whole)
 
 
-def source_of(leaf: Leaf) -> PageSource:
+def source_of(page: FolderPage) -> PageSource:
     """The scan of a page.
 
     Raises:
         DataError: if it is missing.
     """
-    if leaf.source is None:
-        raise DataError(leaf.error or "its scan is missing", leaf.name)
-    return leaf.source
+    if page.source is None:
+        raise DataError(page.error or "its scan is missing", page.name)
+    return page.source
 
 
 def mark_of(source: PageSource) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.editing.truths import Missing
+from drethtr.editing.page_files import Missing
 from drethtr.editing.workspace import Workspace
 from drethtr.search import Hit, open_index
 from drethtr.search.spelling import Spelling
@@ -30,13 +30,13 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     words = [word for word, _ in map(folded, query.split()) if word]
     hits: list[dict[str, Any]] = []
     others = {}
-    for leaf, summary in workspace.summarized() if words else ():
+    for page, summary in workspace.summarized() if words else ():
         if isinstance(summary, DataError):
             continue
-        scan = None if leaf.source is None else (leaf.source.path.resolve(), leaf.source.number)
+        scan = None if page.source is None else (page.source.path.resolve(), page.source.number)
         for line, text, status in summary.texts:
             plain, places = folded(text)
-            known = {"page": leaf.id, "name": leaf.name, "line": line, "text": text, "status": status}
+            known = {"page": page.id, "name": page.name, "line": line, "text": text, "status": status}
             if all(word in plain for word in words):
                 ranges = sorted({found for word in words for found in ranges_of(word, plain, places)})
                 hits.append({**known, "ranges": ranges})
@@ -69,10 +69,10 @@ def judge(workspace: Workspace, query: str, page: str, line: str, *, stands: boo
         DataError: if the index cannot be written.
         ConfigError: if the query cannot be asked.
     """
-    leaf, path = workspace.leaf(page), index_of(workspace)
-    if path is None or leaf.source is None:
+    folder_page, path = workspace.folder_page(page), index_of(workspace)
+    if path is None or folder_page.source is None:
         raise Missing("the folder has no index any more")
-    place = (leaf.source.path.resolve(), leaf.source.number, line)
+    place = (folder_page.source.path.resolve(), folder_page.source.number, line)
     with open_index(path) as index:
         for hit in index.search(query, least=LEAST, limit=MOST_HITS, rejected=True):
             if (hit.page.resolve(), hit.number, hit.line) == place:

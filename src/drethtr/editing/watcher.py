@@ -3,7 +3,7 @@
 from threading import Event, Thread
 
 from drethtr.base.errors import DataError
-from drethtr.editing.leaves import leaves_of
+from drethtr.editing.folder_pages import find_pages
 from drethtr.editing.reader import Reader
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
@@ -46,20 +46,20 @@ class Watcher:
     def search(self) -> None:
         """Take in new pages, and read them; forget those whose scans are gone."""
         try:
-            found = leaves_of(self.workspace.folder)
+            found = find_pages(self.workspace.folder)
         except DataError:
             return  # a disk that comes back, or an error that the next request tells
-        known = dict(self.workspace.leaves)
-        now = {leaf.id: leaf for leaf in found}
+        known = dict(self.workspace.folder_pages)
+        now = {page.id: page for page in found}
         if now == known:
             return
-        self.workspace.leaves = now
+        self.workspace.folder_pages = now
         self.workspace.tell("pages")
-        new = {leaf.id for leaf in found if leaf.id not in known and leaf.source is not None}
+        new = {page.id for page in found if page.id not in known and page.source is not None}
         unread = [
-            leaf.id
-            for leaf, summary in self.workspace.summarized()
-            if leaf.id in new and not isinstance(summary, DataError) and summary.status is Status.UNREAD
+            page.id
+            for page, summary in self.workspace.summarized()
+            if page.id in new and not isinstance(summary, DataError) and summary.status is Status.UNREAD
         ]
         if unread:
             self.reader.read_pages(unread)

@@ -17,12 +17,12 @@ from drethtr.documents.page_file import PageFile
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit
 from drethtr.editing.content import page_content, unread_content
+from drethtr.editing.folder_pages import FolderPage, find_pages
 from drethtr.editing.journal import Change, Journal
-from drethtr.editing.leaves import Leaf, leaves_of
 from drethtr.editing.overview import Overview
+from drethtr.editing.page_files import Missing, OpenPage, PageFiles, mark_of, no_line
 from drethtr.editing.scans import Scans
 from drethtr.editing.summary import Summary
-from drethtr.editing.truths import Missing, Truth, Truths, mark_of, no_line
 from drethtr.recognition.confidence.error_rate import ErrorRate
 
 Event = tuple[str, dict[str, Any]]
@@ -36,14 +36,14 @@ class Workspace:
         self.folder = folder
         self.journal = journal
         self.scans = Scans()
-        self.truths = Truths(folder, self.scans)
-        self.overview = Overview(self.truths, journal)
+        self.page_files = PageFiles(folder, self.scans)
+        self.overview = Overview(self.page_files, journal)
         self.lock = RLock()
         self.listeners: list[Listener] = []
         self.marks: dict[str, str] = {}
         self.error_rate: ErrorRate | None = None
         self.unreadable: dict[str, str] = {}  # why pages could not be read, by their ids
-        self.leaves: Mapping[str, Leaf] = {leaf.id: leaf for leaf in leaves_of(folder)}
+        self.folder_pages: Mapping[str, FolderPage] = {page.id: page for page in find_pages(folder)}
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -58,7 +58,7 @@ class Workspace:
         journal = Journal.open(folder)
         try:
             opened = cls(folder.resolve(), journal)
-            if not opened.leaves:
+            if not opened.folder_pages:
                 raise DataError("contains no images or PDFs, nor do its subfolders", folder)
         except BaseException:
             journal.close()
@@ -90,38 +90,38 @@ class Workspace:
 
     def notice_changes(self) -> None:
         """Tell of files that other programs have written since the last time."""
-        for leaf in tuple(self.leaves.values()):
-            mark = mark_of(leaf.truth)
+        for page in tuple(self.folder_pages.values()):
+            mark = mark_of(page.xml_path)
             with self.lock:
-                known = self.marks.get(leaf.id)
-                self.marks[leaf.id] = mark
+                known = self.marks.get(page.id)
+                self.marks[page.id] = mark
             if known is not None and known != mark:
-                self.tell("page", page=leaf.id, why="outside")
+                self.tell("page", page=page.id, why="outside")
 
     # Pages.
 
-    def leaf(self, page: str) -> Leaf:
+    def folder_page(self, page: str) -> FolderPage:
         """A page by its id.
 
         Raises:
             Missing: if there is none.
         """
-        if page not in self.leaves:
+        if page not in self.folder_pages:
             raise Missing("there is no such page; its scan may have been moved or renamed")
-        return self.leaves[page]
+        return self.folder_pages[page]
 
     def pages(self) -> list[dict[str, Any]]:
         """The overview: every page in the order of names."""
-        rows = self.overview.rows(tuple(self.leaves.values()), self.error_rate)
+        rows = self.overview.rows(tuple(self.folder_pages.values()), self.error_rate)
         return [{**row, "error": self.error_of(row["id"], row["error"])} for row in rows]
 
     def told(self, error: object) -> str:
         """What clients are told of an error: files as seen from the folder, as its place on this machine is private."""
         return str(error).replace(f"{self.folder}{sep}", "").replace(str(self.folder), self.folder.name)
 
-    def summarized(self) -> Iterator[tuple[Leaf, Summary | DataError]]:
+    def summarized(self) -> Iterator[tuple[FolderPage, Summary | DataError]]:
         """Every page with its summary; files that changed since the last time are read again."""
-        return self.overview.of(tuple(self.leaves.values()))
+        return self.overview.of(tuple(self.folder_pages.values()))
 
     def page(self, page: str) -> dict[str, Any]:
         """A page with its lines, and its neighbors.
@@ -129,13 +129,13 @@ class Workspace:
         Raises:
             Missing: if there is none.
         """
-        leaf, order = self.leaf(page), list(self.leaves)
+        folder_page, order = self.folder_page(page), list(self.folder_pages)
         place = order.index(page)
         beside = {
             "previous": order[place - 1] if place else None,
             "next": order[place + 1] if place + 1 < len(order) else None,
         }
-        content = self.content(leaf)
+        content = self.content(folder_page)
         return {**content, "error": self.error_of(page, content["error"]), **beside}
 
     def error_of(self, page: str, error: str | None) -> str | None:
@@ -143,16 +143,16 @@ class Workspace:
         reason = error or self.unreadable.get(page)
         return None if reason is None else self.told(reason)
 
-    def content(self, leaf: Leaf) -> dict[str, Any]:
+    def content(self, page: FolderPage) -> dict[str, Any]:
         """A page with its lines, or with the reason why it has none."""
         try:
-            truth = self.truths.of(leaf)
-            if truth is not None:
-                return page_content(leaf, truth.file, made_here=truth.made_here)
-            width, height = (0, 0) if leaf.source is None else self.scans.size(leaf.source)
-            return unread_content(leaf, width, height, None)
+            opened = self.page_files.open(page)
+            if opened is not None:
+                return page_content(page, opened.file, made_here=opened.made_here)
+            width, height = (0, 0) if page.source is None else self.scans.size(page.source)
+            return unread_content(page, width, height, None)
         except DataError as error:
-            return unread_content(leaf, 0, 0, str(error))
+            return unread_content(page, 0, 0, str(error))
 
     def line(self, page: str, line: str) -> dict[str, Any]:
         """A line.
@@ -161,10 +161,10 @@ class Workspace:
             Missing: if there is none.
             DataError: if its file is damaged.
         """
-        leaf = self.leaf(page)
-        found = self.truths.line_now(leaf, self.truths.existing(leaf), line)
+        folder_page = self.folder_page(page)
+        found = self.page_files.current_line(folder_page, self.page_files.open_existing(folder_page), line)
         if found is None:
-            raise no_line(leaf, line)
+            raise no_line(folder_page, line)
         return found
 
     # Pictures.
@@ -176,12 +176,12 @@ class Workspace:
             Missing: if there is none.
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
-        leaf = self.leaf(page)
-        lines = self.truths.existing(leaf).file.page.lines
+        folder_page = self.folder_page(page)
+        lines = self.page_files.open_existing(folder_page).file.page.lines
         found = next((one for one in lines if one.id == line), None)
         if found is None:
-            raise no_line(leaf, line)
-        return self.scans.strip(leaf, found, lines)
+            raise no_line(folder_page, line)
+        return self.scans.strip(folder_page, found, lines)
 
     # Changes.
 
@@ -193,9 +193,9 @@ class Workspace:
             Missing, DataError: if there is no such page, or its file cannot be read or written.
         """
 
-        def work(leaf: Leaf, truth: Truth) -> Changed:
+        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
             return changes.edit_line(
-                truth.file, line, edit, page, made_here=truth.made_here, outline=self.outline_of(leaf)
+                opened.file, line, edit, page, made_here=opened.made_here, outline=self.outline_of(folder_page)
             )
 
         self.change(page, work, {line: revision}, who)
@@ -204,7 +204,7 @@ class Workspace:
     def change(
         self,
         page: str,
-        work: Callable[[Leaf, Truth], Changed],
+        work: Callable[[FolderPage, OpenPage], Changed],
         revisions: Mapping[str, str],
         who: str = "",
         *,
@@ -222,56 +222,56 @@ class Workspace:
             Missing, DataError: if there is no such page, or its file cannot be read or written.
         """
         with self.lock:
-            leaf = self.leaf(page)
-            truth = self.truths.existing(leaf)
+            folder_page = self.folder_page(page)
+            opened = self.page_files.open_existing(folder_page)
             for line, revision in revisions.items():
-                self.truths.check(leaf, truth, line, revision)
-            changed = work(leaf, truth)
-            if changed.file.data != truth.file.data:
-                self.write(leaf, truth.file.data, changed.file.data)
-            self.note(truth, changed.notes, who, model)
-        if changed.file.data != truth.file.data:
+                self.page_files.check_revision(folder_page, opened, line, revision)
+            changed = work(folder_page, opened)
+            if changed.file.data != opened.file.data:
+                self.write(folder_page, opened.file.data, changed.file.data)
+            self.note(opened, changed.notes, who, model)
+        if changed.file.data != opened.file.data:
             self.tell("page", page=page, why="edit" if model is None else "read")
             for one in changed.lines:
                 self.tell("line", page=page, line=one)
         return changed
 
-    def create(self, leaf: Leaf, content: bytes, notes: Sequence[Change], *, model: str) -> None:
+    def create(self, page: FolderPage, content: bytes, notes: Sequence[Change], *, model: str) -> None:
         """Write the first file of a page, unless there is one by now.
 
         Raises:
             DataError: if it cannot be written.
         """
         with self.lock:
-            if leaf.truth.exists():
+            if page.xml_path.exists():
                 return
-            self.write(leaf, None, content)
+            self.write(page, None, content)
             self.journal.add([replace(note, model=model) for note in notes])
-        self.tell("page", page=leaf.id, why="read")
+        self.tell("page", page=page.id, why="read")
 
-    def write(self, leaf: Leaf, before: bytes | None, after: bytes) -> None:
-        """Write the file of a page, as `Truths.write`; that is no change by another program."""
-        self.truths.write(leaf, before, after)
-        self.marks[leaf.id] = mark_of(leaf.truth)
+    def write(self, page: FolderPage, before: bytes | None, after: bytes) -> None:
+        """Write the file of a page, as `PageFiles.write`; that is no change by another program."""
+        self.page_files.write(page, before, after)
+        self.marks[page.id] = mark_of(page.xml_path)
 
-    def note(self, truth: Truth, notes: Sequence[Change], who: str, model: str | None) -> None:
+    def note(self, opened: OpenPage, notes: Sequence[Change], who: str, model: str | None) -> None:
         """Add notes to the history, and before them what other programs have done to these lines."""
         rows = []
-        before = {line.id: line for line in truth.file.page.lines}
+        before = {line.id: line for line in opened.file.page.lines}
         for note in notes:
             last = self.journal.of_line(note.page, note.line)
             known = next((change.new for change in last if change.new is not None), None)
             if known is not None and note.line in before and (now := before[note.line].text) != known:
-                rows.append(Change(note.page, note.line, "outside", known, now, str(truth.status(before[note.line]))))
+                rows.append(Change(note.page, note.line, "outside", known, now, str(opened.status(before[note.line]))))
             rows.append(replace(note, who=None if model is not None else who or user(), model=model))
         if rows:
             self.journal.add(rows)
 
-    def outline_of(self, leaf: Leaf) -> changes.Outline:
+    def outline_of(self, page: FolderPage) -> changes.Outline:
         """What finds the polygon of a line of a page."""
 
         def outline(line: TextLine, file: PageFile) -> Points | None:
-            return self.scans.outline(leaf, line, file.page.lines)
+            return self.scans.outline(page, line, file.page.lines)
 
         return outline
 
@@ -281,7 +281,7 @@ class Workspace:
         Raises:
             Missing: if there is no such page.
         """
-        return [change.to_json() for change in self.journal.of_line(self.leaf(page).id, line)]
+        return [change.to_json() for change in self.journal.of_line(self.folder_page(page).id, line)]
 
 
 def user() -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page, Points, TextLine
-from drethtr.evaluation.confidence import Floats, Truths
+from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.corruptions import corrupt
 from drethtr.evaluation.detection import match_outlines
 from drethtr.evaluation.evaluate import Advance, open_sample
@@ -159,9 +159,9 @@ class AlignedPage(NamedTuple):
     """
 
     set: str
-    exact: Truths
+    exact: Booleans
     probability: Floats
-    right: Truths
+    right: Booleans
 
 
 def align_pages(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.evaluation.alignment import AlignedPage
-from drethtr.evaluation.confidence import Truths
+from drethtr.evaluation.confidence import Booleans
 from drethtr.evaluation.metrics import DRAWS, FEWEST, drawn_sums, interval_95, rates_of
 from drethtr.evaluation.pools import pools_of
 from drethtr.evaluation.support_figures import PRECISION
@@ -53,7 +53,7 @@ class AlignedSet:
     """The pages of a set, and which of the lines with text are accepted."""
 
     pages: tuple[AlignedPage, ...]
-    accepted: Truths
+    accepted: Booleans
 
     @classmethod
     def of(cls, pages: Sequence[AlignedPage]) -> Self:
@@ -61,7 +61,7 @@ class AlignedSet:
         return cls(tuple(pages), acceptable(np.concatenate([page.probability for page in pages]), PRECISION))
 
     @property
-    def right(self) -> Truths:
+    def right(self) -> Booleans:
         """Which of the lines with text have the correct one."""
         return np.concatenate([page.right for page in self.pages])
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.choose_strategy import Best, best_strategies
-from drethtr.evaluation.confidence import Reliability, Truths, measure_trust, right_characters, right_words
+from drethtr.evaluation.confidence import Booleans, Reliability, measure_trust, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.evaluation.predict import FEWEST, Pair, learn
 from drethtr.images.line import Line
@@ -68,8 +68,8 @@ class LabeledReading(NamedTuple):
     sample: Sample
     reading: Reading
     features: Floats
-    right_characters: Truths
-    right_words: Truths
+    right_characters: Booleans
+    right_words: Booleans
 
 
 class Fit(NamedTuple):

@@ -18,7 +18,7 @@ from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
 
 Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
 
 BINS = 10
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
@@ -139,7 +139,7 @@ def cer_of(counts: Sequence[Counts]) -> float | None:
     return total.cer if total.characters else None
 
 
-def right_characters(text: str, reading: Reading) -> Truths:
+def right_characters(text: str, reading: Reading) -> Booleans:
     """Whether each character of a reading is correct, (characters,); those that scoring merges are judged together."""
     kept = in_both(for_scoring(reading.text), for_scoring(text))
     # Appending a letter to each prefix keeps its white space: what scoring strips from the ends is not an error.
@@ -148,7 +148,7 @@ def right_characters(text: str, reading: Reading) -> Truths:
     return np.append(kept, True)[np.array(places, dtype=np.int64)]
 
 
-def right_words(text: str, reading: Reading) -> Truths:
+def right_words(text: str, reading: Reading) -> Booleans:
     """Whether each word of a reading is correct, (words,)."""
     return in_both(for_scoring(reading.text).split(), for_scoring(text).split())
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from drethtr.evaluation.confidence import Booleans
 from drethtr.evaluation.corruptions import Corrupted, corrupt
 from drethtr.evaluation.evaluate import Advance, open_sample
 from drethtr.lines.sample import Sample
@@ -20,8 +20,6 @@ from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
 from drethtr.recognition.support.evidence import ReadText, TextEvidence
 from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features, with_squares
 from drethtr.text.normalize import for_scoring
-
-Truths = NDArray[np.bool_]
 
 DIGITS = 4
 
@@ -85,14 +83,14 @@ def fit_support(cases: Sequence[SupportCase]) -> SupportFit:
     return SupportFit(words, gaps, lines)
 
 
-def fit_at(wrong: float, features: Floats, right: Truths) -> Logistic:
+def fit_at(wrong: float, features: Floats, right: Booleans) -> Logistic:
     """A logistic model of correctness, with the share of wrong cases shifted to `wrong`."""
     fitted = fit_logistic(features, right, digits=DIGITS)
     shift = np.log((1 - wrong) / wrong) - np.log(right.sum() / max((~right).sum(), 1))
     return Logistic(float(f"{fitted.bias + shift:.{DIGITS}g}"), fitted.weights)
 
 
-def compared_words(case: SupportCase) -> tuple[Truths, Truths]:
+def compared_words(case: SupportCase) -> tuple[Booleans, Booleans]:
     """Which words of a case are compared, and which of those are correct.
 
     All words of a correct text; else a single wrong word, from the middle, so that all kinds of errors weigh the same.
@@ -102,14 +100,14 @@ def compared_words(case: SupportCase) -> tuple[Truths, Truths]:
     return kept, ~wrong[kept]
 
 
-def compared_gaps(case: SupportCase) -> tuple[Truths, Truths]:
+def compared_gaps(case: SupportCase) -> tuple[Booleans, Booleans]:
     """Which gaps of a case are compared, and which of those are correct: all of a correct text, else the wrong ones."""
     missing = np.isin(np.arange(len(case.text.words) + 1), case.text.missing)
     kept = np.ones_like(missing) if case.kind == RIGHT else missing
     return kept, ~missing[kept]
 
 
-def together(parts: Iterable[tuple[Floats, Truths, Truths]]) -> tuple[Floats, Truths]:
+def together(parts: Iterable[tuple[Floats, Booleans, Booleans]]) -> tuple[Floats, Booleans]:
     """The compared features of all cases, (N, F), and which of them are correct, (N,)."""
     every = [(features[kept], right) for features, kept, right in parts]
     return np.concatenate([features for features, _ in every]), np.concatenate([right for _, right in every])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from drethtr.evaluation.confidence import Floats, Truths, auroc, reliability
+from drethtr.evaluation.confidence import Booleans, Floats, auroc, reliability
 from drethtr.evaluation.corruptions import KINDS
 from drethtr.evaluation.pools import pools_of
 from drethtr.evaluation.support import RIGHT, SupportCase, compared_gaps, compared_words, fit_support
@@ -73,9 +73,9 @@ class Judged:
     """Words, gaps or lines: probability, correctness, kind of error, and whether the reading differs."""
 
     probability: Floats
-    right: Truths
+    right: Booleans
     kind: tuple[str, ...]
-    differs: Truths
+    differs: Booleans
 
     @classmethod
     def joined(cls, parts: Sequence["Judged"]) -> "Judged":
@@ -87,7 +87,7 @@ class Judged:
             np.concatenate([part.differs for part in parts]),
         )
 
-    def of(self, kind: str) -> Truths:
+    def of(self, kind: str) -> Booleans:
         """Which have an error of a kind."""
         return np.array([own == kind for own in self.kind], dtype=np.bool_) & ~self.right
 

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from drethtr.base.errors import ConfigError, DataError, DrethtrError
-from drethtr.editing.truths import Missing, Stale
+from drethtr.editing.page_files import Missing, Stale
 
 STATUS = ((Missing, 404), (DataError, 422), (ConfigError, 400), (DrethtrError, 500))
 """Status of expected errors, the first that fits: faults of the image, of the request, of this server."""

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.search.crowd import Crowd
-from drethtr.evaluation.search.lines import Floats, LabeledLines, Situation, Truths
+from drethtr.evaluation.search.lines import LabeledLines, Situation
 from drethtr.evaluation.search.queries import LanguageModel, queries_of
 from drethtr.evaluation.search.retrieval import Retrieval, judge
 from drethtr.evaluation.search.text_search import exact_scores, fuzzy_scores
@@ -40,7 +41,7 @@ class Among:
     lines: LabeledLines
     crowd: Crowd
     queries: Sequence[str]
-    relevant: Truths
+    relevant: Booleans
     chances: Floats
 
     @classmethod

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.base.outputs import write_text
+from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.search.crowd import Crowd
 from drethtr.evaluation.search.figures import Among, SearchWeights, SetFigures, candidates_of, figures_of
-from drethtr.evaluation.search.lines import Floats, LabeledLines
+from drethtr.evaluation.search.lines import LabeledLines
 from drethtr.evaluation.search.queries import LanguageModel, queries_of
 from drethtr.evaluation.search.text_search import fuzzy_features
 from drethtr.recognition.logistic import Logistic, fit_logistic
@@ -34,7 +34,7 @@ ROUNDS = 2
 FEWEST_SETS = 2
 DIGITS = 5
 
-Cases: TypeAlias = tuple[Floats, NDArray[np.bool_]]
+Cases: TypeAlias = tuple[Floats, Booleans]
 """Features (N, F) of pairs of query and line, and whether the query is on the line."""
 
 
@@ -110,7 +110,7 @@ def material_of(lines: LabeledLines, others: Crowd, model: LanguageModel) -> Fit
     return FitData(situations, (similar[near], own.relevant[near]))
 
 
-def cases_of(chances: Floats, query: str, lines: CandidateLines, right: NDArray[np.bool_]) -> Cases:
+def cases_of(chances: Floats, query: str, lines: CandidateLines, right: Booleans) -> Cases:
     """The cases of a query: the lines that may contain it."""
     kept = np.flatnonzero(chances > 0)
     return features(chances[kept], len(query), lines.where(kept)), right[kept]

@@ -9,15 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.evaluate import Advance, read_lines
 from drethtr.evaluation.search.crowd import PAGE, Crowd, folded_words, stored_confidences
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 
 
 class ReadWord(NamedTuple):
@@ -35,7 +33,7 @@ class Situation(NamedTuple):
     """
 
     queries: Sequence[str]
-    relevant: Truths
+    relevant: Booleans
     chances: Floats
 
 

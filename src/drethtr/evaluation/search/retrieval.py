@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.evaluation.confidence import bins_of, ece_by_chance, ece_of
+from drethtr.evaluation.confidence import Booleans, Floats, bins_of, ece_by_chance, ece_of
 from drethtr.evaluation.metrics import FEWEST, interval_95
-
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 
 DRAWS = 200
 """Bootstrap samples: few, as a ranking takes longer to evaluate than a sum of edits."""
@@ -59,7 +56,7 @@ class Retrieval:
         return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
-def judge(scores: Floats, relevant: Truths, pages: NDArray[np.int64], *, probable: bool = False) -> Retrieval:
+def judge(scores: Floats, relevant: Booleans, pages: NDArray[np.int64], *, probable: bool = False) -> Retrieval:
     """Evaluate a ranking.
 
     Args:
@@ -96,7 +93,7 @@ def judge(scores: Floats, relevant: Truths, pages: NDArray[np.int64], *, probabl
     )
 
 
-def average_precision(ranked: Truths, relevant: float, weights: Floats | None = None) -> float:
+def average_precision(ranked: Booleans, relevant: float, weights: Floats | None = None) -> float:
     """Average precision of N hits, best first; NaN if nothing is relevant.
 
     Args:
@@ -111,7 +108,7 @@ def average_precision(ranked: Truths, relevant: float, weights: Floats | None = 
     return float((np.cumsum(right) / before * right).sum() / relevant)
 
 
-def curve(ranked: Truths, scores: Floats, relevant: int) -> tuple[Floats, Floats]:
+def curve(ranked: Booleans, scores: Floats, relevant: int) -> tuple[Floats, Floats]:
     """Precision and recall (N,) above each distinct score of the hits, best first."""
     ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1) if len(scores) else np.empty(0, dtype=np.int64)
     right = np.cumsum(ranked)[ends]

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.evaluation.search.lines import Floats, LabeledLines
+from drethtr.evaluation.confidence import Floats
+from drethtr.evaluation.search.lines import LabeledLines
 from drethtr.recognition.logistic import Logistic
 
 EDITS = 2

@@ -38,10 +38,10 @@ class Comparing:
         asked = parameters_of(request, "name", "allow")
         name = Path(asked.get("name", PASTED)[-LONGEST_NAME:]).name or PASTED
         allowed = conventions_named(asked.get("allow", ""))
-        leaf = self.workspace.leaf(page_of(request))
+        page = self.workspace.folder_page(page_of(request))
         content = await received(request, "text", MOST_TEXT)
 
         def work() -> dict[str, Any]:
-            return compare(self.reader, leaf.id, running_text(content, Path(name)), name, allowed)
+            return compare(self.reader, page.id, running_text(content, Path(name)), name, allowed)
 
         return JSONResponse(await asyncio.to_thread(work))

@@ -84,7 +84,7 @@ class Folder:
     async def export(self, request: Request) -> Response:
         """`GET /api/export?format=page&pages=ID,ID`: pages in a format; all, unless some are named."""
         asked = parameters_of(request, "format", "pages")
-        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.leaves)
+        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
         return await self.exported(pages, asked.get("format", "page"))
 
     async def export_page(self, request: Request) -> Response:

@@ -57,16 +57,16 @@ class Pages:
 
     async def picture(self, request: Request, width: int | None) -> Response:
         """A scan as JPEG, unless the browser has it."""
-        leaf = self.workspace.leaf(page_of(request))
-        mark = await asyncio.to_thread(self.workspace.scans.mark, leaf)
+        page = self.workspace.folder_page(page_of(request))
+        mark = await asyncio.to_thread(self.workspace.scans.mark, page)
         headers = {"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"}
         if mark in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        content = await asyncio.to_thread(self.workspace.scans.page, leaf, width)
+        content = await asyncio.to_thread(self.workspace.scans.page, page, width)
         return Response(content, media_type="image/jpeg", headers=headers)
 
     async def read_page(self, request: Request) -> Response:
         """`POST /api/pages/{page}/read`: read again the lines of a page that no person has touched."""
-        leaf = self.workspace.leaf(page_of(request))
-        job = await asyncio.to_thread(self.reader.read_pages, [leaf.id], again=True)
+        page = self.workspace.folder_page(page_of(request))
+        job = await asyncio.to_thread(self.reader.read_pages, [page.id], again=True)
         return JSONResponse(job.to_json(), 202)

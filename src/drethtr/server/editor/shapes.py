@@ -13,9 +13,9 @@ from drethtr.base.errors import ConfigError
 from drethtr.documents.page import TextLine
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed
-from drethtr.editing.leaves import Leaf
+from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.page_files import OpenPage
 from drethtr.editing.session import Session
-from drethtr.editing.truths import Truth
 from drethtr.server.editor.values import (
     LINE,
     LONGEST_NAME,
@@ -57,11 +57,11 @@ class Shapes:
             raise ConfigError("a new line needs a baseline, as [[12, 40], [380, 42]]")
         after = text_of(body, "after", LONGEST_NAME)
 
-        def work(leaf: Leaf, truth: Truth) -> Changed:
+        def work(page: FolderPage, opened: OpenPage) -> Changed:
             drawn = TextLine("", polygon, baseline)
             if polygon is None:
-                drawn = replace(drawn, polygon=self.workspace.outline_of(leaf)(drawn, truth.file))
-            return changes.add_line(truth.file, drawn, after, leaf.id, placed=after is not None)
+                drawn = replace(drawn, polygon=self.workspace.outline_of(page)(drawn, opened.file))
+            return changes.add_line(opened.file, drawn, after, page.id, placed=after is not None)
 
         return await self.changed(request, work, {}, body)
 
@@ -69,7 +69,7 @@ class Shapes:
         """`DELETE /api/pages/{page}/lines/{line}`: remove a line."""
         line, revision = line_of(request), revision_of(request)
         return await self.changed(
-            request, lambda leaf, truth: changes.delete_line(truth.file, line, leaf.id), {line: revision}, {}
+            request, lambda page, opened: changes.delete_line(opened.file, line, page.id), {line: revision}, {}
         )
 
     async def split_line(self, request: Request) -> Response:
@@ -82,8 +82,8 @@ class Shapes:
         if offset is not None and not (isinstance(offset, int) and 0 <= offset <= LONGEST_TEXT):
             raise ConfigError("offset must be a number of characters of the text")
 
-        def work(leaf: Leaf, truth: Truth) -> Changed:
-            return changes.split_line(truth.file, line, point, offset, leaf.id, made_here=truth.made_here)
+        def work(page: FolderPage, opened: OpenPage) -> Changed:
+            return changes.split_line(opened.file, line, point, offset, page.id, made_here=opened.made_here)
 
         return await self.changed(request, work, {line: revision}, body)
 
@@ -95,9 +95,9 @@ class Shapes:
         if other is None or its_revision is None:
             raise ConfigError('name the other line and its revision, as {"with": "r1l3", "revision": "…"}')
 
-        def work(leaf: Leaf, truth: Truth) -> Changed:
-            outline = self.workspace.outline_of(leaf)
-            return changes.merge_lines(truth.file, line, other, leaf.id, made_here=truth.made_here, outline=outline)
+        def work(page: FolderPage, opened: OpenPage) -> Changed:
+            outline = self.workspace.outline_of(page)
+            return changes.merge_lines(opened.file, line, other, page.id, made_here=opened.made_here, outline=outline)
 
         return await self.changed(request, work, {line: revision, other: its_revision}, body)
 
@@ -107,13 +107,13 @@ class Shapes:
         refuse_unknown(body, "after", "who")
         after = text_of(body, "after", LONGEST_TEXT)
         return await self.changed(
-            request, lambda leaf, truth: changes.move_line(truth.file, line, after, leaf.id), {line: revision}, body
+            request, lambda page, opened: changes.move_line(opened.file, line, after, page.id), {line: revision}, body
         )
 
     async def changed(
         self,
         request: Request,
-        work: Callable[[Leaf, Truth], Changed],
+        work: Callable[[FolderPage, OpenPage], Changed],
         revisions: Mapping[str, str],
         body: Mapping[str, Any],
     ) -> Response:

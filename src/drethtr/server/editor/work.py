@@ -9,8 +9,8 @@ from starlette.routing import BaseRoute, Route
 from drethtr.base.errors import ConfigError
 from drethtr.editing.confirmed import LEARN
 from drethtr.editing.jobs import Job
+from drethtr.editing.page_files import Missing
 from drethtr.editing.session import Session
-from drethtr.editing.truths import Missing
 from drethtr.server.editor.values import refuse_unknown
 from drethtr.server.uploads import json_of
 
@@ -43,7 +43,7 @@ class Work:
         if pages is not None:
             if not isinstance(pages, list):
                 raise ConfigError('pages must be a list of ids, as {"pages": ["5f0c"]}')
-            pages = [self.workspace.leaf(str(page)).id for page in pages]
+            pages = [self.workspace.folder_page(str(page)).id for page in pages]
         job = await asyncio.to_thread(self.reader.read_pages, pages, again=pages is not None)
         return JSONResponse(job.to_json(), 202)
 

@@ -23,24 +23,24 @@ IMAGE_NAME = re.compile(rb"""\bimageFilename\s*=\s*["']([^"'<&]*)["']|<(?:\w+:)?
 
 
 @dataclass(frozen=True)
-class Leaf:
+class FolderPage:
     """A page of a folder.
 
-    id      opaque, the same as long as the scan keeps its name
-    name    its file as seen from the folder
-    truth   the PAGE or ALTO file with its text; until the page is read there may be none
-    source  the scan, None if it is missing
-    error   why it cannot be opened, if so
+    id        opaque, the same as long as the scan keeps its name
+    name      its file as seen from the folder
+    xml_path  the PAGE or ALTO file with its text; until the page is read there may be none
+    source    the scan, None if it is missing
+    error     why it cannot be opened, if so
     """
 
     id: str
     name: str
-    truth: Path
+    xml_path: Path
     source: PageSource | None
     error: str | None = None
 
 
-def leaves_of(folder: Path) -> list[Leaf]:
+def find_pages(folder: Path) -> list[FolderPage]:
     """The pages of a folder, by name.
 
     Raises:
@@ -52,11 +52,11 @@ def leaves_of(folder: Path) -> list[Leaf]:
         raise DataError(f"cannot be read: {error.strerror}", folder) from error
     copies = {copy for group in by_folder(files).values() for copy in searchable_copies(group)}
     scans = [file for file in files if file.suffix.lower() in {*IMAGES, PDF} and file not in copies]
-    truths, lost = truths_of([file for file in files if file.suffix.lower() == DESCRIPTION])
+    xml_files, lost = match_to_scans([file for file in files if file.suffix.lower() == DESCRIPTION])
     stems = Counter((scan.parent, scan.stem) for scan in scans)
-    found = [leaf for scan in scans for leaf in of_scan(folder, scan, truths, stems)]
-    found += [leaf_of(folder, truth, truth, None, error) for truth, error in lost]
-    return sorted(found, key=lambda leaf: natural(leaf.name))
+    found = [page for scan in scans for page in pages_of_scan(folder, scan, xml_files, stems)]
+    found += [folder_page_of(folder, xml_path, xml_path, None, error) for xml_path, error in lost]
+    return sorted(found, key=lambda page: natural(page.name))
 
 
 def natural(name: str) -> list[tuple[int, str]]:
@@ -72,8 +72,8 @@ def by_folder(files: Sequence[Path]) -> Mapping[Path, list[Path]]:
     return groups
 
 
-def truths_of(files: Sequence[Path]) -> tuple[Mapping[Path, list[Path]], list[tuple[Path, str]]]:
-    """The PAGE and ALTO files of each scan, best first, and those whose scan is missing, with an error.
+def match_to_scans(files: Sequence[Path]) -> tuple[Mapping[Path, list[Path]], list[tuple[Path, str]]]:
+    """Match PAGE and ALTO files to scans: the files of each scan, best first, and those without a scan, with an error.
 
     Files that other programs wrote come before ours, as people may have worked on them; PAGE comes before ALTO.
     """
@@ -99,15 +99,15 @@ def image_name(file: Path) -> str:
         return ""
 
 
-def of_scan(
-    folder: Path, scan: Path, truths: Mapping[Path, list[Path]], stems: Mapping[tuple[Path, str], int]
-) -> Iterator[Leaf]:
+def pages_of_scan(
+    folder: Path, scan: Path, xml_files: Mapping[Path, list[Path]], stems: Mapping[tuple[Path, str], int]
+) -> Iterator[FolderPage]:
     """The pages of a scan with their files."""
-    described = truths.get(scan, [])
+    described = xml_files.get(scan, [])
     try:
         sources = open_pages(scan) if scan.suffix.lower() in SEVERAL else (PageSource(scan),)
     except DataError as error:
-        yield leaf_of(folder, scan, described[0] if described else scan, None, error.reason)
+        yield folder_page_of(folder, scan, described[0] if described else scan, None, error.reason)
         return
     for source in sources:
         if source.pages == 1:
@@ -116,13 +116,17 @@ def of_scan(
         else:
             stem = numbered(scan.stem, source.number)
             own = [file for file in described if page_stem(file) == stem]
-        truth = own[0] if own else scan.with_name(f"{stem}{FORMATS['page'].ending}")
-        yield leaf_of(folder, scan, truth, source)
+        xml_path = own[0] if own else scan.with_name(f"{stem}{FORMATS['page'].ending}")
+        yield folder_page_of(folder, scan, xml_path, source)
 
 
-def leaf_of(folder: Path, file: Path, truth: Path, source: PageSource | None, error: str | None = None) -> Leaf:
+def folder_page_of(
+    folder: Path, file: Path, xml_path: Path, source: PageSource | None, error: str | None = None
+) -> FolderPage:
     """The page of a file in a folder."""
     name = file.relative_to(folder).as_posix()
     number = source.number if source is not None and source.pages > 1 else None
     shown = name if number is None else f"{name} page {number}"
-    return Leaf(blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(), shown, truth, source, error)
+    return FolderPage(
+        blake2b(shown.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest(), shown, xml_path, source, error
+    )

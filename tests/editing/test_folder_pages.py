@@ -4,11 +4,11 @@ import pytest
 from edited_folders import foreign, put_page, scan
 from PIL import Image
 
-from drethtr.editing.leaves import leaves_of
+from drethtr.editing.folder_pages import find_pages
 
 
 def described(folder):
-    return {leaf.name: leaf.truth.relative_to(folder).as_posix() for leaf in leaves_of(folder)}
+    return {folder_page.name: folder_page.xml_path.relative_to(folder).as_posix() for folder_page in find_pages(folder)}
 
 
 def test_scans_in_subfolders_in_the_order_of_numbers(tmp_path):
@@ -56,12 +56,12 @@ def test_a_missing_or_damaged_scan_is_a_page_with_an_error(tmp_path):
     put_page(tmp_path, "a")
     (tmp_path / "a.png").unlink()
     (tmp_path / "b.pdf").write_bytes(b"no PDF")
-    errors = {leaf.name: leaf.error for leaf in leaves_of(tmp_path)}
+    errors = {folder_page.name: folder_page.error for folder_page in find_pages(tmp_path)}
     assert "is missing" in errors["a.page.xml"] and "not a PDF" in errors["b.pdf"]
 
 
 @pytest.mark.parametrize("name", ["a b.png", "ä.png", "a#b.png"])
 def test_ids_tell_nothing_and_stay(tmp_path, name):
     scan().image.save(tmp_path / name)
-    [first], [second] = leaves_of(tmp_path), leaves_of(tmp_path)
+    [first], [second] = find_pages(tmp_path), find_pages(tmp_path)
     assert first.id == second.id and first.id.isalnum()

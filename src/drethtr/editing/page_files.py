@@ -1,6 +1,6 @@
-"""The files that hold the texts of pages: read for every request, and the one place where they are written.
+"""The PAGE and ALTO files of a folder: read for every request, and written only here.
 
-A file is written only if it still is what the change was made from; then it is on the disk before that is reported.
+A file is written only if it has not changed since the edit began; success is reported once it is on the disk.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import MADE_HERE, first_bytes
 from drethtr.editing.content import line_content
-from drethtr.editing.leaves import Leaf
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.scans import Kept, Scans
 from drethtr.editing.status import Status, status_of
 
@@ -40,8 +40,8 @@ class Stale(DrethtrError):
 
 
 @dataclass(frozen=True)
-class Truth:
-    """A file as it is now. `made_here` tells whether drethtr wrote it, and not only into it."""
+class OpenPage:
+    """The PAGE or ALTO file of a page, as it is now; `made_here` if drethtr created it, not only edited it."""
 
     file: PageFile
     made_here: bool
@@ -51,82 +51,82 @@ class Truth:
         return status_of(line, made_here=self.made_here)
 
 
-class Truths:
-    """The files of a folder. All methods may be called from any thread."""
+class PageFiles:
+    """Opens and writes the PAGE and ALTO files of a folder. All methods may be called from any thread."""
 
     def __init__(self, folder: Path, scans: Scans) -> None:
         self.folder = folder
         self.scans = scans
         self.files = Kept(FILES_KEPT)
 
-    def of(self, leaf: Leaf) -> Truth | None:
+    def open(self, page: FolderPage) -> OpenPage | None:
         """The file of a page as it is now; None if it has none.
 
         Raises:
             DataError: if it is damaged, or does not fit the scan.
         """
         try:
-            data = first_bytes(leaf.truth, MAX_BYTES + 1) if leaf.truth.exists() else None
+            data = first_bytes(page.xml_path, MAX_BYTES + 1) if page.xml_path.exists() else None
         except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", leaf.truth) from error
-        if data is None or (leaf.source is not None and leaf.truth == leaf.source.path):
+            raise DataError(f"cannot be read: {error.strerror}", page.xml_path) from error
+        if data is None or (page.source is not None and page.xml_path == page.source.path):
             return None
-        image = None if leaf.source is None else (leaf.source.path, *self.scans.size(leaf.source))
-        name = str(leaf.truth.relative_to(self.folder))
-        file = self.files.get((leaf.id, data, image), lambda: PageFile.parse(data, name, image))
-        return Truth(file, MADE_HERE.search(data[:4096]) is not None)
+        image = None if page.source is None else (page.source.path, *self.scans.size(page.source))
+        name = str(page.xml_path.relative_to(self.folder))
+        file = self.files.get((page.id, data, image), lambda: PageFile.parse(data, name, image))
+        return OpenPage(file, MADE_HERE.search(data[:4096]) is not None)
 
-    def existing(self, leaf: Leaf) -> Truth:
+    def open_existing(self, page: FolderPage) -> OpenPage:
         """The file of a page that has one.
 
         Raises:
             Missing: if it has none.
             DataError: if it is damaged.
         """
-        truth = self.of(leaf)
-        if truth is None:
+        opened = self.open(page)
+        if opened is None:
             raise Missing("this page has not been read, and has no lines yet")
-        return truth
+        return opened
 
-    def line_now(self, leaf: Leaf, truth: Truth, line: str) -> dict[str, Any] | None:
+    def current_line(self, page: FolderPage, opened: OpenPage, line: str) -> dict[str, Any] | None:
         """A line as it is now; None if it is gone."""
-        for region in truth.file.page.regions:
+        for region in opened.file.page.regions:
             for one in region.lines:
                 if one.id == line:
-                    return line_content(leaf, truth.file, one, region.id, made_here=truth.made_here)
+                    return line_content(page, opened.file, one, region.id, made_here=opened.made_here)
         return None
 
-    def check(self, leaf: Leaf, truth: Truth, line: str, revision: str) -> None:
+    def check_revision(self, page: FolderPage, opened: OpenPage, line: str, revision: str) -> None:
         """Check that a line is still of a revision.
 
         Raises:
             Stale: with the line as it is now.
         """
-        now = self.line_now(leaf, truth, line)
+        now = self.current_line(page, opened, line)
         if now is None:
             raise Stale("this line was removed in the meantime; your text was not saved", None)
         if now["revision"] != revision:
             raise Stale("this line was changed in the meantime, in another window or by another program", now)
 
-    def write(self, leaf: Leaf, before: bytes | None, after: bytes) -> None:
+    def write(self, page: FolderPage, before: bytes | None, after: bytes) -> None:
         """Write the file of a page, which must still have the bytes `before`, or not exist; it is on the disk then.
 
         Raises:
             DataError: if it cannot be written, or was changed this very moment.
         """
         try:
-            now = leaf.truth.read_bytes() if leaf.truth.exists() else None
+            now = page.xml_path.read_bytes() if page.xml_path.exists() else None
             if now != before:
-                raise DataError("was changed by another program at the same moment; try again", leaf.name)
-            with atomic_write(leaf.truth) as unfinished, unfinished.open("wb") as file:
+                raise DataError("was changed by another program at the same moment; try again", page.name)
+            with atomic_write(page.xml_path) as unfinished, unfinished.open("wb") as file:
                 file.write(after)
         except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}; nothing was changed", leaf.truth) from error
+            raise DataError(f"cannot be written: {error.strerror}; nothing was changed", page.xml_path) from error
 
 
-def no_line(leaf: Leaf, line: str) -> Missing:
+def no_line(page: FolderPage, line: str) -> Missing:
     """The error for a line that is not there."""
-    return Missing(f"page {leaf.name} has no line {line!r}; it may have been removed")
+    return Missing(f"page {page.name} has no line {line!r}; it may have been removed")
 
 
 def mark_of(file: Path) -> str:
