@@ -135,7 +135,7 @@ class Learner:
             self.jobs.update(job, state=State.CANCELLED, message="nothing was changed")
         except Exception as error:
             rmtree(place, ignore_errors=True)
-            self.jobs.update(job, state=State.FAILED, error=self.workspace.told(error))
+            self.jobs.update(job, state=State.FAILED, error=self.workspace.without_private_paths(error))
             if not isinstance(error, DrethtrError | OSError):
                 raise
 

@@ -57,14 +57,14 @@ class Reader:
         self.turns = Turns()
         self.alternatives = Kept(500)
         self.first: list[str] = []
-        self.told: list[Callable[[Recognizer], object]] = []
+        self.on_model_change: list[Callable[[Recognizer], object]] = []
         self.use(recognizer)
 
     def use(self, recognizer: Recognizer) -> None:
         """Read with a recognizer from now on."""
         self.recognizer = recognizer
-        for told in self.told:
-            told(recognizer)
+        for callback in self.on_model_change:
+            callback(recognizer)
         self.workspace.error_rate = recognizer.model.trust.error_rate(recognizer.strategy)
         self.workspace.tell("status")
 
@@ -125,17 +125,19 @@ class Reader:
                 except DrethtrError as error:
                     self.workspace.unreadable[page] = error.reason
                     self.workspace.tell("page", page=page, why="read")
-                    failed.append(f"{folder_page.name}: {self.workspace.told(error.reason)}")
+                    failed.append(f"{folder_page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
         except Cancelled:
             self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages were read")
         except Exception as error:
-            self.jobs.update(job, state=State.FAILED, error=f"reading stopped: {self.workspace.told(error)}")
+            self.jobs.update(
+                job, state=State.FAILED, error=f"reading stopped: {self.workspace.without_private_paths(error)}"
+            )
             raise
         else:
-            told = f"; {failed[0]}" + (f", and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
+            errors = f"; {failed[0]}" + (f", and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
             read = counted(job.total - len(failed), "page")
-            self.jobs.update(job, state=State.DONE, message=f"{read} read{told}")
+            self.jobs.update(job, state=State.DONE, message=f"{read} read{errors}")
 
     def read_page(self, page: FolderPage, recognizer: Recognizer, *, again: bool = False) -> None:
         """Read a page: the lines of its file that no person has touched, or those that are found.

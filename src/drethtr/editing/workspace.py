@@ -115,8 +115,8 @@ class Workspace:
         rows = self.overview.rows(tuple(self.folder_pages.values()), self.error_rate)
         return [{**row, "error": self.error_of(row["id"], row["error"])} for row in rows]
 
-    def told(self, error: object) -> str:
-        """What clients are told of an error: files as seen from the folder, as its place on this machine is private."""
+    def without_private_paths(self, error: object) -> str:
+        """The message of an error for clients: paths start at the folder, as its place on this machine is private."""
         return str(error).replace(f"{self.folder}{sep}", "").replace(str(self.folder), self.folder.name)
 
     def summarized(self) -> Iterator[tuple[FolderPage, Summary | DataError]]:
@@ -141,7 +141,7 @@ class Workspace:
     def error_of(self, page: str, error: str | None) -> str | None:
         """Why a page cannot be used or read; None if it can."""
         reason = error or self.unreadable.get(page)
-        return None if reason is None else self.told(reason)
+        return None if reason is None else self.without_private_paths(reason)
 
     def content(self, page: FolderPage) -> dict[str, Any]:
         """A page with its lines, or with the reason why it has none."""

@@ -1,4 +1,4 @@
-"""The answers for errors, in the words of the command line, as JSON."""
+"""JSON responses for errors, with the messages of the command line."""
 
 from collections.abc import Callable
 
@@ -13,31 +13,33 @@ from drethtr.editing.page_files import Missing, Stale
 STATUS = ((Missing, 404), (DataError, 422), (ConfigError, 400), (DrethtrError, 500))
 """Status of expected errors, the first that fits: faults of the image, of the request, of this server."""
 
-MOST_TOLD = 10
-"""Most addresses that are told to who has asked for a wrong one."""
+MAX_LISTED = 10
+"""Routes that the response for an unknown one lists at most."""
 
 
-def told(words: Callable[[object], str], request: Request, error: Exception) -> Response:
-    """The answer for an expected error, in `words` for clients; a client that has left gets none."""
+def error_response(message_of: Callable[[object], str], request: Request, error: Exception) -> Response:
+    """The response for an expected error; `message_of` gives its message. A client that has left gets none."""
     if isinstance(error, ClientDisconnect):
         return Response(status_code=400)
     if isinstance(error, HTTPException):
         return JSONResponse({"error": error.detail}, error.status_code, error.headers)
     if isinstance(error, Stale):
-        return JSONResponse({"error": words(error), error.kind: error.now}, 409)
-    return JSONResponse({"error": words(error)}, next(status for kind, status in STATUS if isinstance(error, kind)))
+        return JSONResponse({"error": message_of(error), error.kind: error.now}, 409)
+    return JSONResponse(
+        {"error": message_of(error)}, next(status for kind, status in STATUS if isinstance(error, kind))
+    )
 
 
-def misdirected(request: Request, error: Exception) -> Response:
-    """The answer for an unknown address or method: the known ones."""
+def unknown_route(request: Request, error: Exception) -> Response:
+    """The response for an unknown path or method: it lists the known ones."""
     assert isinstance(error, HTTPException)
     routes = [route for route in request.app.routes if isinstance(route, Route) and route.include_in_schema]
     known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
-    told = f"known: {known}" if len(routes) < MOST_TOLD else "see /openapi.json"
-    words = f"there is no {request.method} {request.url.path}; {told}"
-    return JSONResponse({"error": words}, error.status_code, error.headers)
+    hint = f"known: {known}" if len(routes) < MAX_LISTED else "see /openapi.json"
+    message = f"there is no {request.method} {request.url.path}; {hint}"
+    return JSONResponse({"error": message}, error.status_code, error.headers)
 
 
-def failed(request: Request, error: Exception) -> Response:
-    """The answer for an unexpected error; its cause is only in the log of the server that runs this."""
+def internal_error(request: Request, error: Exception) -> Response:
+    """The response for an unexpected error; its cause is only in the log of the server."""
     return JSONResponse({"error": "the server failed on this request; see its log"}, 500)

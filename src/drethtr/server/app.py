@@ -15,7 +15,7 @@ from drethtr.editing.session import Session
 from drethtr.layout.finder import Finder
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.server.answers import failed, misdirected, told
+from drethtr.server.answers import error_response, internal_error, unknown_route
 from drethtr.server.editor.routes import routes_of
 from drethtr.server.guard import Guard, Rules
 from drethtr.server.metrics import Counting, Metrics
@@ -38,11 +38,11 @@ def make_app(
     """The application.
 
     Args:
-        recognizer: Reads.
-        finder: Chooses what finds the lines of a page.
-        session: A folder to work in.
-        index: What `GET /search` searches; without it there is none.
-        rules: Who may ask.
+        recognizer: Reads the lines.
+        finder: Chooses the line segmentation of a page.
+        session: The folder of `drethtr edit`; adds the editor and its API.
+        index: The index that `GET /search` searches; without one, there is no search.
+        rules: Which clients may send requests.
     """
     service = Service(recognizer, finder, None if session is None else session.reader.turns)
     metrics = Metrics(lambda: len(service.desk.waiting), lambda: service.recognizer.model.identity)
@@ -55,7 +55,7 @@ def make_app(
     if session is None:
         routes.insert(0, Route("/", service.about))  # with a folder, the page for browsers is there
     else:
-        session.reader.told.append(service.use)
+        session.reader.on_model_change.append(service.use)
         routes = [*routes_of(session), Route("/about", service.about), *routes]
     if index is not None:
         routes.append(Route("/search", SearchService(index).search_index))
@@ -63,13 +63,13 @@ def make_app(
     routes.append(Route("/openapi.json", describing(routes, task)))
     if task == "reading":
         routes.append(Route("/search", without_index, include_in_schema=False))
-    words = str if session is None else session.workspace.told
-    expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), partial(told, words))
-    nowhere = dict.fromkeys((404, 405), misdirected)
+    message_of = str if session is None else session.workspace.without_private_paths
+    expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), partial(error_response, message_of))
+    unknown = dict.fromkeys((404, 405), unknown_route)
     app = Starlette(
         routes=routes,
-        exception_handlers={**expected, **nowhere, Exception: failed},
+        exception_handlers={**expected, **unknown, Exception: internal_error},
         middleware=[Middleware(Counting, metrics=metrics), Middleware(Guard, rules=rules)],
     )
-    app.router.redirect_slashes = False  # as the address would be made of what the client calls this server
+    app.router.redirect_slashes = False  # a redirect would contain the host name that the client sent
     return app

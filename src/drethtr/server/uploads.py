@@ -76,8 +76,8 @@ class Share:
             HTTPException: if all requests together hold too many.
         """
         if self.budget.held + size > MOST_TOGETHER:
-            told = "this server holds too many images; send fewer at once, or try again later"
-            raise HTTPException(503, told, {"Retry-After": "1"})
+            message = "this server holds too many images; send fewer at once, or try again later"
+            raise HTTPException(503, message, {"Retry-After": "1"})
         self.held += size
         self.budget.held += size
 
@@ -172,8 +172,8 @@ async def received(request: Request, what: str, most: int, count: Callable[[int]
                 refuse_bytes(size, what, most)
                 count(len(piece))
     except TimeoutError as error:
-        told = f"the {what} did not arrive within {MOST_SECONDS:g} seconds; try again, or send a smaller one"
-        raise HTTPException(408, told, {"Connection": "close"}) from error
+        message = f"the {what} did not arrive within {MOST_SECONDS:g} seconds; try again, or send a smaller one"
+        raise HTTPException(408, message, {"Connection": "close"}) from error
     return b"".join(pieces)
 
 
