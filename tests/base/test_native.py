@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from drethtr.base.native import native
 from drethtr.language.learn import learn
 from drethtr.language.ngrams import STEP, NGrams, dtypes
-from drethtr.language.voice import SILENT, Voice
+from drethtr.language.weighted import NO_LANGUAGE_MODEL, WeightedNGrams
 from drethtr.recognition.packed import VALUES, PackedLines
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.search.ctc_paths import CompiledSums, Paths
@@ -88,14 +88,17 @@ def rows(draw, most_steps=40, tokens=LETTERS.size):
     return (logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)).astype(np.float32)
 
 
-voices = st.one_of(
-    st.just(SILENT), st.builds(Voice, st.sampled_from(NGRAMS), st.sampled_from([0.0, 0.1, 0.4, 1.0, 3.0]))
+language_models = st.one_of(
+    st.just(NO_LANGUAGE_MODEL),
+    st.builds(WeightedNGrams, st.sampled_from(NGRAMS), st.sampled_from([0.0, 0.1, 0.4, 1.0, 3.0])),
 )
 
 
-def assert_same_texts(log_probs, beams, tokens_per_step, margin, voice):
-    found = prefix_search(log_probs, BLANK, beams=beams, tokens_per_step=tokens_per_step, margin=margin, voice=voice)
-    expected = prefix_search_in_python(log_probs, BLANK, beams, tokens_per_step, margin, voice)
+def assert_same_texts(log_probs, beams, tokens_per_step, margin, language_model):
+    found = prefix_search(
+        log_probs, BLANK, beams=beams, tokens_per_step=tokens_per_step, margin=margin, language_model=language_model
+    )
+    expected = prefix_search_in_python(log_probs, BLANK, beams, tokens_per_step, margin, language_model)
     assert [text.tokens for text in found] == [text.tokens for text in expected]
     for name in ("log_probability", "score"):
         values, others = ([getattr(text, name) for text in texts] for texts in (found, expected))
@@ -108,23 +111,23 @@ def assert_same_texts(log_probs, beams, tokens_per_step, margin, voice):
     st.sampled_from([1, 2, 5, 10, 200]),
     st.integers(1, 10),
     st.sampled_from([0.0, 0.5, 6.0, 50.0, np.inf]),
-    voices,
+    language_models,
 )
-def test_prefix_search(log_probs, beams, tokens_per_step, margin, voice):
-    assert_same_texts(log_probs, beams, tokens_per_step, margin, voice)
+def test_prefix_search(log_probs, beams, tokens_per_step, margin, language_model):
+    assert_same_texts(log_probs, beams, tokens_per_step, margin, language_model)
 
 
 @compiled
-@pytest.mark.parametrize("voice", [SILENT, Voice(WIDE, 0.4)], ids=["alone", "n-grams"])
-def test_prefix_search_of_a_long_line_with_many_tokens(voice):
+@pytest.mark.parametrize("language_model", [NO_LANGUAGE_MODEL, WeightedNGrams(WIDE, 0.4)], ids=["alone", "n-grams"])
+def test_prefix_search_of_a_long_line_with_many_tokens(language_model):
     rng = np.random.default_rng(0)
     logits = 2 * rng.normal(size=(900, MANY.size))
     logits[:, BLANK] += 7
     logits[np.arange(0, 900, 3), rng.integers(4, MANY.size, 300)] += 9
     log_probs = (logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)).astype(np.float32)
-    assert len(prefix_search(log_probs, BLANK, beams=5, voice=voice)[0].tokens) > 150
+    assert len(prefix_search(log_probs, BLANK, beams=5, language_model=language_model)[0].tokens) > 150
     for margin in (6.0, np.inf):
-        assert_same_texts(log_probs, 5, 8, margin, voice)
+        assert_same_texts(log_probs, 5, 8, margin, language_model)
 
 
 @compiled
@@ -268,10 +271,10 @@ def test_threads_read_one_line_each():
     lines = [
         np.log(np.random.default_rng(n).dirichlet(np.ones(LETTERS.size), 200)).astype(np.float32) for n in range(16)
     ]
-    voice = Voice(NGRAMS[2], 0.4)
+    language_model = WeightedNGrams(NGRAMS[2], 0.4)
     with ThreadPoolExecutor(4) as threads:
-        together = list(threads.map(lambda line: prefix_search(line, BLANK, voice=voice), lines))
-    assert together == [prefix_search(line, BLANK, voice=voice) for line in lines]
+        together = list(threads.map(lambda line: prefix_search(line, BLANK, language_model=language_model), lines))
+    assert together == [prefix_search(line, BLANK, language_model=language_model) for line in lines]
 
 
 def test_numbers_of_the_compiled_module_are_those_of_ngrams():

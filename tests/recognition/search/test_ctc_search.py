@@ -10,7 +10,7 @@ import pytest
 from drethtr.base.native import native
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.language.voice import Voice, Voices
+from drethtr.language.weighted import WeightedLanguages, WeightedNGrams
 from drethtr.recognition.search import ctc_paths, ctc_search
 from drethtr.recognition.search.ctc_search import (
     align,
@@ -81,7 +81,7 @@ def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
     """Tokens 2 and 3 stand for letters here, as ends of lines mean nothing to the CTC head."""
     tokenizer = Characters("ab")
     ngrams = learn([["ab", "aab", "ba", "abab"]], [1.0], tokenizer, order=3, most=99)
-    voice = Voice(ngrams, weight=0.7)
+    language_model = WeightedNGrams(ngrams, weight=0.7)
     letters = np.full((STEPS, tokenizer.size), -np.inf, dtype=np.float32)
     letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
     expected = {}
@@ -93,12 +93,12 @@ def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
         for text, probability in expected.items()
         if probability
     }
-    found = prefix_search(letters, BLANK, **ALL, voice=voice)
+    found = prefix_search(letters, BLANK, **ALL, language_model=language_model)
     assert {text.tokens: text.score for text in found} == pytest.approx(scores)
     assert [text.tokens for text in found] == sorted(scores, key=scores.__getitem__, reverse=True)
-    voices = Voices(Languages({"en": ngrams}), 0.7)
-    assert all(text.score == pytest.approx(text.log_probability + voices.vote(text.tokens)) for text in found)
-    narrow = prefix_search(letters, BLANK, beams=4, margin=20.0, voice=voice)
+    language_models = WeightedLanguages(Languages({"en": ngrams}), 0.7)
+    assert all(text.score == pytest.approx(text.log_probability + language_models.score(text.tokens)) for text in found)
+    narrow = prefix_search(letters, BLANK, beams=4, margin=20.0, language_model=language_model)
     assert all(text.score <= scores[text.tokens] + 1e-9 for text in narrow)
 
 
@@ -113,12 +113,15 @@ def test_every_text_is_in_the_language_that_finds_it_likeliest(log_probs):
     letters = np.full((STEPS, tokenizer.size), -np.inf, dtype=np.float32)
     letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
     draft = best_path(letters, BLANK).tokens
-    found = search_languages(letters, BLANK, Voices(languages, 0.7), draft, **ALL)
-    each = [prefix_search(letters, BLANK, voice=Voice(one, 0.7), **ALL) for one in languages.models.values()]
+    found = search_languages(letters, BLANK, WeightedLanguages(languages, 0.7), draft, **ALL)
+    each = [
+        prefix_search(letters, BLANK, language_model=WeightedNGrams(one, 0.7), **ALL)
+        for one in languages.models.values()
+    ]
     assert len({text.tokens for text in found}) == len(found) == len(each[0])
     for text in found:
         assert text.score == max(other.score for some in each for other in some if other.tokens == text.tokens)
-        assert text.score == pytest.approx(text.log_probability + Voices(languages, 0.7).vote(text.tokens))
+        assert text.score == pytest.approx(text.log_probability + WeightedLanguages(languages, 0.7).score(text.tokens))
     assert [text.score for text in found] == sorted((text.score for text in found), reverse=True)
 
 

@@ -12,7 +12,7 @@ from noise import VOCABULARY, find, network, noise_lines, noisy_weights
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.language.voice import PER_TOKEN, Voice, Voices
+from drethtr.language.weighted import BONUS_PER_TOKEN, WeightedLanguages, WeightedNGrams
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.architecture import RETHTR_SMALL, Fade, JointSoftmax, RescorerConfig, Retentive, SplitSoftmax
@@ -123,7 +123,7 @@ def test_language_is_weighed_on_top(made):
         assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
 
 
-def test_ngrams_have_the_vote_of_language(made):
+def test_ngrams_give_the_language_score(made):
     """They, not the decoder without the image; and they are heard when texts are proposed."""
     memory, tokenizer = (
         noise_lines(made, 3),
@@ -132,25 +132,25 @@ def test_ngrams_have_the_vote_of_language(made):
     ngrams = learn([["abc", "cab", "bcaabc"]], [1.0], tokenizer, order=3, most=99)
     languages = Languages({"all": ngrams})
     joint = Joint(ctc_weight=0.3, language_weight=0.9)
-    voice, found = Voices(languages, 0.9), joint.propose(made, [View.of(memory)], languages)
+    language_model, found = WeightedLanguages(languages, 0.9), joint.propose(made, [View.of(memory)], languages)
     for texts, decoded in zip(found, find(joint, made, memory, languages=languages), strict=True):
         for text in texts:
-            assert text.language == pytest.approx(voice.say(text.decoder.tokens))
+            assert text.language == pytest.approx(language_model.unweighted_score(text.decoder.tokens))
         assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
     alone = CTC(language_weight=0.9)
     for line, decoded in enumerate(find(alone, made, memory, 3, languages)):
         rows = CTCScores.of(memory).lines[line]
-        best, *_ = prefix_search(rows, PAD, margin=MARGIN, voice=Voice(ngrams, 0.9))
+        best, *_ = prefix_search(rows, PAD, margin=MARGIN, language_model=WeightedNGrams(ngrams, 0.9))
         assert decoded.tokens == best.tokens and decoded.draft is not None
         own = head(memory, line)(best.tokens)
-        assert decoded.alternatives[0].score == pytest.approx(own + voice.vote(best.tokens))
+        assert decoded.alternatives[0].score == pytest.approx(own + language_model.score(best.tokens))
         assert decoded.tokens == find(alone, made, memory, languages=languages)[line].tokens
     silent = CTC(language_weight=0.0)
     assert find(silent, made, memory, languages=languages) == find(CTC(), made, memory)
 
 
 @pytest.mark.parametrize("with_ngrams", [False, True])
-def test_a_rescorer_votes_alone_or_beside_the_ngrams(with_ngrams):
+def test_a_rescorer_scores_alone_or_beside_the_ngrams(with_ngrams):
     torch.manual_seed(1)
     rescorer = RescorerNetwork(RescorerConfig(layers=2, width=16, heads=2, hidden=32), VOCABULARY).eval()
     torch.nn.init.normal_(rescorer.to_logits.weight)
@@ -159,13 +159,13 @@ def test_a_rescorer_votes_alone_or_beside_the_ngrams(with_ngrams):
     if with_ngrams:
         tokenizer = Characters("".join(map(chr, range(97, 97 + VOCABULARY - SPECIALS))))
         languages = Languages({"all": learn([["abc", "cab", "bcaabc"]], [1.0], tokenizer, order=3, most=99)})
-    voices, joint, memory = Voices(languages, 0.9), Joint(language_weight=0.9), noise_lines(made, 2)
+    language_models, joint, memory = WeightedLanguages(languages, 0.9), Joint(language_weight=0.9), noise_lines(made, 2)
     for texts in joint.propose(made, [View.of(memory)], languages):
         for text in texts:
             tokens = text.decoder.tokens
             [scores] = LanguageScorer(made).score_trees([TextTree.of([tokens])])
-            rescored = scores[range(len(tokens) + 1), [*tokens, EOS]].sum() + PER_TOKEN * len(tokens)
-            said = (rescored + voices.say(tokens)) / 2 if with_ngrams else rescored
+            rescored = scores[range(len(tokens) + 1), [*tokens, EOS]].sum() + BONUS_PER_TOKEN * len(tokens)
+            said = (rescored + language_models.unweighted_score(tokens)) / 2 if with_ngrams else rescored
             assert text.language == pytest.approx(said, rel=1e-4, abs=1e-4)
 
 

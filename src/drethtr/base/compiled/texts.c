@@ -161,15 +161,15 @@ static const Mass OUT_OF_RACE = {NEVER, NEVER, NEVER};
 typedef struct {
     int32_t token, before, longer, sibling;
     Mass mass;
-    double vote;
+    double language_score;
     int placed; /* whether the state is known */
     State state;
 } Prefix;
 
-/* A cached vote of a prefix extended by a token, since the same ones recur from step to step. */
+/* The cached language score of a prefix extended by a token, since the same ones recur from step to step. */
 typedef struct {
     int32_t prefix, token;
-    double vote;
+    double language_score;
 } Remembered;
 
 typedef struct {
@@ -215,7 +215,7 @@ typedef struct {
 /* A log-probability; -infinity for invalid values. */
 static double at(const float *row, int32_t token) { return row[token] < INFINITY ? row[token] : NEVER; }
 
-static double score_of(const Prefix *prefix) { return prefix->mass.total + prefix->vote; }
+static double score_of(const Prefix *prefix) { return prefix->mass.total + prefix->language_score; }
 
 /* Make room for one more item, doubling the array; 0 if out of memory. */
 static int make_room(void **array, size_t *room, size_t count, size_t size)
@@ -231,14 +231,14 @@ static int make_room(void **array, size_t *room, size_t count, size_t size)
     return 1;
 }
 
-static int32_t new_prefix(Search *search, int32_t token, int32_t before, double vote)
+static int32_t new_prefix(Search *search, int32_t token, int32_t before, double language_score)
 {
     if (search->count == INT32_MAX ||
         !make_room((void **)&search->prefixes, &search->room, (size_t)search->count, sizeof(Prefix)))
         return NONE;
     Prefix *prefix = &search->prefixes[search->count];
     *prefix = (Prefix){.token = token, .before = before, .longer = NONE, .sibling = NONE, .mass = OUT_OF_RACE};
-    prefix->vote = vote;
+    prefix->language_score = language_score;
     if (before != NONE) {
         prefix->sibling = search->prefixes[before].longer;
         search->prefixes[before].longer = search->count;
@@ -254,24 +254,24 @@ static int32_t find_longer(const Search *search, int32_t prefix, int32_t token)
     return longer;
 }
 
-/* The n-grams' vote on the tokens of a prefix and one more. */
-static double vote_with(Search *search, int32_t number, int32_t token)
+/* The n-grams' weighted score of the tokens of a prefix and one more. */
+static double language_score_with(Search *search, int32_t number, int32_t token)
 {
     Prefix *prefix = &search->prefixes[number];
     if (!search->ngrams)
-        return prefix->vote;
+        return prefix->language_score;
     Remembered *slot = &search->remembered[((uint32_t)number * 31u + (uint32_t)token) % REMEMBERED];
     if (slot->prefix == number && slot->token == token)
-        return slot->vote;
+        return slot->language_score;
     if (!prefix->placed) {
-        /* A prefix is created after a vote on it, so the state of its parent is known. */
+        /* A prefix is created after it was scored, so the state of its parent is known. */
         prefix->state = state_after(search->ngrams, &search->prefixes[prefix->before].state, prefix->token);
         prefix->placed = 1;
     }
     double extra = token == search->end ? 0.0 : search->per_token;
-    double vote = search->weight * (next_token(search->ngrams, &prefix->state, token) + extra);
-    *slot = (Remembered){number, token, prefix->vote + vote};
-    return slot->vote;
+    double gain = search->weight * (next_token(search->ngrams, &prefix->state, token) + extra);
+    *slot = (Remembered){number, token, prefix->language_score + gain};
+    return slot->language_score;
 }
 
 /* The most probable tokens of a step, best first; ties in order of tokens. */
@@ -334,7 +334,7 @@ static int advance(Search *search, const float *row)
     for (Py_ssize_t rank = 0; rank < search->kept_count; rank++) {
         const Prefix *prefix = &search->prefixes[search->kept[rank]];
         search->stays[rank] = stay(search, prefix, row);
-        double score = search->stays[rank].total + prefix->vote;
+        double score = search->stays[rank].total + prefix->language_score;
         best = best < score ? score : best;
     }
     /* The best scores so far; a prefix must beat the least of them to stay active. */
@@ -342,7 +342,7 @@ static int advance(Search *search, const float *row)
     for (Py_ssize_t place = 0; place < search->beams; place++)
         leaders[place] = floor;
     for (Py_ssize_t rank = 0; rank < search->kept_count; rank++) {
-        double score = search->stays[rank].total + search->prefixes[search->kept[rank]].vote;
+        double score = search->stays[rank].total + search->prefixes[search->kept[rank]].language_score;
         if (score > leaders[0])
             replace_least(leaders, search->beams, score);
     }
@@ -361,7 +361,7 @@ static int advance(Search *search, const float *row)
             int32_t longer = find_longer(search, number, token);
             if (longer != NONE && search->prefixes[longer].mass.total > NEVER)
                 continue;
-            double score = made + vote_with(search, number, token);
+            double score = made + language_score_with(search, number, token);
             if (score > leaders[0]) {
                 if (!make_room((void **)&search->grown, &search->grown_room, grown, sizeof(Grown)))
                     return 0;
@@ -385,7 +385,7 @@ static int advance(Search *search, const float *row)
             continue;
         int32_t longer = find_longer(search, one->before, one->token);
         if (longer == NONE)
-            longer = new_prefix(search, one->token, one->before, vote_with(search, one->before, one->token));
+            longer = new_prefix(search, one->token, one->before, language_score_with(search, one->before, one->token));
         if (longer == NONE || !make_room((void **)&search->ranked, &search->ranked_room, count, sizeof(Ranked)))
             return 0;
         search->prefixes[longer].mass = (Mass){NEVER, one->made, one->made};
@@ -457,7 +457,7 @@ static int run(Search *search)
         return 0;
     for (Py_ssize_t next = 0; next < search->kept_count; next++) {
         int32_t number = search->kept[next];
-        Ranked one = {search->prefixes[number].mass.total + vote_with(search, number, search->end), number};
+        Ranked one = {search->prefixes[number].mass.total + language_score_with(search, number, search->end), number};
         Py_ssize_t place = next;
         for (; place > 0 && search->ranked[place - 1].score < one.score; place--)
             search->ranked[place] = search->ranked[place - 1];

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.native import native
 from drethtr.language.ngrams import State
-from drethtr.language.voice import PER_TOKEN, SILENT, Voice, Voices
+from drethtr.language.weighted import BONUS_PER_TOKEN, NO_LANGUAGE_MODEL, WeightedLanguages, WeightedNGrams
 from drethtr.recognition.search.ctc_paths import sums
 from drethtr.text.tokenizer import BOS, EOS
 
@@ -69,7 +69,7 @@ def prefix_search(
     beams: int = 10,
     tokens_per_step: int = 8,
     margin: float = inf,
-    voice: Voice = SILENT,
+    language_model: WeightedNGrams = NO_LANGUAGE_MODEL,
 ) -> list[CTCText]:
     """The likeliest texts of a line, best first; the probability of a text is the sum over all its paths.
 
@@ -78,21 +78,23 @@ def prefix_search(
         tokens_per_step: Number of likeliest tokens that may extend prefixes at a step.
         margin: Prefixes with a score this much below the best are dropped. A finite margin also skips the steps of
             `nothing_new`, which lowers log-probabilities by some hundredths.
-        voice: The language model.
+        language_model: Its scores count while searching.
     """
     rows = np.ascontiguousarray(log_probs, dtype=np.float32)
     if native is None:
-        return prefix_search_in_python(rows, blank, beams, tokens_per_step, margin, voice)
-    table = voice.ngrams.table if voice.ngrams is not None and voice.speaks else None
+        return prefix_search_in_python(rows, blank, beams, tokens_per_step, margin, language_model)
+    table = language_model.ngrams.table if language_model.ngrams is not None and language_model.active else None
     limits = beams, tokens_per_step, margin
-    found = native.prefix_search(rows, rows.shape[1], blank, *limits, voice.weight, PER_TOKEN, (BOS, EOS), table)
+    found = native.prefix_search(
+        rows, rows.shape[1], blank, *limits, language_model.weight, BONUS_PER_TOKEN, (BOS, EOS), table
+    )
     return [CTCText(*text) for text in found]
 
 
 def search_languages(
     log_probs: NDArray[np.float32],
     blank: int,
-    voices: Voices,
+    language_models: WeightedLanguages,
     draft: Sequence[int],
     *,
     beams: int = 10,
@@ -101,9 +103,9 @@ def search_languages(
 ) -> list[CTCText]:
     """The likeliest texts of a line in any of the languages that its best path, `draft`, may be in, best first."""
     found = dict[tuple[int, ...], CTCText]()
-    for voice in voices.near(draft):
+    for language_model in language_models.near(draft):
         for text in prefix_search(
-            log_probs, blank, beams=beams, tokens_per_step=tokens_per_step, margin=margin, voice=voice
+            log_probs, blank, beams=beams, tokens_per_step=tokens_per_step, margin=margin, language_model=language_model
         ):
             known = found.setdefault(text.tokens, text)
             if text.score > known.score:
@@ -112,7 +114,12 @@ def search_languages(
 
 
 def prefix_search_in_python(
-    log_probs: NDArray[np.float32], blank: int, beams: int, tokens_per_step: int, margin: float, voice: Voice
+    log_probs: NDArray[np.float32],
+    blank: int,
+    beams: int,
+    tokens_per_step: int,
+    margin: float,
+    language_model: WeightedNGrams,
 ) -> list[CTCText]:
     """The definition of `prefix_search`."""
     rows = log_probs.astype(np.float64)
@@ -123,8 +130,8 @@ def prefix_search_in_python(
     kept = [root]
     for row, growth in zip(rows, likeliest(rows, blank, tokens_per_step), strict=True):
         if kept:  # or no token was possible at a step before
-            kept = advance(kept, row.data, growth, blank, beams, margin, voice)
-    return sorted((prefix.text(voice) for prefix in kept), key=attrgetter("score"), reverse=True)
+            kept = advance(kept, row.data, growth, blank, beams, margin, language_model)
+    return sorted((prefix.text(language_model) for prefix in kept), key=attrgetter("score"), reverse=True)
 
 
 def nothing_new(blanks: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -151,46 +158,60 @@ def likeliest(rows: NDArray[np.float64], blank: int, number: int) -> list[list[t
 class Prefix:
     """The prefix of a text: its last token and the prefix before that; all prefixes form a tree.
 
-    in_blank   log-probability that the steps so far read as this prefix, and the last one is a blank
-    in_token   log-probability that they do, and the last one is the last token
-    total      sum of both
-    vote       score of the tokens by the language model
-    votes      the same with one more token, cached: a token considered at one step is often considered at the next
-    state      of the language model after the tokens, computed when needed
+    in_blank         log-probability that the steps so far read as this prefix, and the last one is a blank
+    in_token         log-probability that they do, and the last one is the last token
+    total            sum of both
+    language_score   weighted score of the tokens by the language model
+    extended_scores  the same with one more token, cached: most tokens of a step come again at the next
+    state            of the language model after the tokens, computed when needed
     """
 
-    __slots__ = ("after", "before", "in_blank", "in_token", "state", "token", "total", "vote", "votes")
+    __slots__ = (
+        "after",
+        "before",
+        "extended_scores",
+        "in_blank",
+        "in_token",
+        "language_score",
+        "state",
+        "token",
+        "total",
+    )
 
-    def __init__(self, token: int, before: "Prefix | None", vote: float = 0.0) -> None:
+    def __init__(self, token: int, before: "Prefix | None", language_score: float = 0.0) -> None:
         self.token = token
         self.before = before
         self.after: dict[int, Prefix] = {}
         self.in_blank = self.in_token = self.total = -inf
-        self.vote = vote
-        self.votes: dict[int, float] = {}
+        self.language_score = language_score
+        self.extended_scores: dict[int, float] = {}
         self.state: State | None = None
 
     @property
     def score(self) -> float:
         """The score by which prefixes are ranked."""
-        return self.total + self.vote
+        return self.total + self.language_score
 
-    def place(self, voice: Voice) -> State:
+    def language_state(self, language_model: WeightedNGrams) -> State:
         """The state of the language model after the tokens."""
         if self.state is None:
-            self.state = voice.after(self.before.place(voice), self.token) if self.before else voice.start
+            if self.before is None:
+                self.state = language_model.start
+            else:
+                self.state = language_model.state_after(self.before.language_state(language_model), self.token)
         return self.state
 
-    def vote_with(self, token: int, voice: Voice) -> float:
-        """The vote for the tokens and one more."""
-        vote = self.votes.get(token)
-        if vote is None:
-            vote = self.votes[token] = self.vote + voice.vote(self.place(voice), token)
-        return vote
+    def language_score_with(self, token: int, language_model: WeightedNGrams) -> float:
+        """The score of the tokens and one more by the language model."""
+        score = self.extended_scores.get(token)
+        if score is None:
+            gain = language_model.score(self.language_state(language_model), token)
+            score = self.extended_scores[token] = self.language_score + gain
+        return score
 
-    def text(self, voice: Voice) -> CTCText:
+    def text(self, language_model: WeightedNGrams) -> CTCText:
         """The prefix as a whole text."""
-        end = self.vote_with(EOS, voice)
+        end = self.language_score_with(EOS, language_model)
         tokens, prefix = [], self
         while prefix.before is not None:
             tokens.append(prefix.token)
@@ -205,16 +226,16 @@ def advance(
     blank: int,
     beams: int,
     margin: float,
-    voice: Voice,
+    language_model: WeightedNGrams,
 ) -> list[Prefix]:
     """The prefixes kept after one more step, best first; `growth` are the step's `likeliest` tokens."""
     stays = [stay(prefix, row, blank) for prefix in kept]
-    scores = [total + prefix.vote for prefix, (_, _, total) in zip(kept, stays, strict=True)]
+    scores = [total + prefix.language_score for prefix, (_, _, total) in zip(kept, stays, strict=True)]
     floor = max(scores) - margin
     leaders = [max(score, floor) for score in scores] + [floor] * (beams - len(stays))
     heapify(leaders)  # the best scores so far; whatever does not beat the lowest of them is dropped
     grown: list[tuple[float, float, Prefix, int]] = []
-    most = voice.most
+    most = language_model.max_score
     for prefix in kept:
         for token, gain in growth:
             if prefix.score + gain + most <= leaders[0]:
@@ -223,13 +244,15 @@ def advance(
             # `stay` has added this to the longer prefix, which is already kept.
             if token in prefix.after and prefix.after[token].total > -inf:
                 continue
-            score = made + prefix.vote_with(token, voice)
+            score = made + prefix.language_score_with(token, language_model)
             if score > leaders[0]:
                 grown.append((score, made, prefix, token))
                 heapreplace(leaders, score)
     for prefix, masses in zip(kept, stays, strict=True):
         prefix.in_blank, prefix.in_token, prefix.total = masses
-    children = [begin(prefix, token, made, voice) for score, made, prefix, token in grown if score >= leaders[0]]
+    children = [
+        begin(prefix, token, made, language_model) for score, made, prefix, token in grown if score >= leaders[0]
+    ]
     ranked = sorted(kept + children, key=attrgetter("score"), reverse=True)
     survivors = [prefix for prefix in ranked[:beams] if prefix.score > max(ranked[0].score - margin, floor)]
     for prefix in ranked[len(survivors) :]:
@@ -249,10 +272,10 @@ def stay(prefix: Prefix, row: memoryview, blank: int) -> tuple[float, float, flo
     return in_blank, in_token, log_add(in_blank, in_token)
 
 
-def begin(before: Prefix, token: int, made: float, voice: Voice) -> Prefix:
+def begin(before: Prefix, token: int, made: float, language_model: WeightedNGrams) -> Prefix:
     """The prefix extended by a token, now kept."""
     if token not in before.after:
-        before.after[token] = Prefix(token, before, before.vote_with(token, voice))
+        before.after[token] = Prefix(token, before, before.language_score_with(token, language_model))
     prefix = before.after[token]
     prefix.in_token = prefix.total = made
     return prefix

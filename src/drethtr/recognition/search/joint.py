@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.language.voice import PER_TOKEN, Voices
+from drethtr.language.weighted import BONUS_PER_TOKEN, WeightedLanguages
 from drethtr.recognition.network import Network
 from drethtr.recognition.search.ctc_paths import TextScores
 from drethtr.recognition.search.ctc_search import CTCText, search_languages
@@ -110,20 +110,20 @@ class FirstPassScores(NamedTuple):
 class LineSearch:
     """The search for the text of one line: texts with scores, and texts to score next.
 
-    rows     (S, V) log-probabilities of the CTC head, for each width of the line
-    quality  the score by which texts are ranked
-    voices   the n-grams
-    known    texts that the decoder has scored
-    waiting  texts that it will score next, with their first-pass scores
-    base     the text whose changes are tried; None before the first
-    tried    those of its changes that are waiting
-    chosen   changes that improved it and do not touch, best first
-    settled  doubts about it that were tried, or that were tried before it was changed
+    rows             (S, V) log-probabilities of the CTC head, for each width of the line
+    quality          the score by which texts are ranked
+    language_models  the n-grams
+    known            texts that the decoder has scored
+    waiting          texts that it will score next, with their first-pass scores
+    base             the text whose changes are tried; None before the first
+    tried            those of its changes that are waiting
+    chosen           changes that improved it and do not touch, best first
+    settled          doubts about it that were tried, or that were tried before it was changed
     """
 
     rows: Sequence[LogProbs]
     quality: Callable[[ScoredText], float]
-    voices: Voices = field(default_factory=Voices)
+    language_models: WeightedLanguages = field(default_factory=WeightedLanguages)
     known: dict[Tokens, ScoredText] = field(default_factory=dict)
     waiting: dict[Tokens, FirstPassScores] = field(default_factory=dict)
     base: Tokens | None = None
@@ -142,14 +142,15 @@ class LineSearch:
         self.waiting = {}
         if unknown:
             scores = ctc_scores(self.heads, unknown, unknown[0] if self.base is None else self.base)
-            self.waiting = dict(zip(unknown, map(FirstPassScores, scores, map(self.voices.say, unknown)), strict=True))
+            language = map(self.language_models.unweighted_score, unknown)
+            self.waiting = dict(zip(unknown, map(FirstPassScores, scores, language), strict=True))
 
     def add_scores(self, judgments: Iterable[Judgment]) -> None:
         """Add the decoder's scores of the waiting texts."""
         for (text, doubts, rescored), (ctc, counted) in zip(judgments, self.waiting.values(), strict=True):
-            language = [counted] if self.voices.speak else []
+            language = [counted] if self.language_models.active else []
             if rescored is not None:
-                language.append(rescored + PER_TOKEN * len(text.tokens))
+                language.append(rescored + BONUS_PER_TOKEN * len(text.tokens))
             self.known[text.tokens] = ScoredText(text, ctc, doubts, sum(language) / max(len(language), 1))
         self.waiting = {}
 
@@ -182,7 +183,7 @@ class LineSearch:
     def try_doubts(self, base: Tokens) -> None:
         """Try the next doubts about the base: queue the changes that CTC head and n-grams do not rule out."""
         _, ctc, doubts, _ = self.known[base]
-        before = ctc + self.voices.vote(base)
+        before = ctc + self.language_models.score(base)
         open_doubts = [doubt for doubt in doubts if doubt not in self.settled]
         while open_doubts and not self.waiting:
             tried, open_doubts = open_doubts[:AT_ONCE], open_doubts[AT_ONCE:]
@@ -192,7 +193,7 @@ class LineSearch:
             self.waiting = {
                 text: scores
                 for text, scores in self.waiting.items()
-                if scores.ctc + self.voices.weight * scores.language > before - WORSE
+                if scores.ctc + self.language_models.weight * scores.language > before - WORSE
             }
             self.tried = tuple(change for change in changes if changed(base, [change]) in self.waiting)
 
@@ -233,20 +234,22 @@ def joint_search(
     *,
     candidates: int,
     corrections: int,
-    voices: Voices,
+    language_models: WeightedLanguages,
 ) -> list[list[ScoredText]]:
     """For each line the candidates of CTC head and n-grams, and the texts from `corrections` of the best one.
 
-    `views` are the lines at different widths, each with at most `candidates`. If `voices` have a weight, the network
-    scores whole texts as a language model, unless it has no rescorer and there are n-grams.
+    `views` are the lines at different widths, each with at most `candidates`. If `language_models` have a weight, the
+    network scores whole texts as a language model, too, unless it has no rescorer and there are n-grams.
     """
     scorers = [NetworkScorer(network, view.memory) for view in views]
-    as_language_model = voices.weight and (network.dimensions.rescores or not voices.languages)
+    as_language_model = language_models.weight and (network.dimensions.rescores or not language_models.languages)
     language = LanguageScorer(network) if as_language_model else None
     lines = range(views[0].memory.lines)
-    searches = [LineSearch([view.scores.lines[line] for view in views], quality, voices) for line in lines]
+    searches = [LineSearch([view.scores.lines[line] for view in views], quality, language_models) for line in lines]
     for line, search in enumerate(searches):
-        search.propose(text.tokens for view in views for text in proposed(view.scores, line, candidates, voices))
+        search.propose(
+            text.tokens for view in views for text in proposed(view.scores, line, candidates, language_models)
+        )
     for turn in range(1 + corrections):
         running = [line for line in lines if searches[line].waiting]
         if not running:
@@ -260,11 +263,11 @@ def joint_search(
     return [list(search.known.values()) for search in searches]
 
 
-def proposed(scores: CTCScores, line: int, number: int, voices: Voices) -> list[CTCText]:
-    """At most so many texts of a line; with n-grams the search is wider, as their vote comes late."""
-    beams = max(number, BEAMS) if voices.speak else number
+def proposed(scores: CTCScores, line: int, number: int, language_models: WeightedLanguages) -> list[CTCText]:
+    """At most so many texts of a line; with n-grams the search is wider, as they add their scores late."""
+    beams = max(number, BEAMS) if language_models.active else number
     rows, draft = scores.lines[line], scores.paths[line].tokens
-    return search_languages(rows, PAD, voices, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
+    return search_languages(rows, PAD, language_models, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
 
 
 def rescore(

@@ -17,7 +17,7 @@ import numpy as np
 
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
-from drethtr.language.voice import Voices
+from drethtr.language.weighted import WeightedLanguages
 from drethtr.recognition.network import Network
 from drethtr.recognition.search.continuation import Continuation
 from drethtr.recognition.search.ctc_search import ctc_log_likelihood, search_languages
@@ -85,20 +85,20 @@ class CTC(Strategy):
         self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
         [view] = views
-        voices = Voices(languages, self.weights.language)
-        return [self.find_line(view, line, voices, alternatives) for line in range(view.memory.lines)]
+        language_models = WeightedLanguages(languages, self.weights.language)
+        return [self.find_line(view, line, language_models, alternatives) for line in range(view.memory.lines)]
 
-    def find_line(self, view: View, line: int, voices: Voices, alternatives: int) -> Decoded:
+    def find_line(self, view: View, line: int, language_models: WeightedLanguages, alternatives: int) -> Decoded:
         """The text of one line."""
         scores, rows = view.scores, view.scores.lines[line]
         read = draft = scores.reading(line)
-        if voices.speak:
-            best = search_languages(rows, PAD, voices, draft.tokens, beams=BEAMS, margin=MARGIN)[0]
+        if language_models.active:
+            best = search_languages(rows, PAD, language_models, draft.tokens, beams=BEAMS, margin=MARGIN)[0]
             read = scores.placed(line, best.tokens)._replace(draft=draft)
         if not alternatives:
             return read
-        texts = search_languages(rows, PAD, voices, draft.tokens, beams=2 * (alternatives + 1))
-        own = ctc_log_likelihood(rows, read.tokens, PAD) + voices.vote(read.tokens)
+        texts = search_languages(rows, PAD, language_models, draft.tokens, beams=2 * (alternatives + 1))
+        own = ctc_log_likelihood(rows, read.tokens, PAD) + language_models.score(read.tokens)
         return read.with_alternatives(own, [Candidate(text.tokens, text.score) for text in texts], alternatives)
 
 
@@ -289,7 +289,7 @@ class Joint(Strategy):
             self.quality,
             candidates=self.candidates,
             corrections=self.corrections,
-            voices=Voices(languages, self.weights.language),
+            language_models=WeightedLanguages(languages, self.weights.language),
         )
 
     def quality(self, text: ScoredText) -> float:
