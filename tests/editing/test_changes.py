@@ -7,7 +7,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import PageWord, Review, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.editing import changes
-from drethtr.editing.carry import carried
+from drethtr.editing.carry import carry_over
 from drethtr.editing.changes import LineEdit
 
 
@@ -120,7 +120,7 @@ OLD = (word("one", 0, 30), word("two", 40, 70), word("six", 80, 110))
     ],
 )
 def test_places_of_words_are_carried_over(text, places):
-    words = carried(OLD, text)
+    words = carry_over(OLD, text)
     assert [word.text for word in words] == text.split()
     assert [(word.box.left, word.box.right) for word in words] == places
     assert all((word in OLD) == (word.confidence is not None) for word in words)
@@ -128,4 +128,4 @@ def test_places_of_words_are_carried_over(text, places):
 
 def test_without_places_changed_words_get_none():
     kept = word("b", 0, 9)
-    assert carried((PageWord("a"), kept), "c b") == (PageWord("c"), kept)
+    assert carry_over((PageWord("a"), kept), "c b") == (PageWord("c"), kept)

@@ -15,7 +15,7 @@ from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.confirmed import gather
 from drethtr.editing.jobs import State
-from drethtr.editing.learner import MODEL, Learner, adopted_in, share_seen
+from drethtr.editing.learner import MODEL, Learner, adopted_in, trained_share
 from drethtr.layout.projection import Projection
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import save_model
@@ -83,10 +83,10 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
 
 
 def test_progress_is_what_the_training_says(tmp_path):
-    assert share_seen(tmp_path) == 0
+    assert trained_share(tmp_path) == 0
     with closing(MetricsLog(tmp_path / "20_lines", total=64, seen=0)) as log:
         log.record("train", 16, total=1.5)
-        assert share_seen(tmp_path) == 0.25
+        assert trained_share(tmp_path) == 0.25
 
 
 def test_learning_that_is_cancelled_leaves_nothing(opened):

@@ -10,8 +10,8 @@ from drethtr import Recognizer
 from drethtr.documents.page import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
+from drethtr.editing.executor import PriorityExecutor
 from drethtr.editing.jobs import State
-from drethtr.editing.turns import Turns
 from drethtr.layout.projection import Projection
 
 
@@ -83,7 +83,7 @@ def test_a_drawn_line_is_read_at_once(opened):
     line = page["lines"][0]
     moved = tuple((x, y - 2) for x, y in line["baseline"])
     opened.workspace.edit_line(page["id"], line["id"], line["revision"], LineEdit(baseline=moved))
-    opened.reader.read_soon(page["id"], [line["id"]]).result(60)
+    opened.reader.read_urgently(page["id"], [line["id"]]).result(60)
     assert texts(opened)[0][1] == "read"
 
 
@@ -106,9 +106,9 @@ def test_other_texts_are_offered_without_the_present_one(opened):
 def test_a_cancelled_job_keeps_what_it_has_read(opened):
     job = opened.jobs.new("read", 1)
     job.cancelled.set()
-    opened.reader.turns.later(lambda: opened.reader.work(job, list(opened.workspace.folder_pages), again=True)).result(
-        60
-    )
+    opened.reader.executor.submit_background(
+        lambda: opened.reader.run_job(job, list(opened.workspace.folder_pages), again=True)
+    ).result(60)
     assert job.state is State.CANCELLED and len(texts(opened)) == 4
 
 
@@ -129,7 +129,7 @@ def test_new_scans_are_taken_in(opened):
     opened.workspace.listen(lambda event: told.append(event[0]))
     scan(1).image.save(opened.workspace.folder / "c.png")
     (opened.workspace.folder / "b.png").unlink()
-    opened.watcher.search()
+    opened.watcher.update_pages()
     assert [row["name"] for row in opened.workspace.pages()] == ["a.png", "c.png"] and "pages" in told
 
 
@@ -146,32 +146,32 @@ def test_a_page_without_writing_is_read_once(opened):
 def test_each_page_of_a_book_is_read_into_its_file(opened, name):
     image = scan(2).image.convert("RGB")
     image.save(opened.workspace.folder / name, save_all=True, append_images=[scan(3).image.convert("RGB")])
-    opened.watcher.search()
+    opened.watcher.update_pages()
     ended(opened, opened.jobs.newest_first()[0])
     assert [len(texts(opened, f"{name} page {number}")) for number in (1, 2)] == [2, 3]
-    opened.watcher.search()
+    opened.watcher.update_pages()
     assert page_named(opened, f"{name} page 2")["status"] == "read"
     assert opened.workspace.strip(page_named(opened, f"{name} page 1")["id"], "r1l2").startswith(b"\xff\xd8")
 
 
 def test_learning_says_what_it_lacks(opened):
-    assert "confirm 25 more" in opened.learner.why_not(0)
+    assert "confirm 25 more" in opened.learner.why_not_learnable(0)
 
 
 def test_urgent_work_passes_patient_work():
-    turns, done, begun, go_on = Turns(), [], Event(), Event()
+    executor, done, begun, go_on = PriorityExecutor(), [], Event(), Event()
 
     def patient():
         begun.set()
         go_on.wait()
         done.append("first half")
-        turns.give_way()
+        executor.run_urgent()
         done.append("second half")
 
-    first, second = turns.later(patient), turns.later(lambda: done.append("later"))
+    first, second = executor.submit_background(patient), executor.submit_background(lambda: done.append("later"))
     begun.wait()
-    turns.submit(done.append, "urgent")
+    executor.submit(done.append, "urgent")
     go_on.set()
     first.result(10), second.result(10)
-    turns.shutdown()
+    executor.shutdown()
     assert done == ["first half", "urgent", "second half", "later"]

@@ -16,14 +16,14 @@ from drethtr.editing import Session, Workspace
 from drethtr.layout.projection import Projection
 from drethtr.server import connections
 from drethtr.server.app import make_app
-from drethtr.server.connections import Punctual
+from drethtr.server.connections import TimedConnection
 
 
 @contextmanager
 def served(app):
     """The port of a server of an application."""
     server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="error", http=Punctual, ws="none", timeout_graceful_shutdown=1)
+        uvicorn.Config(app, port=0, log_level="error", http=TimedConnection, ws="none", timeout_graceful_shutdown=1)
     )
     thread = Thread(target=server.run)
     thread.start()

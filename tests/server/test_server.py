@@ -28,7 +28,7 @@ from drethtr.documents.formats import FORMATS
 from drethtr.layout.projection import Projection
 from drethtr.pages.transcribe import transcribe_page
 from drethtr.server import app, service, uploads
-from drethtr.server.desk import Desk
+from drethtr.server.request_queue import RequestQueue
 
 
 @contextmanager
@@ -127,10 +127,10 @@ def test_who_gives_up_takes_nobody_along(recognizer, monkeypatch):
     begun, go_on, turns = held_back(recognizer, monkeypatch)
 
     async def ask_three():
-        desk = Desk(recognizer)
-        first = asyncio.create_task(desk.read(written("ab")))
+        request_queue = RequestQueue(recognizer)
+        first = asyncio.create_task(request_queue.read(written("ab")))
         await asyncio.to_thread(begun.wait)
-        second, third = (asyncio.create_task(desk.read(written(text))) for text in ("abc", "abcd"))
+        second, third = (asyncio.create_task(request_queue.read(written(text))) for text in ("abc", "abcd"))
         await asyncio.sleep(0)
         first.cancel()
         second.cancel()
@@ -178,10 +178,10 @@ def test_no_more_pixels_are_read_together_than_memory_has_room_for(recognizer, m
     begun, go_on, turns = held_back(recognizer, monkeypatch)
 
     async def ask_five():
-        desk = Desk(recognizer)
-        first = asyncio.create_task(desk.read(written("abc")))
+        request_queue = RequestQueue(recognizer)
+        first = asyncio.create_task(request_queue.read(written("abc")))
         await asyncio.to_thread(begun.wait)
-        others = [asyncio.create_task(desk.read(written("abc"))) for _ in range(4)]
+        others = [asyncio.create_task(request_queue.read(written("abc"))) for _ in range(4)]
         await asyncio.sleep(0)
         go_on.set()
         return await asyncio.gather(first, *others)
@@ -192,16 +192,16 @@ def test_no_more_pixels_are_read_together_than_memory_has_room_for(recognizer, m
 
 @pytest.mark.parametrize("address", ["/line", "/page?format=txt"])
 def test_what_was_brought_is_gone_when_it_is_read(address, recognizer, monkeypatch):
-    gone, found, bring, read = Event(), [], uploads.received, recognizer.read_lines
+    gone, found, bring, read = Event(), [], uploads.read_body, recognizer.read_lines
 
     class Body(bytes):
         def __del__(self):
             gone.set()
 
-    async def received(*asked):
+    async def read_body(*asked):
         return Body(await bring(*asked))
 
-    monkeypatch.setattr(uploads, "received", received)
+    monkeypatch.setattr(uploads, "read_body", read_body)
     monkeypatch.setattr(recognizer, "read_lines", lambda lines: found.append(gone.wait(5)) or read(lines))
     with serving(recognizer) as ask:
         assert ask(address, encoded(PAGE.crop((0, 0, PAGE.width, 299))))[0] == 200
@@ -300,7 +300,7 @@ def test_pages_of_those_who_have_hung_up_are_not_read(recognizer):
     turns, first, go_on = [], Event(), Event()
 
     async def four_requests():
-        desk = Desk(recognizer)
+        request_queue = RequestQueue(recognizer)
 
         def read(name):
             turns.append(name)
@@ -312,7 +312,8 @@ def test_pages_of_those_who_have_hung_up_are_not_read(recognizer):
             return answer
 
         pages = [
-            asyncio.create_task(desk.alone(partial(read, name), partial(gone, answer=name in "bc"))) for name in "abcd"
+            asyncio.create_task(request_queue.run_exclusively(partial(read, name), partial(gone, answer=name in "bc")))
+            for name in "abcd"
         ]
         await asyncio.to_thread(first.wait)
         go_on.set()

@@ -103,7 +103,9 @@ def count_pages(workspace: "Workspace") -> None:
     """Summarize the files of all pages that changed since the last time, which takes a while for large folders."""
     from tqdm import tqdm
 
-    for _ in tqdm(workspace.summarized(), total=len(workspace.folder_pages), unit="page", leave=False, disable=None):
+    for _ in tqdm(
+        workspace.page_summaries(), total=len(workspace.folder_pages), unit="page", leave=False, disable=None
+    ):
         pass
 
 

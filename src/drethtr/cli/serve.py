@@ -99,13 +99,13 @@ def serving(app: "Starlette", patience: int | None = None) -> "Server":
     """
     from uvicorn import Config, Server
 
-    from drethtr.server.connections import Punctual
+    from drethtr.server.connections import TimedConnection
 
     allow_descriptors()
     return Server(
         Config(
             app,
-            http=Punctual,
+            http=TimedConnection,
             ws="none",
             log_level="warning",
             timeout_graceful_shutdown=patience,

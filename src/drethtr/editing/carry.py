@@ -6,8 +6,8 @@ from difflib import SequenceMatcher
 from drethtr.documents.page import Box, PageWord, box_around
 
 
-def carried(old: Sequence[PageWord], text: str) -> tuple[PageWord, ...]:
-    """The words of a changed text.
+def carry_over(old: Sequence[PageWord], text: str) -> tuple[PageWord, ...]:
+    """Return the words of a changed text.
 
     Words that stay keep place and confidence. Those that replace others share their place by length; added ones stand
     in the gap between their neighbors. If some old word has no place, none of the changed words gets one.
@@ -21,7 +21,7 @@ def carried(old: Sequence[PageWord], text: str) -> tuple[PageWord, ...]:
             words += old[first:last]
         elif begin < end:
             room = room_between(boxes, first, last)
-            words += placed(new[begin:end], room)
+            words += place_words(new[begin:end], room)
     return tuple(words)
 
 
@@ -40,7 +40,7 @@ def room_between(boxes: Sequence[Box | None], first: int, last: int) -> Box | No
     return Box(min(left, right), beside.top, max(left, right, min(left, right) + 2), beside.bottom)
 
 
-def placed(texts: Sequence[str], room: Box | None) -> Iterator[PageWord]:
+def place_words(texts: Sequence[str], room: Box | None) -> Iterator[PageWord]:
     """Words side by side in a box, along its longer side, by their lengths."""
     if room is None:
         yield from map(PageWord, texts)

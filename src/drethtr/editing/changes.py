@@ -7,7 +7,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.markup import clean
 from drethtr.documents.page import Points, Review, TextLine, Transcription
 from drethtr.documents.page_file import PageFile
-from drethtr.editing.carry import carried
+from drethtr.editing.carry import carry_over
 from drethtr.editing.journal import Change
 from drethtr.editing.places import hull, in_writing_order, neighbor_before, split_offset, split_place
 from drethtr.editing.status import status_of
@@ -18,7 +18,7 @@ Outline = Callable[[TextLine, PageFile], Points | None]
 
 @dataclass(frozen=True)
 class Changed:
-    """A changed file, the lines that are new or different, and what to note."""
+    """A changed file, the ids of lines that are new or different, and records for the history."""
 
     file: PageFile
     lines: tuple[str, ...]
@@ -27,7 +27,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class LineEdit:
-    """What is to be different about a line; None leaves it as it is."""
+    """The new values of a line; None leaves a value as it is."""
 
     text: str | None = None
     status: Review | None = None
@@ -46,7 +46,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
     text, status = None if edit.text is None else tidy(edit.text), status_of(old, made_here=made_here)
     if (text is not None and text != old.text) or edit.status is not None:
         review = edit.status or Review.CORRECTED
-        new = replace(new, transcription=reviewed(old.transcription, old.text if text is None else text, review))
+        new = replace(new, transcription=with_review(old.transcription, old.text if text is None else text, review))
         kind = "status" if text in (None, old.text) else "text"
         if new.transcription != old.transcription:
             notes.append(Change(page, line_id, kind, old.text, new.text, str(review)))
@@ -60,11 +60,11 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
     return Changed(file.with_line(new), (line_id,), tuple(notes))
 
 
-def reviewed(old: Transcription | None, text: str, review: Review) -> Transcription:
-    """The text of a person; what she left as it was keeps words and confidences."""
+def with_review(old: Transcription | None, text: str, review: Review) -> Transcription:
+    """The transcription with a person's text; unchanged words keep their confidences."""
     if old is not None and old.text == text:
         return replace(old, review=review)
-    return Transcription(text, None, carried(old.words if old else (), text), review=review)
+    return Transcription(text, None, carry_over(old.words if old else (), text), review=review)
 
 
 def add_line(file: PageFile, line: TextLine, after: str | None, page: str, *, placed: bool) -> Changed:
@@ -92,7 +92,7 @@ def delete_line(file: PageFile, line_id: str, page: str) -> Changed:
 def split_line(
     file: PageFile, line_id: str, point: tuple[int, int], offset: int | None, page: str, *, made_here: bool
 ) -> Changed:
-    """Cut a line in two across its baseline; its text is cut at `offset`, or where its words tell.
+    """Cut a line in two across its baseline; its text is cut at `offset`, by default between its words there.
 
     Raises:
         DataError: if there is no such line, it has no baseline, or one part would be empty.
@@ -112,8 +112,8 @@ def split_line(
         before, after = (Transcription(text, review=Review.CORRECTED) for text in texts)
         words = len(before.text.split())
         if old.words:
-            before = replace(before, words=carried(old.words[:words], before.text))
-            after = replace(after, words=carried(old.words[words:], after.text))
+            before = replace(before, words=carry_over(old.words[:words], before.text))
+            after = replace(after, words=carry_over(old.words[words:], after.text))
         first, second = replace(first, transcription=before), replace(second, transcription=after)
     changed = file.with_line(first).with_new_lines([second], line_id)
     notes = (
@@ -126,7 +126,7 @@ def split_line(
 def merge_lines(
     file: PageFile, line_id: str, other_id: str, page: str, *, made_here: bool, outline: Outline
 ) -> Changed:
-    """Join two pieces of a line; the one that comes first in reading order stays.
+    """Join two pieces of a line; the id of the one that comes first in reading order is kept.
 
     Raises:
         DataError: if there is no such line, or both are the same.

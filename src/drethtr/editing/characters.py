@@ -1,4 +1,4 @@
-"""Characters that keyboards lack: those of a page's language, of the texts of its folder, and all that can be read."""
+"""Characters to insert that keyboards lack: of a page's language, of the texts in its folder, and of the alphabet."""
 
 import unicodedata
 from collections import Counter
@@ -29,7 +29,7 @@ def special_characters(workspace: Workspace, page: str, model: Model) -> dict[st
     workspace.folder_page(page)
     counts: Counter[str] = Counter()
     own: list[str] = []
-    for folder_page, summary in workspace.summarized():
+    for folder_page, summary in workspace.page_summaries():
         if not isinstance(summary, DataError):
             texts = [text for _, text, _ in summary.texts if text]
             counts.update("".join(texts))
@@ -57,7 +57,7 @@ def is_special(character: str) -> bool:
 
 
 def place_of(character: str) -> tuple[int, str]:
-    """Where a character stands among others: by its category, then beside other forms of its letter."""
+    """A sort key for characters: by category, then beside other forms of the letter."""
     category = unicodedata.category(character)
     rank = next((place for place, start in enumerate(CATEGORIES) if category.startswith(start)), len(CATEGORIES))
     return rank, unicodedata.normalize("NFKD", character)

@@ -20,7 +20,7 @@ from drethtr.recognition.support.verdict import TextCheck
 from drethtr.text.normalize import for_scoring
 
 MOST_PARTS, LONGEST_PART = 20, 300
-"""Parts of a text on no line that are told, and characters of each."""
+"""How many text parts on no line are returned, and how many characters of each."""
 
 
 def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Convention, ...] = ()) -> dict[str, Any]:
@@ -50,7 +50,9 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
     alignment = fitting(source, text, folder_page.name, [line.text for line in lines])
     theirs = {line.id: its for line, its in zip(lines, alignment.texts, strict=True)}
     others = [line for line in lines if theirs[line.id] not in ("", for_scoring(line.text))]
-    checks = reader.turns.submit(checked, reader, folder_page, file, others, theirs, Rules(allowed=allowed)).result()
+    checks = reader.executor.submit(
+        check_lines, reader, folder_page, file, others, theirs, Rules(allowed=allowed)
+    ).result()
     return {
         "lines": [
             {
@@ -66,12 +68,12 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
     }
 
 
-def checked(
+def check_lines(
     reader: Reader, page: FolderPage, file: PageFile, lines: Sequence[TextLine], theirs: Mapping[str, str], rules: Rules
 ) -> dict[str, TextCheck]:
-    """The texts of some lines held against the ink; lines that cannot be cut out of the scan are left out."""
+    """Check texts of lines against the image; lines that cannot be cut out of the scan are left out."""
     recognizer = reader.recognizer
-    cut = reader.cut(page, lines, file, recognizer)
+    cut = reader.cut_lines(page, lines, file, recognizer)
     images = [strip.line for _, strip in cut]
     read = list(map(ReadText.of, recognizer.read_lines(images)))  # a person may have changed what the file says
     found = rules.check(recognizer, images, [theirs[line.id] for line, _ in cut], read)

@@ -1,6 +1,6 @@
-"""The lines of a folder that a person has confirmed, as they are learned from and measured on.
+"""Confirmed lines of a folder, split into training and test lines.
 
-A fifth of them is held out, always the same ones; none of these was ever trained on.
+A fifth of them is held out for testing, always the same ones, none of which was ever trained on.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,33 +15,33 @@ from drethtr.lines.sample import Sample
 from drethtr.lines.write_parquet import png_of
 
 LEARN = "learn"
-"""The kind of job, and of the notes on lines that were learned from."""
+"""The kind of job, and the action that the history records of lines trained on."""
 
 FEWEST = 25
-"""Confirmed lines that it takes."""
+"""Minimum number of confirmed lines for learning."""
 
 FEWEST_TO_TRAIN = 20
-"""Of these, lines to train on; fewer are refused by `drethtr finetune`."""
+"""Minimum number of them to train on; `drethtr finetune` refuses fewer."""
 
 HELD_OUT = 0.2
-"""Share of lines to measure on."""
+"""Share of lines to test on."""
 
 
 class Confirmed(NamedTuple):
-    """Confirmed lines with their pages and ids, to learn from and to measure on."""
+    """Confirmed lines with their pages and ids, to train on and to test on."""
 
     train: list[tuple[str, str, Sample]]
     held_out: list[tuple[str, str, Sample]]
 
 
 def gather(workspace: Workspace, check: Callable[[], None]) -> Confirmed:
-    """The confirmed lines, cut out of their scans; `check` may raise between pages, to end the work.
+    """The confirmed lines, cut out of their scans; `check` is called for every page, and may raise to cancel.
 
     Raises:
         DataError: if there are too few.
     """
     found: list[tuple[str, str, Sample]] = []
-    for page, summary in workspace.summarized():
+    for page, summary in workspace.page_summaries():
         check()
         if isinstance(summary, DataError) or not summary.counts[Status.CONFIRMED]:
             continue
@@ -49,16 +49,16 @@ def gather(workspace: Workspace, check: Callable[[], None]) -> Confirmed:
         for line in opened.file.page.lines:
             if opened.status(line) is Status.CONFIRMED and line.text:
                 with suppress(DataError):
-                    strip = workspace.scans.straightened(page, line, opened.file.page.lines)
+                    strip = workspace.scans.straighten_line(page, line, opened.file.page.lines)
                     key = f"{page.name} line {line.id}"
                     name = workspace.folder.name
                     sample = Sample(strip.line, line.text, name, page=page.name, key=key)
                     found.append((page.id, line.id, Sample(png_of(sample), line.text, name, page=page.name, key=key)))
-    return divided(workspace, found)
+    return hold_out(workspace, found)
 
 
-def divided(workspace: Workspace, found: Sequence[tuple[str, str, Sample]]) -> Confirmed:
-    """Lines to train on and to measure on; the latter were never trained on.
+def hold_out(workspace: Workspace, found: Sequence[tuple[str, str, Sample]]) -> Confirmed:
+    """Hold out test lines that were never trained on.
 
     Raises:
         DataError: if there are too few of either.
@@ -82,5 +82,5 @@ def divided(workspace: Workspace, found: Sequence[tuple[str, str, Sample]]) -> C
 
 
 def chance(page: str, line: str) -> bytes:
-    """What decides whether a line is held out: the same for a line each time, and by no rule."""
+    """A pseudorandom key that decides whether a line is held out; constant for each line."""
     return blake2b(f"{page} {line}".encode(), digest_size=8).digest()

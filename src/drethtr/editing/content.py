@@ -1,4 +1,4 @@
-"""Pages and lines as plain values, as clients see them."""
+"""Pages and lines as JSON values for clients."""
 
 from typing import Any
 from urllib.parse import quote
@@ -11,7 +11,7 @@ from drethtr.editing.status import Status, status_of, status_of_page
 
 
 def line_content(page: FolderPage, file: PageFile, line: TextLine, region: str, *, made_here: bool) -> dict[str, Any]:
-    """A line."""
+    """A line as JSON values."""
     status = status_of(line, made_here=made_here)
     sure = [word.confidence for word in line.words if word.confidence is not None]
     known = status is Status.READ and sure and len(sure) == len(line.words)
@@ -37,7 +37,7 @@ def line_content(page: FolderPage, file: PageFile, line: TextLine, region: str, 
 
 
 def page_content(page: FolderPage, file: PageFile, *, made_here: bool) -> dict[str, Any]:
-    """A page with its lines."""
+    """A page with its lines as JSON values."""
     lines = [
         line_content(page, file, line, region.id, made_here=made_here)
         for region in file.page.regions
@@ -57,11 +57,11 @@ def page_content(page: FolderPage, file: PageFile, *, made_here: bool) -> dict[s
 
 
 def unread_content(page: FolderPage, width: int, height: int, error: str | None) -> dict[str, Any]:
-    """A page without a file."""
+    """A page without a PAGE or ALTO file, as JSON values."""
     known = {"id": page.id, "name": page.name, "status": Status.UNREAD, "revision": ""}
     return {**known, "width": width, "height": height, "error": error or page.error, "lines": []}
 
 
 def pairs(points: Points | None) -> list[list[int]] | None:
-    """Points as pairs."""
+    """Points as lists of x and y."""
     return None if points is None else [list(point) for point in points]

@@ -40,20 +40,20 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
         raise DataError("nothing has been read yet, so there is nothing to export")
     if len(chosen) == 1:
         return Exported(
-            f"{stem_of(chosen[0])}{format.ending}", format.media, written(workspace, chosen, format_name, model)
+            f"{stem_of(chosen[0])}{format.ending}", format.media, write_pages(workspace, chosen, format_name, model)
         )
     if format.together:
-        content = written(workspace, chosen, format_name, model)
+        content = write_pages(workspace, chosen, format_name, model)
         return Exported(f"{workspace.folder.name}{format.ending}", format.media, content)
     archive = BytesIO()
     with ZipFile(archive, "w", ZIP_DEFLATED) as file:
         for page in chosen:
-            file.writestr(f"{archive_path(page)}{format.ending}", written(workspace, [page], format_name, model))
+            file.writestr(f"{archive_path(page)}{format.ending}", write_pages(workspace, [page], format_name, model))
     return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, archive.getvalue())
 
 
-def written(workspace: Workspace, pages: Sequence[FolderPage], format_name: str, model: str) -> bytes:
-    """Pages in a format."""
+def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: str, model: str) -> bytes:
+    """Write pages in a format; a single page in the format of its own file is that file."""
     open_pages = [workspace.page_files.open_existing(page) for page in pages]
     if len(pages) == 1 and format_name == open_pages[0].file.dialect.format:
         return open_pages[0].file.data

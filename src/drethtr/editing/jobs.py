@@ -1,4 +1,4 @@
-"""Work that takes long: what is done of it, how long it will take, how it ended, and how it is cancelled."""
+"""Background jobs: progress, remaining time, outcome and cancellation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,15 +9,15 @@ from time import monotonic
 from typing import Any
 
 KEPT = 50
-"""Ended jobs that are remembered."""
+"""How many finished jobs are kept."""
 
 
 class Cancelled(Exception):
-    """A person has cancelled the work."""
+    """The job was cancelled by a person."""
 
 
 class State(StrEnum):
-    """How far a job is."""
+    """The state of a job."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -27,7 +27,7 @@ class State(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will happen."""
+        """Whether the job is over."""
         return self in (State.DONE, State.FAILED, State.CANCELLED)
 
 
@@ -47,7 +47,7 @@ class Job:
     cancelled: Event = field(default_factory=Event)
 
     def check(self) -> None:
-        """End the work here if it is cancelled.
+        """Raise if the job was cancelled.
 
         Raises:
             Cancelled: if so.
@@ -78,23 +78,23 @@ class Job:
 
 
 class Jobs:
-    """All jobs of a folder, since it was opened; `tell` is called after each change of one."""
+    """All jobs since the folder was opened; `on_change` is called after each change of one."""
 
-    def __init__(self, tell: Callable[[Job], None]) -> None:
-        self.tell = tell
+    def __init__(self, on_change: Callable[[Job], None]) -> None:
+        self.on_change = on_change
         self.all: dict[str, Job] = {}
         self.numbers = count(1)
         self.lock = Lock()
 
     def new(self, kind: str, total: int = 0) -> Job:
-        """A job that waits for its turn."""
+        """Add a waiting job."""
         with self.lock:
             job = Job(str(next(self.numbers)), kind, total=total)
             self.all[job.id] = job
             ended = [id for id, one in self.all.items() if one.state.ended]
             for id in ended[: max(0, len(ended) - KEPT)]:
                 del self.all[id]
-        self.tell(job)
+        self.on_change(job)
         return job
 
     def update(self, job: Job, **values: Any) -> None:
@@ -103,14 +103,14 @@ class Jobs:
             setattr(job, name, value)
         if job.state is State.RUNNING and job.started is None:
             job.started = monotonic()
-        self.tell(job)
+        self.on_change(job)
 
     def running(self, kind: str) -> Job | None:
-        """A job of this kind that has not ended."""
+        """The job of this kind that has not ended, if there is one."""
         with self.lock:
             return next((job for job in self.all.values() if job.kind == kind and not job.state.ended), None)
 
     def newest_first(self) -> list[Job]:
-        """All jobs."""
+        """All jobs, newest first."""
         with self.lock:
             return list(self.all.values())[::-1]

@@ -18,7 +18,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.outputs import make_folder
 
 FOLDER = ".drethtr"
-"""The hidden folder of a folder that is worked in; it can be deleted without losing a text."""
+"""The hidden folder for the editor's own files; it can be deleted without losing a text."""
 
 NAME = "edit.sqlite"
 
@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS summary (page TEXT PRIMARY KEY, mark TEXT NOT NULL, c
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a line; `who` is None for a reading, and `model` for a person."""
+    """A change of a line; `who` is None if the model made it, `model` is None if a person did."""
 
     page: str
     line: str
@@ -67,7 +67,7 @@ class Journal:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open the database in a folder; a damaged one is put aside.
+        """Open the database in a folder; a damaged one is renamed, and a new one begun.
 
         Raises:
             DataError: if another process works in the folder, or it cannot be written to.
@@ -89,7 +89,7 @@ class Journal:
             return cls(connect(path))
 
     def add(self, changes: Sequence[Change]) -> None:
-        """Add changes that were made now, if the disk allows."""
+        """Add changes with the present time; errors such as a full disk are ignored."""
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         rows = [
             (one.page, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
@@ -112,13 +112,13 @@ class Journal:
         return [Change(*row) for row in rows]
 
     def summaries(self) -> dict[str, tuple[str, str]]:
-        """What was kept of each page: the mark of its file, and the summary."""
+        """The stored summary of each page, with the mark of the file that it was made from."""
         with self.lock:
             rows = self.database.execute("SELECT page, mark, content FROM summary").fetchall()
         return {page: (mark, content) for page, mark, content in rows}
 
     def keep_summaries(self, rows: Sequence[tuple[str, str, str]]) -> None:
-        """Keep summaries of pages, if the disk allows: page, mark of its file, summary."""
+        """Store summaries of pages (page, mark of its file, summary); errors such as a full disk are ignored."""
         with suppress(sqlite3.Error), self.lock, self.database:
             self.database.executemany("INSERT OR REPLACE INTO summary VALUES (?, ?, ?)", rows)
 

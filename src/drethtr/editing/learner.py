@@ -1,7 +1,7 @@
-"""Learns from confirmed lines: fine-tunes the model in another process, and measures it on lines kept out of that.
+"""Learns from confirmed lines: fine-tunes the model in another process, and evaluates it on held-out lines.
 
-The gain on them is shown before the new model is
-adopted; then it is a file in the folder, which every command takes as `--model`.
+The gain on them is shown before the new model is adopted. An adopted model is a file in the folder, which every command
+takes as `--model`.
 """
 
 import json
@@ -36,10 +36,10 @@ ADAPTER = "drethtr.adapter.safetensors"
 NEEDED = ("torch", "accelerate", "pyarrow")
 
 SECONDS = 1.0
-"""How often progress is looked at."""
+"""Seconds between checks of the progress."""
 
 STEPS = 100
-"""Of a job; the last tenth is measuring."""
+"""Progress steps of a job; the last tenth is evaluation."""
 
 
 class Learner:
@@ -47,9 +47,9 @@ class Learner:
 
     Args:
         load: Loads a model with the user's options.
-        model: The model that reads; by default the shipped one.
-        device: Where to train and measure.
-        samples: Lines that a training sees, repeats included; by default as many as fine-tuning finds right.
+        model: The model that is in use; by default the shipped one.
+        device: Where to train and evaluate.
+        samples: Lines to train on, repeats included; by default fine-tuning chooses the number.
     """
 
     def __init__(
@@ -75,10 +75,10 @@ class Learner:
 
     @property
     def adopted(self) -> str | None:
-        """The name of the model of this folder, if that is in use."""
+        """The file name of the adopted model, if it is in use."""
         return self.model.name if self.model.parent.resolve() == self.workspace.folder else None
 
-    def why_not(self, confirmed: int) -> str | None:
+    def why_not_learnable(self, confirmed: int) -> str | None:
         """Why nothing can be learned from so many confirmed lines; None if it can."""
         if any(find_spec(package) is None for package in NEEDED):
             return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
@@ -87,30 +87,32 @@ class Learner:
         return None
 
     def learn(self, *, adapter: bool = False) -> Job:
-        """Begin to learn a model, or an adapter, which is small but learns no new characters.
+        """Start learning a model, or an adapter, which is small but learns no new characters.
 
         Raises:
             DataError: if there is too little to learn from, a package is missing, or it is being done already.
         """
-        confirmed = sum(summary.learnable for _, summary in self.workspace.summarized() if isinstance(summary, Summary))
-        if (reason := self.why_not(confirmed)) is not None:
+        confirmed = sum(
+            summary.learnable for _, summary in self.workspace.page_summaries() if isinstance(summary, Summary)
+        )
+        if (reason := self.why_not_learnable(confirmed)) is not None:
             raise DataError(reason)
         if self.jobs.running(LEARN) is not None:
             raise DataError("the model is already learning from this folder; wait, or cancel that first")
         job = self.jobs.new(LEARN, STEPS)
-        self.thread = Thread(target=self.work, args=(job, adapter), name="learn", daemon=True)
+        self.thread = Thread(target=self.run, args=(job, adapter), name="learn", daemon=True)
         self.thread.start()
         return job
 
     def close(self) -> None:
-        """End learning, and the process that does it."""
+        """Stop learning, and its process."""
         if (job := self.jobs.running(LEARN)) is not None:
             job.cancelled.set()
         if self.thread is not None:
             self.thread.join()
 
-    def work(self, job: Job, adapter: bool) -> None:
-        """Learn, in the thread of the job."""
+    def run(self, job: Job, adapter: bool) -> None:
+        """Run a job, in its own thread."""
         place = self.workspace.folder / FOLDER / LEARN / job.id
         try:
             rmtree(place, ignore_errors=True)
@@ -121,7 +123,7 @@ class Learner:
             target = place / (ADAPTER if adapter else MODEL)
             if not self.train(job, lines, target, adapter=adapter):
                 rmtree(place, ignore_errors=True)
-                self.jobs.update(job, state=State.DONE, done=STEPS, message=nothing_better(lines))
+                self.jobs.update(job, state=State.DONE, done=STEPS, message=no_gain_message(lines))
                 return
             result = self.measure(job, lines, target)
             self.models[job.id] = target
@@ -140,7 +142,7 @@ class Learner:
                 raise
 
     def train(self, job: Job, lines: Confirmed, target: Path, *, adapter: bool) -> bool:
-        """Fine-tune in another process; whether the model became better, and was written."""
+        """Fine-tune in another process; returns whether a better model was written to `target`."""
         data = target.with_name("train.parquet")
         store_parquet([sample for _, _, sample in lines.train], data)
         start = self.base if adapter or self.model.name == ADAPTER else self.model  # an adapter is no start
@@ -148,16 +150,16 @@ class Learner:
         arguments += ["--adapter"] if adapter else []
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
         self.jobs.update(job, message=f"training on {len(lines.train)} lines")
-        for _ in self.running(job, arguments, fine=(0, NOTHING_BETTER)):
-            self.jobs.update(job, done=round(0.9 * STEPS * share_seen(target.with_suffix(".run"))))
+        for _ in self.run_command(job, arguments, accepted=(0, NOTHING_BETTER)):
+            self.jobs.update(job, done=round(0.9 * STEPS * trained_share(target.with_suffix(".run"))))
         return target.exists()
 
     def measure(self, job: Job, lines: Confirmed, target: Path) -> dict[str, Any]:
-        """Read the held-out lines with both models."""
+        """Compare both models on the held-out lines."""
         data, report = target.with_name("held_out.parquet"), target.with_name("gain.json")
         store_parquet([sample for _, _, sample in lines.held_out], data)
         self.jobs.update(job, done=round(0.9 * STEPS), message=f"evaluating on {len(lines.held_out)} held-out lines")
-        for _ in self.running(job, ["compare", str(self.model), str(target), str(data), "--json", str(report)]):
+        for _ in self.run_command(job, ["compare", str(self.model), str(target), str(data), "--json", str(report)]):
             pass
         found = json.loads(report.read_text(encoding="utf-8"))
         cer, wer = found["cer"], found["wer"]
@@ -176,15 +178,15 @@ class Learner:
             "file": None,
         }
 
-    def running(self, job: Job, arguments: Sequence[str], fine: Collection[int] = (0,)) -> Iterator[None]:
-        """Run a command of drethtr, and return now and then until it ends; it is ended when the job is cancelled.
+    def run_command(self, job: Job, arguments: Sequence[str], accepted: Collection[int] = (0,)) -> Iterator[None]:
+        """Run a command of drethtr, and yield regularly until it ends; it is terminated if the job is cancelled.
 
         Raises:
             Cancelled: if the job is.
-            DataError: with the last words of the command, if its exit code is not a fine one.
+            DataError: with the last line of its output, if its exit code is not among the accepted ones.
         """
         log = self.workspace.folder / FOLDER / LEARN / job.id / "log.txt"
-        command = tied_to_parent([*arguments, "--device", self.device])
+        command = drethtr_command([*arguments, "--device", self.device])
         with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             try:
                 while process.poll() is None:
@@ -194,18 +196,18 @@ class Learner:
             except BaseException:
                 process.terminate()
                 raise
-        if process.returncode not in fine:
+        if process.returncode not in accepted:
             said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["no message"]
             raise DataError(f"drethtr {arguments[0]} failed: {said[-1].removeprefix('drethtr: ')}")
 
     def adopt(self, job: Job) -> Job:
-        """Read with what a job has learned from now on, and read again all lines that no person has touched.
+        """Use the model of a job from now on, and read again all lines that no person has touched.
 
         Returns:
             The job that reads them.
 
         Raises:
-            DataError: if the job has learned nothing, or the file cannot be written.
+            DataError: if the job has no model, or the file cannot be written.
         """
         target = self.models.get(job.id)
         if target is None or job.result is None:
@@ -226,7 +228,7 @@ class Learner:
         return self.reader.read_pages(list(self.workspace.folder_pages), again=True)
 
     def discard(self, job: Job) -> None:
-        """Remove what a job has learned; an adopted copy stays."""
+        """Remove the model of a job; an adopted copy stays."""
         if self.models.pop(job.id, None) is not None:
             rmtree(self.workspace.folder / FOLDER / LEARN / job.id, ignore_errors=True)
 
@@ -236,22 +238,22 @@ def adopted_in(folder: Path) -> Path | None:
     return next((folder / name for name in (ADAPTER, MODEL) if (folder / name).is_file()), None)
 
 
-def tied_to_parent(arguments: Sequence[str]) -> list[str]:
-    """The command line of drethtr, as a process that does not outlive this one."""
+def drethtr_command(arguments: Sequence[str]) -> list[str]:
+    """The command line that runs drethtr in a process that ends with this one."""
     follow = f"from drethtr.base.processors import end_with_parent; end_with_parent({getpid()})"
     return [sys.executable, "-c", f"{follow}; from drethtr.cli.main import main; main()", *arguments]
 
 
-def nothing_better(lines: Confirmed) -> str:
-    """What there is to say if the model did not become better."""
+def no_gain_message(lines: Confirmed) -> str:
+    """The message if the model did not become better."""
     return (
         f"The model did not become better from {len(lines.train)} confirmed lines, so it stays as it is. "
         "More confirmed lines may help."
     )
 
 
-def share_seen(run: Path) -> float:
-    """The share of its lines that a training has seen, by its metrics; 0 before it begins."""
+def trained_share(run: Path) -> float:
+    """The share of its lines that a training has processed, from its metrics; 0 before it begins."""
     for metrics in run.glob("*_lines/metrics.jsonl"):
         with suppress(OSError, ValueError, KeyError, IndexError):
             rows = metrics.read_bytes()

@@ -1,4 +1,4 @@
-"""Summaries of all pages, kept from one start to the next."""
+"""Summaries of all pages; the history database keeps them between sessions."""
 
 from collections.abc import Iterable, Iterator
 from threading import RLock
@@ -24,7 +24,7 @@ class Overview:
         }
 
     def rows(self, pages: Iterable[FolderPage], rate: ErrorRate | None) -> list[dict[str, Any]]:
-        """Pages as plain values; `rate` tells what error to expect of a doubt."""
+        """Pages as JSON values; `rate` predicts error rates from confidences."""
         rows = []
         for page, summary in self.of(pages):
             row: dict[str, Any] = {"id": page.id, "name": page.name, "error": page.error}

@@ -15,7 +15,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import MADE_HERE, first_bytes
 from drethtr.editing.content import line_content
 from drethtr.editing.folder_pages import FolderPage
-from drethtr.editing.scans import Kept, Scans
+from drethtr.editing.scans import Cache, Scans
 from drethtr.editing.status import Status, status_of
 
 FILES_KEPT = 16
@@ -57,7 +57,7 @@ class PageFiles:
     def __init__(self, folder: Path, scans: Scans) -> None:
         self.folder = folder
         self.scans = scans
-        self.files = Kept(FILES_KEPT)
+        self.files = Cache(FILES_KEPT)
 
     def open(self, page: FolderPage) -> OpenPage | None:
         """The file of a page as it is now; None if it has none.

@@ -24,7 +24,7 @@ def cut_at(baseline: Points, point: tuple[float, float]) -> tuple[float, Floats,
 
 
 def split_place(line: TextLine, point: tuple[float, float]) -> tuple[Side, Side] | None:
-    """Both parts of a line that is cut across its baseline next to a point; None if one of them would be empty."""
+    """Baseline and polygon of both parts of a line cut at a point of its baseline; None if a part would be empty."""
     assert line.baseline is not None
     _, place, direction = cut_at(line.baseline, point)
     before: list[tuple[int, int]] = []
@@ -32,14 +32,14 @@ def split_place(line: TextLine, point: tuple[float, float]) -> tuple[Side, Side]
     for corner in line.baseline:
         (before if (np.asarray(corner) - place) @ direction < 0 else after).append(corner)
     middle = (round(float(place[0])), round(float(place[1])))
-    first, second = distinct([*before, middle]), distinct([middle, *after])
+    first, second = without_repetitions([*before, middle]), without_repetitions([middle, *after])
     if len(first) < 2 or len(second) < 2:
         return None
-    polygons = [line.polygon and clipped(line.polygon, place, way) for way in (direction, -direction)]
+    polygons = [line.polygon and clip(line.polygon, place, way) for way in (direction, -direction)]
     return (first, polygons[0]), (second, polygons[1])
 
 
-def clipped(polygon: Points, place: Floats, direction: Floats) -> Points | None:
+def clip(polygon: Points, place: Floats, direction: Floats) -> Points | None:
     """The part of a polygon behind a line through `place`, across `direction`; None if it has no area.
 
     Source: Sutherland and Hodgman, 1974.
@@ -55,17 +55,17 @@ def clipped(polygon: Points, place: Floats, direction: Floats) -> Points | None:
             kept.append((round(float(x)), round(float(y))))
         if depth[here] < 0:
             kept.append(polygon[here])
-    found = distinct(kept)
+    found = without_repetitions(kept)
     return found if len(found) > 2 else None
 
 
-def distinct(points: Sequence[tuple[int, int]]) -> Points:
+def without_repetitions(points: Sequence[tuple[int, int]]) -> Points:
     """Points without repetitions in a row."""
     return tuple(point for number, point in enumerate(points) if not number or point != points[number - 1])
 
 
 def in_writing_order(first: TextLine, second: TextLine) -> tuple[TextLine, TextLine]:
-    """Two pieces of one line as they follow each other along the baseline of the first."""
+    """Order two pieces of one line by their positions along the baseline of the first."""
     if not (first.baseline and second.baseline):
         return first, second
     start, end, other = (np.asarray(point, dtype=np.float64) for point in (*ends(first.baseline), second.baseline[0]))
@@ -99,7 +99,7 @@ def hull(points: Sequence[tuple[int, int]]) -> Points:
 
 
 def split_offset(line: TextLine, point: tuple[float, float]) -> int:
-    """Where in its text a line is cut next to a point: between words by their places, else by their lengths."""
+    """Where in its text a line is cut at a point: between words, by their boxes, else by their lengths."""
     assert line.baseline is not None
     along, _, _ = cut_at(line.baseline, point)
     starts, position = [], 0
@@ -122,7 +122,7 @@ def split_offset(line: TextLine, point: tuple[float, float]) -> int:
 
 
 def neighbor_before(lines: Sequence[TextLine], baseline: Points) -> str | None:
-    """The line behind which a new one belongs.
+    """The id of the line after which to insert a new one.
 
     That is one to its left in the same row, else the nearest above that overlaps it, else the nearest above.
     """

@@ -1,6 +1,7 @@
-"""Reads the pages of a folder in the background, and at once what a person has just drawn.
+"""Reads the pages of a folder in the background, and new lines at once.
 
-Nothing that a person has touched is read again, and a reading is written only if the line still lies where it was read.
+Lines that a person has edited or confirmed are not read again, and a reading is written only if its line has not moved
+since.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,13 +17,13 @@ from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import TextLine, Transcription
 from drethtr.documents.page_file import PageFile
 from drethtr.editing.changes import Changed
+from drethtr.editing.executor import BackgroundRecognizer, PriorityExecutor
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
 from drethtr.editing.page_files import OpenPage
-from drethtr.editing.scans import Kept, place_mark
+from drethtr.editing.scans import Cache, place_mark
 from drethtr.editing.status import Status
-from drethtr.editing.turns import PatientRecognizer, Turns
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder
@@ -34,19 +35,19 @@ from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 READ = "read"
-"""The kind of job."""
+"""The kind of reading jobs."""
 
 MOST_ALTERNATIVES = 9
-"""Other texts of a line that are offered."""
+"""How many other texts of a line are offered."""
 
-LOOKED_AT = 20
-"""Pages that somebody has looked at last, and that are read first."""
+MAX_PRIORITIZED = 20
+"""How many recently viewed pages are read first."""
 
 FROM_MACHINE = frozenset({Status.UNREAD, Status.READ})
 
 
 class Reader:
-    """One recognizer for a folder."""
+    """Reads the pages of a folder with one recognizer."""
 
     def __init__(
         self, workspace: Workspace, jobs: Jobs, recognizer: Recognizer, finder: Callable[[Original], Finder]
@@ -54,30 +55,30 @@ class Reader:
         self.workspace = workspace
         self.jobs = jobs
         self.finder = finder
-        self.turns = Turns()
-        self.alternatives = Kept(500)
-        self.first: list[str] = []
+        self.executor = PriorityExecutor()
+        self.alternatives = Cache(500)
+        self.prioritized: list[str] = []
         self.on_model_change: list[Callable[[Recognizer], object]] = []
         self.use(recognizer)
 
     def use(self, recognizer: Recognizer) -> None:
-        """Read with a recognizer from now on."""
+        """Use a recognizer from now on."""
         self.recognizer = recognizer
         for callback in self.on_model_change:
             callback(recognizer)
         self.workspace.error_rate = recognizer.model.trust.error_rate(recognizer.strategy)
-        self.workspace.tell("status")
+        self.workspace.notify("status")
 
     @property
     def model(self) -> str:
-        """The name of the model that reads."""
+        """The name of the model."""
         return self.recognizer.model.identity
 
     def close(self) -> None:
-        """End reading; what is written stays."""
+        """Cancel all jobs, and stop."""
         for job in self.jobs.newest_first():
             job.cancelled.set()
-        self.turns.shutdown()
+        self.executor.shutdown()
 
     # Jobs.
 
@@ -89,30 +90,30 @@ class Reader:
         """
         chosen = list(self.unread() if pages is None else pages)
         job = self.jobs.new(READ, len(chosen))
-        self.turns.later(lambda: self.work(job, chosen, again=again))
+        self.executor.submit_background(lambda: self.run_job(job, chosen, again=again))
         return job
 
     def unread(self) -> Iterable[str]:
         """The pages on which nothing has been read. Others may have lines that are left empty on purpose."""
-        for page, summary in self.workspace.summarized():
+        for page, summary in self.workspace.page_summaries():
             if page.source is not None and not isinstance(summary, DataError) and summary.status is Status.UNREAD:
                 yield page.id
 
-    def put_first(self, page: str) -> None:
-        """Read a page before the others of the running job, as somebody is looking at it."""
-        self.first = [*self.first[-LOOKED_AT:], page]
+    def prioritize(self, page: str) -> None:
+        """Read a page before others of the running job, because somebody views it."""
+        self.prioritized = [*self.prioritized[-MAX_PRIORITIZED:], page]
 
-    def work(self, job: Job, pages: list[str], *, again: bool) -> None:
+    def run_job(self, job: Job, pages: list[str], *, again: bool) -> None:
         """Read pages one after the other, until all are read or the job is cancelled."""
         if job.cancelled.is_set():
             self.jobs.update(job, state=State.CANCELLED)
             return
         self.jobs.update(job, state=State.RUNNING)
-        patient = PatientRecognizer(self.recognizer, self.turns, job.check)
+        background = BackgroundRecognizer(self.recognizer, self.executor, job.check)
         failed = []
         try:
             while pages:
-                page = next((page for page in reversed(self.first) if page in pages), pages[0])
+                page = next((page for page in reversed(self.prioritized) if page in pages), pages[0])
                 pages.remove(page)
                 job.check()
                 if page not in self.workspace.folder_pages:
@@ -120,11 +121,11 @@ class Reader:
                 folder_page = self.workspace.folder_page(page)
                 self.jobs.update(job, message=f"reading {folder_page.name}")
                 try:
-                    self.read_page(folder_page, patient, again=again)
+                    self.read_page(folder_page, background, again=again)
                     self.workspace.unreadable.pop(page, None)
                 except DrethtrError as error:
                     self.workspace.unreadable[page] = error.reason
-                    self.workspace.tell("page", page=page, why="read")
+                    self.workspace.notify("page", page=page, why="read")
                     failed.append(f"{folder_page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
         except Cancelled:
@@ -151,7 +152,7 @@ class Reader:
             return
         wanted = FROM_MACHINE if again else {Status.UNREAD}
         lines = [line for line in opened.file.page.lines if opened.status(line) in wanted]
-        self.write(page, self.readings(page, lines, opened.file, recognizer))
+        self.write_readings(page, self.readings(page, lines, opened.file, recognizer))
 
     def find_and_read(self, folder_page: FolderPage, opened: OpenPage | None, recognizer: Recognizer) -> None:
         """Find the lines of a page, read them, and write a new file, or into one without lines."""
@@ -179,32 +180,32 @@ class Reader:
     def readings(
         self, page: FolderPage, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
     ) -> list[tuple[TextLine, Transcription]]:
-        """Lines with what is read in them; lines that cannot be cut out of the scan are left out."""
-        cut = self.cut(page, lines, file, recognizer)
+        """Read lines; those that cannot be cut out of the scan are left out."""
+        cut = self.cut_lines(page, lines, file, recognizer)
         found = recognizer.read_lines([strip.line for _, strip in cut])
         size = file.page.width, file.page.height
         return [
             (line, transcription_of(reading, strip, *size)) for (line, strip), reading in zip(cut, found, strict=True)
         ]
 
-    def cut(
+    def cut_lines(
         self, page: FolderPage, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
     ) -> list[tuple[TextLine, Strip]]:
-        """Lines with their pictures as the recognizer takes them; those that cannot be cut out are left out."""
+        """Lines with their straightened images for the recognizer; those that cannot be cut out are left out."""
         cut = []
         for line in lines:
             with suppress(DataError):
-                strip = self.workspace.scans.straightened(page, line, file.page.lines)
+                strip = self.workspace.scans.straighten_line(page, line, file.page.lines)
                 cut.append((line, strip._replace(line=recognizer.open_line(strip.line))))
         return cut
 
-    def write(
+    def write_readings(
         self,
         page: FolderPage,
         read: Sequence[tuple[TextLine, Transcription]],
         allowed: frozenset[Status] = FROM_MACHINE,
     ) -> None:
-        """Write readings into the file of a page, where it is still as it was and no person has come between."""
+        """Write readings into the file of a page, except lines that were moved or edited in the meantime."""
 
         def work(page: FolderPage, opened: OpenPage) -> Changed:
             changed, notes = [], []
@@ -222,8 +223,8 @@ class Reader:
 
     # At once.
 
-    def read_soon(self, page: str, lines: Sequence[str]) -> "Future[None]":
-        """Read lines that were just drawn, before all others."""
+    def read_urgently(self, page: str, lines: Sequence[str]) -> "Future[None]":
+        """Read new lines before all others."""
 
         def work() -> None:
             folder_page = self.workspace.folder_page(page)
@@ -231,12 +232,12 @@ class Reader:
             wanted = [
                 line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD
             ]
-            self.write(folder_page, self.readings(folder_page, wanted, opened.file, self.recognizer))
+            self.write_readings(folder_page, self.readings(folder_page, wanted, opened.file, self.recognizer))
 
-        return self.turns.submit(work)
+        return self.executor.submit(work)
 
     def read_again(self, page: str, line: str, revision: str) -> dict[str, Any]:
-        """The machine's text in the place of a person's.
+        """Replace a person's text by a reading.
 
         Raises:
             Stale: if the line is no longer of this revision.
@@ -245,7 +246,7 @@ class Reader:
         folder_page = self.workspace.folder_page(page)
         opened = self.workspace.page_files.open_existing(folder_page)
         self.workspace.page_files.check_revision(folder_page, opened, line, revision)
-        read = self.turns.submit(
+        read = self.executor.submit(
             self.readings, folder_page, [opened.file.line(line)], opened.file, self.recognizer
         ).result()
         if not read:
@@ -260,7 +261,7 @@ class Reader:
         return self.workspace.line(page, line)
 
     def other_texts(self, page: str, line: str) -> list[dict[str, Any]]:
-        """Other texts that a line may have, best first, without its present one.
+        """Alternative readings of a line, best first, without its present text.
 
         Raises:
             Missing: if there is no such line.
@@ -272,13 +273,13 @@ class Reader:
         placed = file.line(line)
 
         def read() -> Reading:
-            strip = self.workspace.scans.straightened(folder_page, placed, file.page.lines)
+            strip = self.workspace.scans.straighten_line(folder_page, placed, file.page.lines)
             several = with_alternatives(self.recognizer)
             [reading] = several.read_lines([several.open_line(strip.line)])
             return reading
 
         key = (page, line, place_mark(placed), self.model)
-        reading = self.alternatives.get(key, lambda: self.turns.submit(read).result())
+        reading = self.alternatives.get(key, lambda: self.executor.submit(read).result())
         texts: list[dict[str, Any]] = [
             {"text": other.text, "score": round(other.score, 4)} for other in reading.alternatives
         ] or [{"text": reading.text, "score": None}]
@@ -286,7 +287,7 @@ class Reader:
 
 
 def with_alternatives(recognizer: Recognizer) -> Recognizer:
-    """A recognizer that also gives other texts; it shares the network."""
+    """A recognizer that also returns alternatives; it shares the network."""
     most = min(MOST_ALTERNATIVES, recognizer.strategy.most_alternatives)
     return Recognizer(
         recognizer.model,

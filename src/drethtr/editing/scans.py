@@ -1,4 +1,4 @@
-"""Pictures of pages and lines for a screen. The last ones are kept in memory, as they are asked for again and again."""
+"""Images of pages and lines for browsers, cached in memory."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
@@ -30,16 +30,16 @@ HIGHEST_STRIP = 160
 """Largest height of the picture of a line, in pixels."""
 
 QUALITY = 85
-"""Of the JPEGs that are made; a scan that is a JPEG already is shown as it is."""
+"""JPEG quality of new images; a scan that is a JPEG is sent unchanged."""
 
 PAGES_KEPT = 3
 LARGE_KEPT = 8
 SMALL_KEPT = 1000
-"""Pages in gray, pictures of pages, thumbnails and lines that are kept."""
+"""Sizes of the caches: pages in gray, images of pages, and thumbnails and lines."""
 
 
-class Kept:
-    """The last results of slow work, at most so many; what several threads want at a time is made once."""
+class Cache:
+    """A cache of recent results; a result that several threads request at once is computed once."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -48,7 +48,7 @@ class Kept:
         self.making: dict[Hashable, Lock] = {}
 
     def get(self, key: Hashable, make: Callable[[], Result]) -> Result:
-        """The result of this key, made now if it is not kept."""
+        """The result for a key, computed by `make` if it is not cached."""
         with self.lock:
             if key in self.results:
                 self.results.move_to_end(key)
@@ -76,10 +76,10 @@ class Scans:
     """The scans of a folder, as pages, thumbnails and straightened lines."""
 
     def __init__(self) -> None:
-        self.greys = Kept(PAGES_KEPT)
-        self.large = Kept(LARGE_KEPT)
-        self.small = Kept(SMALL_KEPT)
-        self.sizes = Kept(100_000)
+        self.grays = Cache(PAGES_KEPT)
+        self.large = Cache(LARGE_KEPT)
+        self.small = Cache(SMALL_KEPT)
+        self.sizes = Cache(100_000)
 
     def size(self, source: PageSource) -> tuple[int, int]:
         """Width and height of an upright page.
@@ -89,16 +89,16 @@ class Scans:
         """
         return self.sizes.get((source, mark_of(source)), source.size)
 
-    def grey(self, source: PageSource) -> Line:
+    def gray(self, source: PageSource) -> Line:
         """A page in gray.
 
         Raises:
             DataError: if the scan is damaged.
         """
-        return self.greys.get((source, mark_of(source)), source.grey)
+        return self.grays.get((source, mark_of(source)), source.grey)
 
     def mark(self, page: FolderPage) -> str:
-        """A short name of the scan of a page, which changes when its file does.
+        """A hash of the scan of a page that changes with its file, for ETags.
 
         Raises:
             DataError: if it is missing.
@@ -123,20 +123,20 @@ class Scans:
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
         key = (page.id, mark_of(source_of(page)), "strip", place_mark(line))
-        return self.small.get(key, lambda: strip_picture(self.straightened(page, line, lines).line))
+        return self.small.get(key, lambda: strip_picture(self.straighten_line(page, line, lines).line))
 
-    def straightened(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> Strip:
+    def straighten_line(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> Strip:
         """A line cut out of its page and straightened.
 
         Raises:
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
-        grey = self.grey(source_of(page))
-        place = self.completed(grey, line, lines)
-        return straighten(grey, place.baseline, place.polygon)
+        gray = self.gray(source_of(page))
+        place = self.complete_line(gray, line, lines)
+        return straighten(gray, place.baseline, place.polygon)
 
-    def completed(self, grey: Line, line: TextLine, lines: Sequence[TextLine]) -> FoundLine:
-        """A line with the baseline or polygon that it lacks, in the company of the other lines of its page.
+    def complete_line(self, gray: Line, line: TextLine, lines: Sequence[TextLine]) -> FoundLine:
+        """A line with the baseline or polygon that it lacks, estimated from the image and the other lines of its page.
 
         Raises:
             DataError: if it has neither.
@@ -144,17 +144,17 @@ class Scans:
         if not (line.baseline or line.polygon):
             raise DataError(f"line {line.id!r} has no place on the page")
         if line.polygon is not None:
-            return complete(grey, [GivenLine.of(line)])[0]
+            return complete(gray, [GivenLine.of(line)])[0]
         others = [other for other in lines if other.id != line.id and (other.baseline or other.polygon)]
-        return complete(grey, [GivenLine.of(line), *map(GivenLine.of, others)])[0]
+        return complete(gray, [GivenLine.of(line), *map(GivenLine.of, others)])[0]
 
     def outline(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> Points | None:
         """The polygon around the ink of a line of which the baseline is known; None without a scan."""
         if page.source is None:
             return None
-        grey = self.grey(page.source)
-        height, width = grey.shape
-        found = self.completed(grey, TextLine(line.id, baseline=line.baseline), lines)
+        gray = self.gray(page.source)
+        height, width = gray.shape
+        found = self.complete_line(gray, TextLine(line.id, baseline=line.baseline), lines)
         whole = np.rint(found.polygon).astype(int).clip(0, (width, height))
         return tuple((int(x), int(y)) for x, y in whole)
 
@@ -184,7 +184,7 @@ def mark_of(source: PageSource) -> tuple[int, int]:
 
 
 def place_mark(line: TextLine) -> str:
-    """A short name of the place of a line, which changes when the place does."""
+    """A hash of the baseline and polygon of a line."""
     return revision_of(repr((line.baseline, line.polygon)).encode())
 
 
@@ -199,7 +199,7 @@ def picture(source: PageSource, width: int | None) -> bytes:
 
 
 def upright_jpeg(source: PageSource) -> bytes | None:
-    """The bytes of a JPEG that browsers show as we do: one without a direction of its own, in gray or color.
+    """The bytes of a JPEG that browsers show as it is: in gray or color, without an EXIF orientation.
 
     Raises:
         DataError: if it is damaged.
@@ -212,7 +212,7 @@ def upright_jpeg(source: PageSource) -> bytes | None:
 
 
 def strip_picture(line: Line) -> bytes:
-    """The picture of a straightened line."""
+    """A straightened line as JPEG, at most `HIGHEST_STRIP` pixels high."""
     image = Image.fromarray(line)
     if image.height > HIGHEST_STRIP:
         width = max(1, round(image.width * HIGHEST_STRIP / image.height))

@@ -1,4 +1,4 @@
-"""Search over a folder: in its texts, and in its index, if there is one, also for words that were misread."""
+"""Search in a folder: in the texts of its lines, and, also for misread words, in its index if there is one."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,10 +11,10 @@ from drethtr.search import Hit, open_index
 from drethtr.search.spelling import Spelling
 
 INDEX = "*.drethtr.sqlite"
-"""How an index in the folder is called; the first is used."""
+"""Pattern of the file names of indexes; the first one is used."""
 
 LEAST = 0.02
-"""Probability of the least probable line that is found in an index; the page hides less probable ones at first."""
+"""Minimum probability of a hit in an index; the web page initially shows only those above a threshold of its own."""
 
 MOST_HITS = 1000
 
@@ -27,30 +27,30 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     Returns at most `limit` lines, and how many there are. A line of the index has a `probability`, and the
     `box` on the scan in which the words may stand.
     """
-    words = [word for word, _ in map(folded, query.split()) if word]
+    words = [word for word, _ in map(fold_text, query.split()) if word]
     hits: list[dict[str, Any]] = []
     others = {}
-    for page, summary in workspace.summarized() if words else ():
+    for page, summary in workspace.page_summaries() if words else ():
         if isinstance(summary, DataError):
             continue
         scan = None if page.source is None else (page.source.path.resolve(), page.source.number)
         for line, text, status in summary.texts:
-            plain, places = folded(text)
+            plain, places = fold_text(text)
             known = {"page": page.id, "name": page.name, "line": line, "text": text, "status": status}
             if all(word in plain for word in words):
                 ranges = sorted({found for word in words for found in ranges_of(word, plain, places)})
                 hits.append({**known, "ranges": ranges})
             elif scan is not None:
                 others[*scan, line] = known
-    possible = indexed(workspace, query, limit) if words else []
+    possible = search_index(workspace, query, limit) if words else []
     for hit in possible:
         if (place := (hit.page.resolve(), hit.number, hit.line)) in others:
             hits.append({**others[place], "ranges": [], "probability": round(hit.probability, 4), "box": hit.box})
     return {"total": len(hits), "hits": hits[:limit]}
 
 
-def indexed(workspace: Workspace, query: str, limit: int) -> list[Hit]:
-    """The hits in the index of the folder; none without an index, or while the query cannot be asked."""
+def search_index(workspace: Workspace, query: str, limit: int) -> list[Hit]:
+    """The hits in the index of the folder; none without an index, or if the query is not valid yet."""
     path = index_of(workspace)
     if path is None:
         return []
@@ -62,12 +62,12 @@ def indexed(workspace: Workspace, query: str, limit: int) -> list[Hit]:
 
 
 def judge(workspace: Workspace, query: str, page: str, line: str, *, stands: bool) -> None:
-    """Keep in the index whether the words of a query stand on a line; the probabilities of all searches follow.
+    """Record in the index whether a line has the words of a query; this shifts the probabilities of all searches.
 
     Raises:
-        Missing: if there is no such page, or it is no longer found there.
+        Missing: if there is no such page, or the line is no longer a hit.
         DataError: if the index cannot be written.
-        ConfigError: if the query cannot be asked.
+        ConfigError: if the query is not valid.
     """
     folder_page, path = workspace.folder_page(page), index_of(workspace)
     if path is None or folder_page.source is None:
@@ -86,14 +86,14 @@ def index_of(workspace: Workspace) -> Path | None:
     return min(workspace.folder.glob(INDEX), default=None)
 
 
-def folded(text: str) -> tuple[str, Sequence[int]]:
-    """A text as it is compared, and for each of its characters the place it comes from."""
+def fold_text(text: str) -> tuple[str, Sequence[int]]:
+    """The folded text for comparison, and for each of its characters the offset in the original."""
     parts = [FOLDED.fold(character) for character in text]
     return "".join(parts), [place for place, part in enumerate(parts) for _ in part]
 
 
 def ranges_of(word: str, plain: str, places: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Where a word stands in the text that a folded one was made of."""
+    """The ranges of a word in the original text, found in the folded one."""
     start = plain.find(word)
     while start >= 0:
         yield places[start], places[start + len(word) - 1] + 1

@@ -1,4 +1,4 @@
-"""A folder at work: the open folder with a recognizer that reads it, and what it learns."""
+"""An editing session: an open folder with its reader, learner and watcher."""
 
 from collections.abc import Callable
 from hashlib import blake2b
@@ -30,14 +30,14 @@ Source: Gaur, Lasecki, Metze and Bigham, 2016.
 
 
 class Session:
-    """All parts of a folder that is worked in.
+    """An open folder that is read, watched and learned from.
 
     Args:
-        recognizer: Reads at first.
+        recognizer: Reads until a learned model is adopted.
         finder: Finds the lines of a page.
         model: The file of the recognizer; by default the shipped one.
-        load: Loads what is learned, with the options of the recognizer.
-        device: Where to learn, as for `Recognizer.load`.
+        load: Loads a learned model, with the options of the recognizer.
+        device: Where to train, as for `Recognizer.load`.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Session:
         device: str = "auto",
     ) -> None:
         self.workspace = workspace
-        self.jobs = Jobs(self.tell_job)
+        self.jobs = Jobs(self.notify_job)
         self.reader = Reader(workspace, self.jobs, recognizer, finder)
         self.learner = Learner(workspace, self.jobs, self.reader, load, model, device)
         self.watcher = Watcher(workspace, self.reader)
@@ -66,16 +66,16 @@ class Session:
         self.reader.close()
         self.learner.close()
 
-    def tell_job(self, job: Job) -> None:
-        """Tell all listeners how far a job is."""
-        self.workspace.tell("job", **job.to_json())
+    def notify_job(self, job: Job) -> None:
+        """Notify all listeners of the progress of a job."""
+        self.workspace.notify("job", **job.to_json())
 
     def status(self) -> dict[str, Any]:
-        """What holds for the folder as a whole."""
-        pages = [summary for _, summary in self.workspace.summarized()]
+        """The status of the folder as JSON values: model, counts of pages and lines, jobs."""
+        pages = [summary for _, summary in self.workspace.page_summaries()]
         readable = [summary for summary in pages if isinstance(summary, Summary)]
         confirmed = sum(summary.learnable for summary in readable)
-        why = self.learner.why_not(confirmed)
+        why = self.learner.why_not_learnable(confirmed)
         return {
             "folder": self.workspace.folder.name,
             "workspace": blake2b(fsencode(self.workspace.folder.resolve()), digest_size=8).hexdigest(),

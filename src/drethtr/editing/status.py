@@ -1,4 +1,4 @@
-"""What is known about the text of a line: not read, read by a program, corrected or confirmed by a person."""
+"""The status of a line: unread, read by a program, or corrected or confirmed by a person."""
 
 from collections.abc import Collection
 from enum import StrEnum

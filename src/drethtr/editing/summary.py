@@ -1,4 +1,4 @@
-"""What the overview tells of a page, and its texts for searching."""
+"""The summary of a page for the overview, with its texts for searching."""
 
 import json
 from collections import Counter
@@ -68,7 +68,7 @@ class Summary:
         return status_of_page(self.counts, made_here=self.made_here)
 
     def row(self, rate: ErrorRate | None) -> dict[str, Any]:
-        """The page in an overview; `rate` tells what error to expect of a doubt."""
+        """The page in the overview; `rate` predicts its error rate from confidences."""
         counts, expected = self.counts, None
         if rate is not None and self.measured:
             expected = rate(TotalDoubt(self.doubt, self.characters, self.measured, self.empty))

@@ -1,6 +1,6 @@
-"""The folder as a whole: its pages, the one place where their files are changed, and who is told of that.
+"""An open folder: its pages, all changes to their files, and the listeners that are notified of changes.
 
-Every change starts from the file as it is now, so that what other programs write is seen and built upon.
+Every change starts from the present content of the file, so that changes by other programs are kept.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ class Workspace:
         self.close()
 
     def close(self) -> None:
-        """Let other processes open the folder."""
+        """Close the folder, so that other processes can open it."""
         with self.lock:
             self.journal.close()
 
@@ -83,20 +83,20 @@ class Workspace:
         self.listeners.append(listener)
         return lambda: self.listeners.remove(listener)
 
-    def tell(self, name: str, **data: Any) -> None:
-        """Tell all listeners of an event."""
+    def notify(self, name: str, **data: Any) -> None:
+        """Notify all listeners of an event."""
         for listener in tuple(self.listeners):
             listener((name, data))
 
     def notice_changes(self) -> None:
-        """Tell of files that other programs have written since the last time."""
+        """Notify listeners of files that other programs have written since the last call."""
         for page in tuple(self.folder_pages.values()):
             mark = mark_of(page.xml_path)
             with self.lock:
                 known = self.marks.get(page.id)
                 self.marks[page.id] = mark
             if known is not None and known != mark:
-                self.tell("page", page=page.id, why="outside")
+                self.notify("page", page=page.id, why="outside")
 
     # Pages.
 
@@ -111,7 +111,7 @@ class Workspace:
         return self.folder_pages[page]
 
     def pages(self) -> list[dict[str, Any]]:
-        """The overview: every page in the order of names."""
+        """The overview: every page as JSON values, by name."""
         rows = self.overview.rows(tuple(self.folder_pages.values()), self.error_rate)
         return [{**row, "error": self.error_of(row["id"], row["error"])} for row in rows]
 
@@ -119,12 +119,12 @@ class Workspace:
         """The message of an error for clients: paths start at the folder, as its place on this machine is private."""
         return str(error).replace(f"{self.folder}{sep}", "").replace(str(self.folder), self.folder.name)
 
-    def summarized(self) -> Iterator[tuple[FolderPage, Summary | DataError]]:
+    def page_summaries(self) -> Iterator[tuple[FolderPage, Summary | DataError]]:
         """Every page with its summary; files that changed since the last time are read again."""
         return self.overview.of(tuple(self.folder_pages.values()))
 
     def page(self, page: str) -> dict[str, Any]:
-        """A page with its lines, and its neighbors.
+        """A page with its lines as JSON values, and the ids of its neighbors.
 
         Raises:
             Missing: if there is none.
@@ -144,7 +144,7 @@ class Workspace:
         return None if reason is None else self.without_private_paths(reason)
 
     def content(self, page: FolderPage) -> dict[str, Any]:
-        """A page with its lines, or with the reason why it has none."""
+        """A page with its lines as JSON values, or with the reason why it has none."""
         try:
             opened = self.page_files.open(page)
             if opened is not None:
@@ -155,7 +155,7 @@ class Workspace:
             return unread_content(page, 0, 0, str(error))
 
     def line(self, page: str, line: str) -> dict[str, Any]:
-        """A line.
+        """A line as JSON values.
 
         Raises:
             Missing: if there is none.
@@ -214,8 +214,8 @@ class Workspace:
 
         Args:
             work: Makes the change.
-            revisions: What the lines must be like for it to make sense.
-            model: The model that reads; by default a person makes the change.
+            revisions: The expected revision of each line that the change depends on.
+            model: The model that makes the change; by default a person does.
 
         Raises:
             Stale: if a line is no longer of its revision.
@@ -229,11 +229,11 @@ class Workspace:
             changed = work(folder_page, opened)
             if changed.file.data != opened.file.data:
                 self.write(folder_page, opened.file.data, changed.file.data)
-            self.note(opened, changed.notes, who, model)
+            self.record_changes(opened, changed.notes, who, model)
         if changed.file.data != opened.file.data:
-            self.tell("page", page=page, why="edit" if model is None else "read")
+            self.notify("page", page=page, why="edit" if model is None else "read")
             for one in changed.lines:
-                self.tell("line", page=page, line=one)
+                self.notify("line", page=page, line=one)
         return changed
 
     def create(self, page: FolderPage, content: bytes, notes: Sequence[Change], *, model: str) -> None:
@@ -247,15 +247,15 @@ class Workspace:
                 return
             self.write(page, None, content)
             self.journal.add([replace(note, model=model) for note in notes])
-        self.tell("page", page=page.id, why="read")
+        self.notify("page", page=page.id, why="read")
 
     def write(self, page: FolderPage, before: bytes | None, after: bytes) -> None:
-        """Write the file of a page, as `PageFiles.write`; that is no change by another program."""
+        """Write the file of a page, as `PageFiles.write`, without reporting it as a change by another program."""
         self.page_files.write(page, before, after)
         self.marks[page.id] = mark_of(page.xml_path)
 
-    def note(self, opened: OpenPage, notes: Sequence[Change], who: str, model: str | None) -> None:
-        """Add notes to the history, and before them what other programs have done to these lines."""
+    def record_changes(self, opened: OpenPage, notes: Sequence[Change], who: str, model: str | None) -> None:
+        """Add changes to the history, after changes that other programs made to these lines before."""
         rows = []
         before = {line.id: line for line in opened.file.page.lines}
         for note in notes:
@@ -268,7 +268,7 @@ class Workspace:
             self.journal.add(rows)
 
     def outline_of(self, page: FolderPage) -> changes.Outline:
-        """What finds the polygon of a line of a page."""
+        """The function that finds the polygon of a line of a page."""
 
         def outline(line: TextLine, file: PageFile) -> Points | None:
             return self.scans.outline(page, line, file.page.lines)

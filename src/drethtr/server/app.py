@@ -18,8 +18,8 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.answers import error_response, internal_error, unknown_route
 from drethtr.server.editor.routes import routes_of
 from drethtr.server.guard import Guard, Rules
-from drethtr.server.metrics import Counting, Metrics
-from drethtr.server.openapi import describing
+from drethtr.server.metrics import CountRequests, Metrics
+from drethtr.server.openapi import openapi_handler
 from drethtr.server.searching import SearchService, without_index
 from drethtr.server.service import Service
 
@@ -44,8 +44,8 @@ def make_app(
         index: The index that `GET /search` searches; without one, there is no search.
         rules: Which clients may send requests.
     """
-    service = Service(recognizer, finder, None if session is None else session.reader.turns)
-    metrics = Metrics(lambda: len(service.desk.waiting), lambda: service.recognizer.model.identity)
+    service = Service(recognizer, finder, None if session is None else session.reader.executor)
+    metrics = Metrics(lambda: len(service.request_queue.waiting), lambda: service.recognizer.model.identity)
     routes: list[BaseRoute] = [
         Route("/line", service.read_line_image, methods=["POST"]),
         Route("/page", service.read_page_image, methods=["POST"]),
@@ -60,7 +60,7 @@ def make_app(
     if index is not None:
         routes.append(Route("/search", SearchService(index).search_index))
     task = "editing" if session is not None else "reading" if index is None else "searching"
-    routes.append(Route("/openapi.json", describing(routes, task)))
+    routes.append(Route("/openapi.json", openapi_handler(routes, task)))
     if task == "reading":
         routes.append(Route("/search", without_index, include_in_schema=False))
     message_of = str if session is None else session.workspace.without_private_paths
@@ -69,7 +69,7 @@ def make_app(
     app = Starlette(
         routes=routes,
         exception_handlers={**expected, **unknown, Exception: internal_error},
-        middleware=[Middleware(Counting, metrics=metrics), Middleware(Guard, rules=rules)],
+        middleware=[Middleware(CountRequests, metrics=metrics), Middleware(Guard, rules=rules)],
     )
     app.router.redirect_slashes = False  # a redirect would contain the host name that the client sent
     return app

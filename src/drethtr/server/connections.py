@@ -1,4 +1,4 @@
-"""Connections that must keep moving, and are bounded in number, so that idle ones cannot hold all of them."""
+"""Connections with time limits and a maximum number, so that slow clients cannot block the server."""
 
 import asyncio
 from typing import Any
@@ -6,20 +6,20 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 20.0
-"""How long the head of a request may take, or the rest of a body after its answer.
+"""Seconds for sending the headers of a request, or the rest of a body after its response.
 
 Bodies have `uploads.MOST_SECONDS`, idle connections uvicorn's own limit.
 """
 
 ANSWER_SECONDS = 60.0
-"""How long a client may take none of an answer."""
+"""Seconds for which a client may stop receiving a response."""
 
 MOST_CONNECTIONS = 512
-"""With more than these, one that waits for its client gives way to each new one."""
+"""Beyond this number, each new connection replaces one that waits for its client."""
 
 
-class Punctual(H11Protocol):
-    """A connection that is closed if the client neither sends the head of a request in time nor takes its answer."""
+class TimedConnection(H11Protocol):
+    """A connection that is closed if the client is too slow to send headers or to receive a response."""
 
     late: asyncio.TimerHandle | None = None
     stuck: asyncio.TimerHandle | None = None
@@ -52,33 +52,33 @@ class Punctual(H11Protocol):
         super().connection_lost(exc)
 
     @property
-    def awaited(self) -> bool:
-        """Whether nobody works for this connection: it is the client's turn."""
+    def waits_for_client(self) -> bool:
+        """Whether the next step is the client's: no request is being processed."""
         return self.cycle is None or self.cycle.response_complete
 
     def watch(self) -> None:
-        """Start the clock when it is the client's turn; stop it when a request is there."""
-        if not self.awaited:
+        """Start the timeout while waiting for the client; stop it when a request has arrived."""
+        if not self.waits_for_client:
             stop(self.late)
             self.late = None
         elif self.late is None and not self.transport.is_closing():
             self.late = self.loop.call_later(HEAD_SECONDS, self.close)
 
     def close(self, *_: Any) -> None:
-        """End a connection that is late."""
+        """Close a connection that has timed out."""
         self.late = None
-        if self.awaited:
+        if self.waits_for_client:
             self.transport.close()
 
     def make_room(self) -> None:
-        """End the connection that has waited longest for its client; first those that are closing, but not closed."""
-        others = (one for one in self.connections if isinstance(one, Punctual) and one.awaited)
+        """Abort the connection that has waited longest for its client; those that are being closed come first."""
+        others = (one for one in self.connections if isinstance(one, TimedConnection) and one.waits_for_client)
         longest = min(others, key=lambda one: 0.0 if one.late is None else one.late.when())
-        self.connections.discard(longest)  # it is told only later that it has ended
+        self.connections.discard(longest)  # `connection_lost` is called only later
         longest.transport.abort()
 
 
 def stop(clock: asyncio.TimerHandle | None) -> None:
-    """Stop a clock that may run."""
+    """Cancel a timer, if there is one."""
     if clock is not None:
         clock.cancel()

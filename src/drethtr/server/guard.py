@@ -1,8 +1,8 @@
-"""Who may ask this server, and what browsers may do with its answers.
+"""Access control: which requests are accepted, and security headers for browsers.
 
-A server on one's own machine can be reached by every web page that is open there. Therefore it answers only under its
-own names, as a foreign name may lead to it; it takes requests only from its own pages, or from programs, which send no
-origin; and where others in the network can reach it, it asks for a token.
+A server on one's own machine can be reached by every web page that is open there. Therefore it responds only to its own
+host names (DNS rebinding), accepts requests only from its own pages and from programs, which send no origin (CSRF), and
+requires a token where others in the network can reach it.
 """
 
 import re
@@ -25,7 +25,7 @@ READS = frozenset({"GET", "HEAD", "OPTIONS"})
 COOKIE = "drethtr"
 
 OPEN = frozenset({"/health"})
-"""What is answered without a token."""
+"""Paths that need no token."""
 
 HOST = re.compile(r"(?:\[(?P<address>[^\[\]]*)\]|(?P<name>[^:@/]*))(?::[0-9]*)?")
 """A Host header: a name or an address, and maybe a port."""
@@ -46,11 +46,11 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Rules:
-    """Who may ask.
+    """Which requests are accepted.
 
     hosts      names of this server besides those of loopback
-    addresses  whether it also answers under IP addresses, to which no foreign name can lead
-    token      what others must know; None lets everybody ask who can reach the server
+    addresses  whether it also responds to IP addresses as host names
+    token      the token that requests must have; None accepts requests without one
     """
 
     hosts: frozenset[str] = frozenset()
@@ -59,14 +59,14 @@ class Rules:
 
     @classmethod
     def of(cls, host: str, hosts: frozenset[str] = frozenset(), token: str | None = None) -> "Rules":
-        """The rules for a server that listens at an address; others in the network may know it by its name, too."""
+        """The rules for a server that responds to an address, and, in a network, to the name of the machine."""
         if is_loopback(host):
             return cls(frozenset(map(str.lower, hosts)) | {host.lower()}, token=token)
         own = gethostname().lower()
         return cls(frozenset(map(str.lower, hosts)) | {host.lower(), own, f"{own}.local"}, addresses=True, token=token)
 
     def answers_as(self, host: str) -> bool:
-        """Whether the server answers under a name."""
+        """Whether the server responds to a host name."""
         return host in LOOPBACK or host in self.hosts or (self.addresses and is_address(host))
 
 
@@ -93,7 +93,7 @@ class Guard:
         await (self.app if refused is None else refused)(scope, receive, send_guarded)
 
     def refusal(self, scope: Scope) -> Response | None:
-        """The answer for a request that is not allowed."""
+        """The response for a request that is refused; None if it is accepted."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self.rules.answers_as(name_of(host)):
@@ -105,10 +105,13 @@ class Guard:
                 "only requests from this server's own pages and from programs are accepted, not from other web pages"
             )
             return JSONResponse({"error": words}, 403)
-        return None if self.rules.token is None or scope["path"] in OPEN else self.demand(scope, headers)
+        return None if self.rules.token is None or scope["path"] in OPEN else self.refuse_without_token(scope, headers)
 
-    def demand(self, scope: Scope, headers: Headers) -> Response | None:
-        """The answer for a request without the token; one with it in the address gets a cookie and a clean address."""
+    def refuse_without_token(self, scope: Scope, headers: Headers) -> Response | None:
+        """The response for a request without the token; None if it has it.
+
+        A page requested with the token in its URL gets a cookie, and is redirected to the URL without the token.
+        """
         token = self.rules.token or ""
         if is_same(headers.get("authorization", "").removeprefix("Bearer "), token) or is_same(cookie(headers), token):
             return None
@@ -162,5 +165,5 @@ def cookie(headers: Headers) -> str:
 
 
 def is_same(given: str, token: str) -> bool:
-    """Whether a token is right, in a time that does not tell how much of it is."""
+    """Whether a token is right, compared in constant time."""
     return compare_digest(given.encode("utf-8", "replace"), token.encode())

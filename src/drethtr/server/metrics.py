@@ -12,7 +12,7 @@ MEDIA = "text/plain; version=0.0.4"
 
 
 class Metrics:
-    """What was asked since the start; `waiting` tells how many lines wait now, `model` what reads."""
+    """Counts of requests since the start; `waiting` and `model` return the waiting lines and the name of the model."""
 
     def __init__(self, waiting: Callable[[], int], model: Callable[[], str]) -> None:
         self.waiting = waiting
@@ -21,7 +21,7 @@ class Metrics:
         self.seconds: Counter[tuple[str, str]] = Counter()
 
     def count(self, scope: Scope, status: int, seconds: float) -> None:
-        """Count a request that was answered."""
+        """Count a finished request."""
         address = scope["method"] if scope["method"] in METHODS else "other", address_of(scope)
         self.requests[(*address, status)] += 1
         self.seconds[address] += seconds  # type: ignore[assignment]
@@ -46,7 +46,7 @@ class Metrics:
             f"drethtr_lines_waiting {self.waiting()}",
             "# HELP drethtr_model_info The loaded model.",
             "# TYPE drethtr_model_info gauge",
-            f'drethtr_model_info{{model="{escaped(self.model())}"}} 1',
+            f'drethtr_model_info{{model="{escape(self.model())}"}} 1',
         ]
         return PlainTextResponse("\n".join(rows) + "\n", media_type=MEDIA)
 
@@ -54,8 +54,8 @@ class Metrics:
 METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE"})
 
 
-class Counting:
-    """Middleware that counts."""
+class CountRequests:
+    """Middleware that counts requests and measures their time."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
@@ -80,7 +80,7 @@ class Counting:
 
 
 def address_of(scope: Scope) -> str:
-    """The address of a request with the names of its parameters in their place, so that there are few."""
+    """The route of a request: its path with names in place of parameters."""
     if "endpoint" not in scope:
         return "unknown"
     address = str(scope["path"])
@@ -89,9 +89,9 @@ def address_of(scope: Scope) -> str:
     for name, value in reversed(scope.get("path_params", {}).items()):
         before, _, after = address.rpartition(str(value))
         address = f"{before}{{{name}}}{after}"
-    return escaped(address)
+    return escape(address)
 
 
-def escaped(value: str) -> str:
-    """A value of a label."""
+def escape(value: str) -> str:
+    """Escape the value of a label."""
     return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,6 +1,6 @@
-"""`GET /openapi.json`: what can be asked, for programs and their authors.
+"""`GET /openapi.json`: the description of the API.
 
-Paths, methods and summaries are those of the routes and their handlers; what goes in and out is described here.
+Paths, methods and summaries come from the routes and their handlers; parameters and bodies from `openapi.schemas.json`.
 """
 
 import json
@@ -17,7 +17,7 @@ from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
 
 SCHEMAS = Path(__file__).with_name("openapi.schemas.json")
-"""Values, and for each handler its parameters, what it takes and what it gives."""
+"""Schemas, and for each handler its parameters, request body and response."""
 
 SUMMARY = re.compile(r"`[A-Z]+ [^`]*`(?: and `[^`]*`)?[:.]?\s*(.*)", re.DOTALL)
 
@@ -31,7 +31,7 @@ ERRORS = {
 }
 
 
-def describing(routes: Sequence[BaseRoute], task: str) -> Callable[[Request], Awaitable[Response]]:
+def openapi_handler(routes: Sequence[BaseRoute], task: str) -> Callable[[Request], Awaitable[Response]]:
     """The handler for a description of these routes, of a server for a task: `reading`, `searching` or `editing`."""
     description = describe(routes, task)
 
@@ -58,7 +58,7 @@ def describe(routes: Sequence[BaseRoute], task: str) -> dict[str, Any]:
 
 
 def operation(route: Route, path: str, known: dict[str, Any]) -> dict[str, Any]:
-    """What one route does."""
+    """The description of one route."""
     name = route.endpoint.__name__
     about = known["handlers"].get(name, {})
     summary = SUMMARY.match(route.endpoint.__doc__ or "")

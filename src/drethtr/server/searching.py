@@ -17,7 +17,7 @@ MOST_HITS = 1000
 
 
 class SearchService:
-    """The handler of searches in one index; it needs no recognizer, so searches do not wait for readings."""
+    """The handler for searches in one index; it needs no recognizer, so searches do not wait for readings."""
 
     def __init__(self, index: str | Path) -> None:
         self.index = index

@@ -1,4 +1,4 @@
-"""The addresses that read: lines and pages, of whoever sends them."""
+"""HTTP handlers for `POST /line` and `POST /page`."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ from drethtr.pages.provenance import provenance_of, way_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.server.desk import Desk
+from drethtr.server.request_queue import RequestQueue
 from drethtr.server.uploads import Budget, Share, Upload, parameters_of, uploads_of
 
 MOST_REQUESTS = 64
@@ -40,39 +40,39 @@ MOST_PAGES = 20
 """Pages of one request; `drethtr transcribe` reads longer books."""
 
 
-class Written(NamedTuple):
-    """An answer: bytes and what they are."""
+class Body(NamedTuple):
+    """The body of a response, and its media type."""
 
     content: bytes
     media: str
 
 
 class Service:
-    """The handlers for one recognizer; `finder` chooses what finds the lines of a page."""
+    """The handlers for one recognizer; `finder` chooses the line segmentation of a page."""
 
     def __init__(
         self, recognizer: Recognizer, finder: Callable[[Original], Finder], executor: Executor | None = None
     ) -> None:
         self.recognizer = recognizer
         self.finder = finder
-        self.desk = Desk(recognizer, executor)
+        self.request_queue = RequestQueue(recognizer, executor)
         self.answering = 0
         self.budget = Budget()
         self.place = Path(gettempdir())
-        tidied(self.place)  # a server that was killed leaves what it was sent
+        tidied(self.place)  # uploads of a server that was killed
 
     def use(self, recognizer: Recognizer) -> None:
-        """Read with another recognizer from now on."""
-        self.recognizer = self.desk.recognizer = recognizer
+        """Use another recognizer from now on."""
+        self.recognizer = self.request_queue.recognizer = recognizer
 
     @property
     def provenance(self) -> Provenance:
-        """Who reads, at this moment."""
+        """The provenance of results of the present recognizer."""
         return provenance_of(self.recognizer)
 
     @contextmanager
-    def admitted(self) -> Iterator[Share]:
-        """Count a request while it is answered, and what it holds.
+    def admit(self) -> Iterator[Share]:
+        """Count a request while it is processed, and the bytes that it holds in memory.
 
         Raises:
             HTTPException: if there are too many.
@@ -93,7 +93,7 @@ class Service:
     async def about(self, request: Request) -> Response:
         """`GET /`: the model, and how many lines are waiting."""
         way = way_of(self.recognizer)
-        return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.desk.waiting)})
+        return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.request_queue.waiting)})
 
     async def read_line_image(self, request: Request) -> Response:
         """`POST /line`: the reading of a line image, as `drethtr transcribe --format json` writes it.
@@ -101,15 +101,15 @@ class Service:
         Of a form with several files, it is a list, in their order.
         """
         parameters_of(request)
-        with self.admitted() as share:
+        with self.admit() as share:
             lines = await self.lines_of(request, share)
-            readings = await asyncio.gather(*map(self.desk.read, lines))
+            readings = await asyncio.gather(*map(self.request_queue.read, lines))
         made_by = self.provenance.to_json()
         answers = [{**reading.to_json(), "made_by": made_by} for reading in readings]
         return JSONResponse(answers if len(answers) > 1 else answers[0])
 
     async def lines_of(self, request: Request, share: Share) -> list[Line]:
-        """The lines in a request; their encoded bytes are not kept while they wait."""
+        """Decode the lines in a request; their encoded bytes are not kept while they wait."""
         lines = []
         for upload in await uploads_of(request, share):
             lines.append(await asyncio.to_thread(self.open_line, upload))
@@ -117,10 +117,10 @@ class Service:
         return lines
 
     def open_line(self, upload: Upload) -> Line:
-        """The line in a file.
+        """Decode the image of a line.
 
         Raises:
-            DataError: if it is none, or cannot be read.
+            DataError: if it is not one, or cannot be read.
         """
         if upload.content.startswith(b"%PDF"):
             raise DataError("a PDF is not an image of a line; POST it to /page", upload.name or None)
@@ -140,22 +140,22 @@ class Service:
         """
         asked = parameters_of(request, "format", "name")
         format = named("format", asked.get("format", "json"), FORMATS)
-        with self.admitted() as share, own_folder(self.place) as folder:  # uploads wait in files instead of memory
-            paths = await self.put_all(request, share, folder, asked.get("name", ""))
+        with self.admit() as share, own_folder(self.place) as folder:  # uploads wait in files instead of memory
+            paths = await self.save_uploads(request, share, folder, asked.get("name", ""))
             read = partial(self.document_of, paths, format)
-            document = await self.desk.alone(read, given_up=request.is_disconnected)
+            document = await self.request_queue.run_exclusively(read, given_up=request.is_disconnected)
         return Response(status_code=400) if document is None else Response(document.content, media_type=document.media)
 
-    async def put_all(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
-        """Write what a request uploads to files; each has a folder of its own, as names may be equal."""
+    async def save_uploads(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
+        """Save the uploads of a request, each in its own folder, as names may be equal."""
         paths = []
         for number, upload in enumerate(await uploads_of(request, share, name)):
             own = folder / str(number)
             own.mkdir()
-            paths.append(await asyncio.to_thread(put, upload.content, own, Path(upload.name).name or "page"))
+            paths.append(await asyncio.to_thread(save_upload, upload.content, own, Path(upload.name).name or "page"))
         return paths
 
-    def document_of(self, paths: Sequence[Path], format: Format) -> Written:
+    def document_of(self, paths: Sequence[Path], format: Format) -> Body:
         """Read files and write them in a format.
 
         Raises:
@@ -165,37 +165,37 @@ class Service:
             originals = [Original(source) for path in paths for source in open_pages(path, MOST_PAGES)]
             if len(originals) > MOST_PAGES:
                 raise DataError(f"the files have more than {MOST_PAGES:,} pages; send them in several requests")
-            sheets = tuple(self.sheet_of(original) for original in originals)
+            sheets = tuple(self.read_sheet(original) for original in originals)
             pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None
             document = Document(sheets, self.provenance, pdf)
-            return written(document, format, [original.source for original in originals])
+            return write_document(document, format, [original.source for original in originals])
         except DataError as error:
             if error.source is None:
                 raise
             raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
 
-    def sheet_of(self, original: Original) -> Sheet:
-        """A page, read now, with its scan."""
+    def read_sheet(self, original: Original) -> Sheet:
+        """Transcribe a page."""
         page = transcribe(original, self.recognizer, self.finder(original))
         return original.sheet(page)
 
 
-def written(document: Document, format: Format, sources: Sequence[PageSource]) -> Written:
-    """A document in a format: as it is, or of several pages as a list or an archive if the format holds one page."""
+def write_document(document: Document, format: Format, sources: Sequence[PageSource]) -> Body:
+    """Write a document; several pages become a JSON list or a ZIP file if the format holds one page."""
     if format.together or len(sources) == 1:
-        return Written(format.write(document), format.media)
+        return Body(format.write(document), format.media)
     contents = [format.write(part) for part in document.apart()]
     if format is FORMATS["json"]:
-        return Written(b"[" + b",".join(contents) + b"]", format.media)
+        return Body(b"[" + b",".join(contents) + b"]", format.media)
     archive, names = BytesIO(), Identifiers()
     with ZipFile(archive, "w", ZIP_DEFLATED) as file:
         for source, content in zip(sources, contents, strict=True):
             stem = source.path.stem if source.pages == 1 else numbered(source.path.stem, source.number)
             file.writestr(f"{names.claim(stem)}{format.ending}", content)
-    return Written(archive.getvalue(), "application/zip")
+    return Body(archive.getvalue(), "application/zip")
 
 
-def put(content: bytes, folder: Path, name: str) -> Path:
+def save_upload(content: bytes, folder: Path, name: str) -> Path:
     """Write a new file of this name.
 
     Raises:

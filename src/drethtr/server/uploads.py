@@ -1,4 +1,4 @@
-"""What requests carry: parameters, uploaded images, JSON; all of it bounded in size and time."""
+"""Read parameters, uploads and JSON from requests, with limits of size and time."""
 
 import asyncio
 import json
@@ -18,19 +18,19 @@ from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 
 MOST_BYTES = 64 << 20
-"""The largest image or PDF."""
+"""Maximum size of an image or PDF."""
 
 MOST_TOGETHER = 256 << 20
-"""Bytes of images that all requests may hold at once, decoded lines included."""
+"""Maximum bytes of images in all requests together, decoded lines included."""
 
 MOST_FILES = 64
-"""Files of one form."""
+"""Maximum number of files in a form."""
 
 MOST_JSON = 1 << 20
-"""The largest JSON."""
+"""Maximum size of JSON."""
 
 MOST_SECONDS = 60.0
-"""How long an upload may take."""
+"""Maximum seconds for an upload."""
 
 
 def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
@@ -47,14 +47,14 @@ def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
 
 
 class Budget:
-    """Bytes that all requests may hold together."""
+    """Counts the bytes that all requests hold in memory."""
 
     def __init__(self) -> None:
         self.held = 0
 
     @contextmanager
     def share(self) -> Iterator["Share"]:
-        """What one request holds, until it is answered."""
+        """The share of one request, released when it is finished."""
         share = Share(self)
         try:
             yield share
@@ -64,13 +64,13 @@ class Budget:
 
 @dataclass
 class Share:
-    """The bytes of a budget that one request holds."""
+    """Counts the bytes that one request holds in memory."""
 
     budget: Budget
     held: int = 0
 
     def add(self, size: int) -> None:
-        """Hold so many more.
+        """Count so many more bytes.
 
         Raises:
             HTTPException: if all requests together hold too many.
@@ -83,7 +83,7 @@ class Share:
 
 
 class Upload(NamedTuple):
-    """A file that a client has sent; a name has no folders."""
+    """An uploaded file; its name is without folders."""
 
     name: str
     content: bytes
@@ -93,13 +93,13 @@ async def uploads_of(request: Request, share: Share, name: str = "") -> list[Upl
     """The files that a request uploads: its bytes, or those of a form, as `curl --form file=@page.jpg` sends it.
 
     Args:
-        share: What counts them.
+        share: Counts their bytes.
         name: The name of a file that is sent alone.
 
     Raises:
         HTTPException: if there are none or too many, if they are too large or come too slowly, or the form is damaged.
     """
-    content = await received(request, "image", MOST_BYTES, share.add)
+    content = await read_body(request, "image", MOST_BYTES, share.add)
     if request.headers.get("content-type", "").startswith("multipart/"):
         found = await asyncio.to_thread(files_of_form, request.headers["content-type"], content)
     else:
@@ -137,12 +137,12 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
 
 
 async def json_of(request: Request) -> dict[str, Any]:
-    """The JSON object that a request brings; {} if it brings nothing.
+    """The JSON object in the body of a request; {} if the body is empty.
 
     Raises:
         HTTPException: if it is too large, comes too slowly, or is no JSON object.
     """
-    content = await received(request, "request", MOST_JSON)
+    content = await read_body(request, "request", MOST_JSON)
     if not content:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
@@ -156,14 +156,14 @@ async def json_of(request: Request) -> dict[str, Any]:
     return found
 
 
-async def received(request: Request, what: str, most: int, count: Callable[[int], None] = lambda size: None) -> bytes:
-    """The body of a request; `count` is told the size of each piece, and may refuse it.
+async def read_body(request: Request, what: str, most: int, count: Callable[[int], None] = lambda size: None) -> bytes:
+    """Read the body of a request; `count` is called with the size of each piece, and may raise.
 
     Raises:
         HTTPException: if it has more bytes than `most`, or comes too slowly.
     """
     pieces, size = [], 0
-    refuse_bytes(announced(request), what, most)
+    refuse_bytes(announced_length(request), what, most)
     try:
         async with asyncio.timeout(MOST_SECONDS):
             async for piece in request.stream():
@@ -177,8 +177,8 @@ async def received(request: Request, what: str, most: int, count: Callable[[int]
     return b"".join(pieces)
 
 
-def announced(request: Request) -> int:
-    """The length that a request announces; 0 if it announces none.
+def announced_length(request: Request) -> int:
+    """The length in the header Content-Length; 0 without one.
 
     Raises:
         HTTPException: if it is not a number.
@@ -190,7 +190,7 @@ def announced(request: Request) -> int:
 
 
 def refuse_bytes(size: int, what: str, most: int) -> None:
-    """Refuse more bytes than may be sent."""
+    """Refuse a body of more bytes than `most`."""
     if size > most:
         article = "an" if what == "image" else "a"
         raise HTTPException(413, f"{article} {what} may have at most {most >> 20} MiB")

@@ -1,1 +1,1 @@
-"""A folder that is worked in, over HTTP: pages, lines, pictures, jobs, events."""
+"""The HTTP API of the editor: pages, lines, images, jobs, events."""

@@ -1,4 +1,4 @@
-"""Pages beside the texts of others."""
+"""The HTTP handler that compares a page with another text."""
 
 import asyncio
 from pathlib import Path
@@ -13,24 +13,24 @@ from drethtr.editing.comparison import compare
 from drethtr.editing.session import Session
 from drethtr.proofreading.conventions import conventions_named
 from drethtr.server.editor.values import LONGEST_NAME, page_of
-from drethtr.server.uploads import parameters_of, received
+from drethtr.server.uploads import parameters_of, read_body
 
 MOST_TEXT = 16 << 20
-"""Bytes of the largest text."""
+"""Maximum bytes of a text."""
 
 PASTED = "text.txt"
-"""The name of a text that has none."""
+"""The name of a text without one."""
 
 
-class Comparing:
-    """The handler that compares."""
+class TextComparison:
+    """The handler that compares a page with another text."""
 
     def __init__(self, session: Session) -> None:
         self.workspace = session.workspace
         self.reader = session.reader
 
     def routes(self) -> list[BaseRoute]:
-        """Its address."""
+        """Its route."""
         return [Route("/api/pages/{page}/compare", self.compare_page, methods=["POST"])]
 
     async def compare_page(self, request: Request) -> Response:
@@ -39,7 +39,7 @@ class Comparing:
         name = Path(asked.get("name", PASTED)[-LONGEST_NAME:]).name or PASTED
         allowed = conventions_named(asked.get("allow", ""))
         page = self.workspace.folder_page(page_of(request))
-        content = await received(request, "text", MOST_TEXT)
+        content = await read_body(request, "text", MOST_TEXT)
 
         def work() -> dict[str, Any]:
             return compare(self.reader, page.id, running_text(content, Path(name)), name, allowed)

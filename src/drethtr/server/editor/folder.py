@@ -1,4 +1,4 @@
-"""The folder as a whole: what happens in it, what its texts say, and files to take away."""
+"""HTTP handlers for the folder as a whole: status, events, search, export."""
 
 import asyncio
 import json
@@ -20,14 +20,14 @@ from drethtr.server.editor.values import LONGEST_TEXT, page_of, refuse_unknown, 
 from drethtr.server.uploads import json_of, parameters_of
 
 BEAT = 15.0
-"""Seconds between signs of life to those who wait for events."""
+"""Seconds between comments that keep an idle event stream open."""
 
 MOST_EVENTS = 1000
-"""Events that wait for a slow client."""
+"""Maximum events in the queue of a slow client."""
 
 
 class Folder:
-    """The handlers for a folder."""
+    """The handlers for the folder as a whole."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -35,7 +35,7 @@ class Folder:
         self.reader = session.reader
 
     def routes(self) -> list[BaseRoute]:
-        """Their addresses."""
+        """Their routes."""
         return [
             Route("/api/status", self.status),
             Route("/api/events", self.events),
@@ -53,7 +53,9 @@ class Folder:
     async def events(self, request: Request) -> Response:
         """`GET /api/events`: what happens in the folder, as server-sent events."""
         return StreamingResponse(
-            events_of(self.workspace, request), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+            stream_events(self.workspace, request),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store"},
         )
 
     async def search(self, request: Request) -> Response:
@@ -85,21 +87,21 @@ class Folder:
         """`GET /api/export?format=page&pages=ID,ID`: pages in a format; all, unless some are named."""
         asked = parameters_of(request, "format", "pages")
         pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
-        return await self.exported(pages, asked.get("format", "page"))
+        return await self.export_response(pages, asked.get("format", "page"))
 
     async def export_page(self, request: Request) -> Response:
         """`GET /api/pages/{page}/export?format=page`: a page in a format."""
-        return await self.exported([page_of(request)], parameters_of(request, "format").get("format", "page"))
+        return await self.export_response([page_of(request)], parameters_of(request, "format").get("format", "page"))
 
-    async def exported(self, pages: Sequence[str], format: str) -> Response:
-        """Pages as a file to be saved."""
+    async def export_response(self, pages: Sequence[str], format: str) -> Response:
+        """The response with pages as a file to download."""
         file = await asyncio.to_thread(export, self.workspace, pages, format, self.reader.model)
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
         return Response(file.content, media_type=file.media, headers=headers)
 
 
-async def events_of(workspace: Workspace, request: Request) -> AsyncIterator[str]:
-    """Events as lines of text, until the client leaves; those that it is too slow for are dropped."""
+async def stream_events(workspace: Workspace, request: Request) -> AsyncIterator[str]:
+    """Server-sent events until the client disconnects; when its queue is full, events are dropped."""
     loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event](MOST_EVENTS)
 
     def put(event: Event) -> None:

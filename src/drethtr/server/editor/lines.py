@@ -1,4 +1,4 @@
-"""The texts of lines: what is read there, what else it may be, and what a person says it is."""
+"""HTTP handlers for the texts of lines: reading, alternatives, edits, history."""
 
 import asyncio
 from typing import Any
@@ -34,7 +34,7 @@ class Lines:
         self.reader = session.reader
 
     def routes(self) -> list[BaseRoute]:
-        """Their addresses; that of a line itself matches all others, as an id may hold slashes, and comes last."""
+        """Their routes; that of a line matches all others, as an id may contain slashes, and so comes last."""
         return [
             Route(f"{LINE}/strip.jpg", self.strip),
             Route(f"{LINE}/history", self.history),
@@ -46,7 +46,7 @@ class Lines:
 
     async def line(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}`: a line."""
-        return of_line(await asyncio.to_thread(self.workspace.line, page_of(request), line_of(request)))
+        return line_response(await asyncio.to_thread(self.workspace.line, page_of(request), line_of(request)))
 
     async def put_line(self, request: Request) -> Response:
         """`PUT /api/pages/{page}/lines/{line}`: change the text, the status or the place of a line."""
@@ -62,7 +62,7 @@ class Lines:
         line = await asyncio.to_thread(
             self.workspace.edit_line, page_of(request), line_of(request), revision, edit, who
         )
-        return of_line(line)
+        return line_response(line)
 
     async def strip(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}/strip.jpg`: the straightened line."""
@@ -82,9 +82,11 @@ class Lines:
     async def read_line(self, request: Request) -> Response:
         """`POST /api/pages/{page}/lines/{line}/read`: the machine's text in the place of a person's."""
         revision = revision_of(request)
-        return of_line(await asyncio.to_thread(self.reader.read_again, page_of(request), line_of(request), revision))
+        return line_response(
+            await asyncio.to_thread(self.reader.read_again, page_of(request), line_of(request), revision)
+        )
 
 
-def of_line(line: dict[str, Any]) -> Response:
-    """A line with its revision as a header."""
+def line_response(line: dict[str, Any]) -> Response:
+    """The response with a line, and its revision as ETag."""
     return JSONResponse(line, headers={"ETag": f'"{line["revision"]}"'})

@@ -1,4 +1,4 @@
-"""Pages and their pictures."""
+"""HTTP handlers for pages and their images."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ class Pages:
         self.reader = session.reader
 
     def routes(self) -> list[BaseRoute]:
-        """Their addresses."""
+        """Their routes."""
         page = "/api/pages/{page}"
         return [
             Route("/api/pages", self.pages),
@@ -41,7 +41,7 @@ class Pages:
         """`GET /api/pages/{page}`: a page with its lines; a page that waits to be read is the next to be read."""
         content = await asyncio.to_thread(self.workspace.page, page_of(request))
         if content["status"] == Status.UNREAD:
-            self.reader.put_first(content["id"])
+            self.reader.prioritize(content["id"])
         return JSONResponse(content)
 
     async def thumbnail(self, request: Request) -> Response:
@@ -56,7 +56,7 @@ class Pages:
         return await self.picture(request, None if width is None else int(width))
 
     async def picture(self, request: Request, width: int | None) -> Response:
-        """A scan as JPEG, unless the browser has it."""
+        """The response with a scan as JPEG, or 304 if the browser has it."""
         page = self.workspace.folder_page(page_of(request))
         mark = await asyncio.to_thread(self.workspace.scans.mark, page)
         headers = {"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"}

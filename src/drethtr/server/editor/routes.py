@@ -1,4 +1,4 @@
-"""All addresses of a folder, and the page that browsers show there."""
+"""All routes of the editor: its web page and its API."""
 
 from pathlib import Path
 
@@ -9,28 +9,28 @@ from starlette.staticfiles import StaticFiles
 
 from drethtr import editing
 from drethtr.editing.session import Session
-from drethtr.server.editor.comparing import Comparing
+from drethtr.server.editor.comparing import TextComparison
 from drethtr.server.editor.folder import Folder
+from drethtr.server.editor.line_structure import LineStructure
 from drethtr.server.editor.lines import Lines
 from drethtr.server.editor.pages import Pages
-from drethtr.server.editor.shapes import Shapes
-from drethtr.server.editor.work import Work
+from drethtr.server.editor.work import JobHandlers
 
 STATIC = Path(editing.__file__).parent / "static"
-"""The page that browsers show."""
+"""The files of the web page."""
 
 
 def routes_of(session: Session) -> list[BaseRoute]:
-    """The routes for a folder."""
+    """The routes of the editor."""
     return [
         Route("/", index, include_in_schema=False),
         Route("/p/{page}", index, include_in_schema=False),
         Mount("/static", StaticFiles(directory=STATIC, check_dir=False)),
         *Folder(session).routes(),
-        *Work(session).routes(),
+        *JobHandlers(session).routes(),
         *Pages(session).routes(),
-        *Comparing(session).routes(),
-        *Shapes(session).routes(),
+        *TextComparison(session).routes(),
+        *LineStructure(session).routes(),
         *Lines(session).routes(),
     ]
 

@@ -1,4 +1,4 @@
-"""What requests on pages and lines say: revisions, texts, points; all of it checked and bounded."""
+"""Parse and check values in requests of the editor: revisions, texts, points."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.documents.page import Points, Review
 
 LINE = "/api/pages/{page}/lines/{line:path}"
-"""The address of a line; its id may hold slashes."""
+"""The path of a line; its id may contain slashes."""
 
 LONGEST_TEXT = 10_000
 LONGEST_NAME = 80
@@ -19,12 +19,12 @@ FARTHEST = 1_000_000
 
 
 def page_of(request: Request) -> str:
-    """The page in an address."""
+    """The page id in the path."""
     return str(request.path_params["page"])
 
 
 def line_of(request: Request) -> str:
-    """The line in an address."""
+    """The line id in the path."""
     return str(request.path_params["line"])
 
 
@@ -41,7 +41,7 @@ def revision_of(request: Request) -> str:
 
 
 def refuse_unknown(body: Mapping[str, Any], *known: str) -> None:
-    """Refuse values that have no meaning.
+    """Refuse unknown keys.
 
     Raises:
         ConfigError: naming the first.

@@ -1,4 +1,4 @@
-"""Work that takes long: reading pages, learning, and how far they are."""
+"""HTTP handlers for jobs: reading pages, and learning."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ from drethtr.server.editor.values import refuse_unknown
 from drethtr.server.uploads import json_of
 
 
-class Work:
+class JobHandlers:
     """The handlers for jobs."""
 
     def __init__(self, session: Session) -> None:
@@ -24,7 +24,7 @@ class Work:
         self.reader = session.reader
 
     def routes(self) -> list[BaseRoute]:
-        """Their addresses."""
+        """Their routes."""
         job = "/api/jobs/{job}"
         return [
             Route("/api/read", self.read_pages, methods=["POST"]),
@@ -80,7 +80,7 @@ class Work:
         return JSONResponse(job.to_json())
 
     def job_of(self, request: Request) -> Job:
-        """The job in an address.
+        """The job in the path.
 
         Raises:
             Missing: if there is none.

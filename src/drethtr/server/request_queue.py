@@ -1,6 +1,6 @@
-"""Where requests wait until the recognizer is free; lines that are waiting then are read together.
+"""The queue of requests for the recognizer; waiting lines are read together.
 
-The answer for a line does not depend on the lines beside it, so reading together only saves time.
+The reading of a line does not depend on the lines read with it, so this only saves time.
 """
 
 import asyncio
@@ -20,10 +20,10 @@ MOST_LINES = 64
 """Most lines that are read together, if memory has room for them."""
 
 
-class Desk:
-    """One recognizer for many clients; it does one thing at a time, as that takes all processors.
+class RequestQueue:
+    """One recognizer for many clients; it runs one task at a time, which uses all processors.
 
-    `executor` has one thread, which others may use as well.
+    `executor` has one thread, and may be shared.
     """
 
     def __init__(self, recognizer: Recognizer, executor: Executor | None = None) -> None:
@@ -33,7 +33,7 @@ class Desk:
         self.thread = executor or ThreadPoolExecutor(1)  # torch keeps worker threads for every thread that computes
 
     async def read(self, line: Line) -> Reading:
-        """The reading of a line that was opened with the recognizer.
+        """Read a line that was opened with the recognizer.
 
         Raises:
             DrethtrError: as `Recognizer.read_lines` does.
@@ -49,23 +49,23 @@ class Desk:
             answer.cancel()  # has an effect only if the client has left
 
     async def read_waiting(self) -> None:
-        """Answer the requests that have waited longest."""
+        """Read the lines that have waited longest."""
         waiting = [(answer, line) for answer, line in self.waiting if not answer.done()]
         taken = next(in_groups(waiting, MOST_LINES), [])
         self.waiting = waiting[len(taken) :]
         try:
-            if not await self.answer(taken):
+            if not await self.read_together(taken):
                 for one in taken:
-                    await self.answer([one])
+                    await self.read_together([one])
         finally:
             for answer, _ in taken:
                 answer.cancel()  # without an answer when the server stops, so that nobody waits forever
 
-    async def answer(self, taken: Sequence[tuple[asyncio.Future[Reading], Line]]) -> bool:
-        """Read lines together. If a single line fails, its client is told why; of several, any may be at fault.
+    async def read_together(self, taken: Sequence[tuple[asyncio.Future[Reading], Line]]) -> bool:
+        """Read lines together. The error of a single line is its result; of several lines, any may be the cause.
 
         Returns:
-            Whether all of them have been answered.
+            Whether all lines have a result.
         """
         wanted = [(answer, line) for answer, line in taken if not answer.done()]
         try:
@@ -82,11 +82,13 @@ class Desk:
                     answer.set_result(reading)
         return True
 
-    async def alone(self, work: Callable[[], Result], given_up: Callable[[], Awaitable[bool]]) -> Result | None:
-        """Do other work with the recognizer, and return its result; None if the client has left when its turn comes."""
+    async def run_exclusively(
+        self, work: Callable[[], Result], given_up: Callable[[], Awaitable[bool]]
+    ) -> Result | None:
+        """Run other work with the recognizer, and return its result; None if the client has disconnected by then."""
         async with self.busy:
             return None if await given_up() else await self.work(work)
 
     async def work(self, work: Callable[[], Result]) -> Result:
-        """Do work in the thread of the recognizer, beside the event loop."""
+        """Run work in the thread of the recognizer, outside the event loop."""
         return await asyncio.get_running_loop().run_in_executor(self.thread, work)

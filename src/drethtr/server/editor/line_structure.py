@@ -1,4 +1,4 @@
-"""Lines as such: added, removed, split, joined, put in another order."""
+"""HTTP handlers that add, delete, split, merge and reorder lines."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -31,15 +31,15 @@ from drethtr.server.editor.values import (
 from drethtr.server.uploads import json_of
 
 
-class Shapes:
-    """The handlers that change which lines a page has."""
+class LineStructure:
+    """The handlers that change the lines of a page, not their texts."""
 
     def __init__(self, session: Session) -> None:
         self.workspace = session.workspace
         self.reader = session.reader
 
     def routes(self) -> list[BaseRoute]:
-        """Their addresses."""
+        """Their routes."""
         return [
             Route("/api/pages/{page}/lines", self.add_line, methods=["POST"]),
             Route(f"{LINE}/split", self.split_line, methods=["POST"]),
@@ -63,12 +63,12 @@ class Shapes:
                 drawn = replace(drawn, polygon=self.workspace.outline_of(page)(drawn, opened.file))
             return changes.add_line(opened.file, drawn, after, page.id, placed=after is not None)
 
-        return await self.changed(request, work, {}, body)
+        return await self.change_response(request, work, {}, body)
 
     async def delete_line(self, request: Request) -> Response:
         """`DELETE /api/pages/{page}/lines/{line}`: remove a line."""
         line, revision = line_of(request), revision_of(request)
-        return await self.changed(
+        return await self.change_response(
             request, lambda page, opened: changes.delete_line(opened.file, line, page.id), {line: revision}, {}
         )
 
@@ -85,7 +85,7 @@ class Shapes:
         def work(page: FolderPage, opened: OpenPage) -> Changed:
             return changes.split_line(opened.file, line, point, offset, page.id, made_here=opened.made_here)
 
-        return await self.changed(request, work, {line: revision}, body)
+        return await self.change_response(request, work, {line: revision}, body)
 
     async def merge_lines(self, request: Request) -> Response:
         """`POST /api/pages/{page}/lines/{line}/merge`: join two pieces of a line."""
@@ -99,27 +99,27 @@ class Shapes:
             outline = self.workspace.outline_of(page)
             return changes.merge_lines(opened.file, line, other, page.id, made_here=opened.made_here, outline=outline)
 
-        return await self.changed(request, work, {line: revision, other: its_revision}, body)
+        return await self.change_response(request, work, {line: revision, other: its_revision}, body)
 
     async def move_line(self, request: Request) -> Response:
         """`POST /api/pages/{page}/lines/{line}/move`: move a line after another one, or to the beginning."""
         line, revision, body = line_of(request), revision_of(request), await json_of(request)
         refuse_unknown(body, "after", "who")
         after = text_of(body, "after", LONGEST_TEXT)
-        return await self.changed(
+        return await self.change_response(
             request, lambda page, opened: changes.move_line(opened.file, line, after, page.id), {line: revision}, body
         )
 
-    async def changed(
+    async def change_response(
         self,
         request: Request,
         work: Callable[[FolderPage, OpenPage], Changed],
         revisions: Mapping[str, str],
         body: Mapping[str, Any],
     ) -> Response:
-        """The page after a change of its lines; those without text are read at once."""
+        """Change the lines of a page, read new ones, and respond with the page."""
         page, who = page_of(request), text_of(body, "who", LONGEST_NAME) or ""
         done = await asyncio.to_thread(self.workspace.change, page, work, revisions, who)
-        self.reader.read_soon(page, done.lines)
+        self.reader.read_urgently(page, done.lines)
         content = await asyncio.to_thread(self.workspace.page, page)
         return JSONResponse({**content, "changed": list(done.lines)})

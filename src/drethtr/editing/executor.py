@@ -1,4 +1,4 @@
-"""One thread for all work with the recognizer; what a person waits for goes before what is read in the background."""
+"""One thread for all work with the recognizer; requests of people run before background reading."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -14,17 +14,17 @@ Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 LINES_AT_A_TIME = 4
-"""Lines that background work reads before others get their turn."""
+"""Lines that background work reads before urgent work may run."""
 
 Work = tuple["Future[Any]", Callable[[], Any]]
 
 
-class Turns(Executor):
-    """An executor with one thread and two queues."""
+class PriorityExecutor(Executor):
+    """An executor with one thread and two queues: urgent and background work."""
 
     def __init__(self) -> None:
         self.urgent: deque[Work] = deque()
-        self.patient: deque[Work] = deque()
+        self.background: deque[Work] = deque()
         self.changed = Condition()
         self.ended = False
         self.thread = Thread(target=self.run, name="recognizer", daemon=True)
@@ -33,12 +33,12 @@ class Turns(Executor):
     def submit(
         self, fn: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> "Future[Result]":
-        """Do something before all that is patient."""
+        """Queue urgent work ahead of background work."""
         return self.queue(self.urgent, lambda: fn(*args, **kwargs))
 
-    def later(self, work: Callable[[], Result]) -> "Future[Result]":
-        """Do something when nothing is urgent."""
-        return self.queue(self.patient, work)
+    def submit_background(self, work: Callable[[], Result]) -> "Future[Result]":
+        """Queue work that runs when nothing is urgent."""
+        return self.queue(self.background, work)
 
     def queue(self, queue: deque[Work], work: Callable[[], Result]) -> "Future[Result]":
         """Add work to a queue."""
@@ -51,34 +51,34 @@ class Turns(Executor):
         return future
 
     def run(self) -> None:
-        """Work until the end."""
+        """Run queued work until shutdown."""
         while (work := self.next()) is not None:
-            do(*work)
+            run_work(*work)
 
     def next(self) -> Work | None:
-        """The next thing to do; None at the end."""
+        """The next work; None after shutdown."""
         with self.changed:
-            while not (self.urgent or self.patient or self.ended):
+            while not (self.urgent or self.background or self.ended):
                 self.changed.wait()
             if self.ended:
                 return None
-            return (self.urgent or self.patient).popleft()
+            return (self.urgent or self.background).popleft()
 
-    def give_way(self) -> None:
-        """Do what is urgent now, in the midst of patient work."""
+    def run_urgent(self) -> None:
+        """Run all urgent work now, called from within background work."""
         assert current_thread() is self.thread
         while True:
             with self.changed:
                 if not self.urgent or self.ended:
                     return
                 work = self.urgent.popleft()
-            do(*work)
+            run_work(*work)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End after the present work; what waits is cancelled."""
+        """Stop after the present work; cancel what is queued."""
         with self.changed:
             self.ended = True
-            waiting = [*self.urgent, *self.patient]
+            waiting = [*self.urgent, *self.background]
             self.changed.notify_all()
         for future, _ in waiting:
             future.cancel()
@@ -86,8 +86,8 @@ class Turns(Executor):
             self.thread.join()
 
 
-def do(future: "Future[Any]", work: Callable[[], Any]) -> None:
-    """Do work, and hand its result or error to those who wait for it."""
+def run_work(future: "Future[Any]", work: Callable[[], Any]) -> None:
+    """Run work, and set the result or error of its future."""
     if not future.set_running_or_notify_cancel():
         return
     try:
@@ -98,19 +98,19 @@ def do(future: "Future[Any]", work: Callable[[], Any]) -> None:
         future.set_result(result)
 
 
-class PatientRecognizer(Recognizer):
-    """A recognizer that lets urgent work pass between few lines; it shares the network of another one."""
+class BackgroundRecognizer(Recognizer):
+    """A recognizer that runs urgent work every few lines; it shares the network of another one."""
 
-    def __init__(self, other: Recognizer, turns: Turns, checked: Callable[[], None]) -> None:
+    def __init__(self, other: Recognizer, executor: PriorityExecutor, check_cancelled: Callable[[], None]) -> None:
         super().__init__(other.model, other.strategy, network=other.network, precision=other.precision)
-        self.turns = turns
-        self.checked = checked
+        self.executor = executor
+        self.check_cancelled = check_cancelled
 
     def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
-        """The readings of lines; `checked` may raise between them, to end the work."""
+        """Read lines; `check_cancelled` is called every few lines, and may raise."""
         readings: list[Reading] = []
         for start in range(0, len(lines), LINES_AT_A_TIME):
-            self.checked()
-            self.turns.give_way()
+            self.check_cancelled()
+            self.executor.run_urgent()
             readings += super().read_lines(lines[start : start + LINES_AT_A_TIME])
         return readings
