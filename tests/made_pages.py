@@ -31,7 +31,7 @@ class MadePage(NamedTuple):
     lines: list[MadeLine]
 
     @property
-    def grey(self):
+    def gray(self):
         return np.asarray(self.image)
 
 

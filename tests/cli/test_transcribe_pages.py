@@ -209,11 +209,11 @@ def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeyp
     read, out = [], tmp_path / "out"
     real = room.read_found
 
-    def stopped(grey, *others):
+    def stopped(gray, *others):
         if len(read) == 2:
             raise KeyboardInterrupt
-        read.append(grey)
-        return real(grey, *others)
+        read.append(gray)
+        return real(gray, *others)
 
     monkeypatch.setattr(room, "read_found", stopped)
     assert transcribe(book, "--format", "txt", "--output", out).code != 0
@@ -292,14 +292,14 @@ def test_a_bad_page_of_a_book_is_named_and_the_others_are_written(transcribe, bo
     from drethtr.base.errors import DataError
     from drethtr.images.page import PageSource
 
-    real = PageSource.grey
+    real = PageSource.gray
 
-    def grey(source):
+    def gray(source):
         if source.number == 2:
             raise DataError(f"{source.name}: is damaged")
         return real(source)
 
-    monkeypatch.setattr(PageSource, "grey", grey)
+    monkeypatch.setattr(PageSource, "gray", gray)
     outcome = transcribe(book, "--format", "txt,page", "--output", tmp_path / "out")
     assert outcome.code == 1 and "book.tif page 2: is damaged" in outcome.err
     written = [name for name in names(tmp_path / "out") if not name.startswith(".")]
@@ -312,12 +312,12 @@ def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypa
     from drethtr.base.errors import DataError
     from drethtr.images.page import PageSource
 
-    read, out, grey, real = [], tmp_path / "out", PageSource.grey, room.read_found
+    read, out, gray, real = [], tmp_path / "out", PageSource.gray, room.read_found
 
     def damaged(source):
         if source.number == 2:
             raise DataError(f"{source.name}: is damaged")
-        return grey(source)
+        return gray(source)
 
     def pages():
         with (out / "book.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -325,21 +325,21 @@ def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypa
 
     run = (book, "--format", "csv,txt,hocr", "--output", out)
     monkeypatch.setattr(room, "read_found", lambda *arguments: read.append(0) or real(*arguments))
-    monkeypatch.setattr(PageSource, "grey", damaged)
+    monkeypatch.setattr(PageSource, "gray", damaged)
     assert transcribe(*run).code == 1
     assert pages() == ["1", "3"] and "ppageno 2" in (out / "book.hocr").read_text(encoding="utf-8")
     (out / "book.txt").write_text("corrected by hand")
     again = transcribe(*run)
     assert again.code == 1 and "page 2: is damaged" in again.err and "done before" not in again.err
     assert len(read) == 2 and (out / "book.txt").read_text() == "corrected by hand"
-    monkeypatch.setattr(PageSource, "grey", grey)
+    monkeypatch.setattr(PageSource, "gray", gray)
     assert transcribe(book, "--format", "csv", "--output", out).code == 0
     assert len(read) == 3 and pages() == ["1", "2", "3"]
     assert transcribe(*run).code == 0
     assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8 and len(read) == 3
     assert names(out) == ["book.csv", "book.hocr", "book.txt"]
     assert "1 of 1 files already have results" in transcribe(*run).err
-    monkeypatch.setattr(PageSource, "grey", damaged)
+    monkeypatch.setattr(PageSource, "gray", damaged)
     assert transcribe(book, "--format", "csv,page", "--output", out).code == 1
     assert pages() == ["1", "2", "3"]  # what is whole stays so
 
@@ -572,7 +572,7 @@ def test_doubtful_words_are_marked_in_text_alone(transcribe, scans, tmp_path):
         (("--format", "txt,atlo"), "did you mean 'alto'"),
     ],
 )
-def test_misspelt_choices(drethtr, scans, tiny_path, arguments, message):
+def test_misspelled_choices(drethtr, scans, tiny_path, arguments, message):
     outcome = drethtr("transcribe", scans, "--model", tiny_path, *arguments)
     assert outcome.code == 2 and message in outcome.err and outcome.err.count("\n") == 1
 

@@ -31,7 +31,7 @@ def test_other_metadata_turn_an_image_as_well(tmp_path, ending):
     Image.new("RGB", (30, 20)).save(tmp_path / f"a.{ending}", xmp=tag.encode())
     [source] = open_pages(tmp_path / f"a.{ending}")
     page = read_page(tmp_path / f"a.{ending}")
-    assert (page.width, page.height) == source.size() == source.grey().shape[::-1] == (20, 30)
+    assert (page.width, page.height) == source.size() == source.gray().shape[::-1] == (20, 30)
 
 
 def test_an_image_that_claims_to_be_endless_is_damaged(tmp_path):

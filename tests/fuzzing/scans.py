@@ -60,8 +60,8 @@ def pdfs(draw: Any) -> bytes:
 def use_image(path: Path) -> None:
     """Open an image as a line and as pages."""
     for source in open_pages(path, 20):
-        grey = source.grey()
-        assert grey.shape[::-1] == source.size() == source.image().size
+        gray = source.gray()
+        assert gray.shape[::-1] == source.size() == source.image().size
     open_line(path)
 
 
@@ -72,7 +72,7 @@ def use_pdf(path: Path) -> None:
     for source in sources:
         width, height = source.size()
         if width * height < 10**6:
-            source.grey()
+            source.gray()
         sheets.append(Sheet(Page(path.name, width, height), Scan(source.image), source.number))
     FORMATS["pdf"].write(Document(tuple(sheets), PROVENANCE, path))
 

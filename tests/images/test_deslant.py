@@ -25,7 +25,7 @@ PUBLISHED = Path(__file__).parent / "fixtures" / "prep.npz"
 
 
 @pytest.mark.parametrize("number", [0, 3])
-def test_agrees_with_the_published_images_within_one_grey_level(number):
+def test_agrees_with_the_published_images_within_one_gray_level(number):
     """Image 0 goes through Otsu's threshold, image 3 through the local one."""
     with np.load(PUBLISHED) as arrays:
         line, expected = arrays[f"deslant/in{number}"], arrays[f"deslant/out{number}"]
@@ -59,7 +59,7 @@ def test_shearing_loses_no_ink(slant):
     assert shear(ink, slant, paper=0).sum() == pytest.approx(ink.sum())
 
 
-def test_otsu_parts_two_greys():
+def test_otsu_parts_two_grays():
     line = np.array([[10, 10, 10, 200, 200, 12]], np.uint8)
     assert 12 <= otsu_threshold(line) < 200
     np.testing.assert_array_equal(binarize(line), [[0, 0, 0, 255, 255, 0]])

@@ -34,7 +34,7 @@ def test_both_blurs_agree(shape, length):
 @needs_opencv
 @pytest.mark.parametrize("shape", [(1, 1), (3, 50), (64, 400)])
 def test_both_samplings_agree_within_the_step_of_opencv(shape):
-    """OpenCV may round places to 1/32 pixel: 4 grey levels each way between black and white neighbors."""
+    """OpenCV may round places to 1/32 pixel: 4 gray levels each way between black and white neighbors."""
     rng = np.random.default_rng(0)
     line = rng.choice(np.array([0, 255], np.uint8), shape)
     y, x = ((np.indices(shape)[axis] + rng.uniform(-5, 5, shape)).astype(np.float32) for axis in (0, 1))
@@ -50,7 +50,7 @@ def test_sampling_interpolates_and_mirrors(sample):
     assert sample(line, x, np.zeros_like(x)).tolist() == [[0, 50, 125, 200, 200, 0]]
 
 
-def test_displacement_points_to_where_the_grey_comes_from():
+def test_displacement_points_to_where_the_gray_comes_from():
     line = np.arange(30, dtype=np.uint8).reshape(5, 6)
     ones = np.ones(line.shape, np.float32)
     np.testing.assert_array_equal(displace(line, ones, 0 * ones)[:, :-1], line[:, 1:])

@@ -22,23 +22,23 @@ def short(monkeypatch):
 
 def test_a_pdf_that_draws_forever(tmp_path):
     [source] = open_pages(hostile_files.nested_forms(tmp_path / "a.pdf"))
-    for opened in (source.size, source.grey, source.image):
+    for opened in (source.size, source.gray, source.image):
         with pytest.raises(DataError, match=r"a\.pdf: takes more than 1 seconds to open"):
             opened()
     Image.new("L", (60, 40), 200).save(tmp_path / "b.png")
-    assert open_pages(tmp_path / "b.png")[0].grey().shape == (40, 60)
+    assert open_pages(tmp_path / "b.png")[0].gray().shape == (40, 60)
 
 
 def test_a_pdf_of_a_million_strokes(tmp_path):
     [source] = open_pages(hostile_files.many_strokes(tmp_path / "a.pdf"))
     with pytest.raises(DataError, match=r"a\.pdf: takes more than 1 seconds to open"):
-        source.grey()
+        source.gray()
 
 
 def test_an_image_of_hundreds_of_scans(tmp_path):
     path = hostile_files.many_scans(tmp_path / "a.jpg", repeats=1500)
     with pytest.raises(DataError, match=r"a\.jpg: takes more than 1 seconds to open"):
-        open_pages(path)[0].grey()
+        open_pages(path)[0].gray()
     with pytest.raises(DataError, match=r"image of \d+ bytes: takes more than 1 seconds to open"):
         open_line(path.read_bytes())
 
@@ -53,7 +53,7 @@ def pdf_with_text(path):
 def test_a_pdf_that_inflates_to_gigabytes(tmp_path):
     path = hostile_files.inflated_contents(tmp_path / "a.pdf")
     with pytest.raises(DataError, match=r"a\.pdf: takes more than"):
-        open_pages(path)[0].grey()
+        open_pages(path)[0].gray()
     with pytest.raises(DataError, match=r"a\.pdf: (takes more than|cannot be read as a PDF)"):
         pdf_with_text(path)
 
@@ -61,4 +61,4 @@ def test_a_pdf_that_inflates_to_gigabytes(tmp_path):
 def test_a_pdf_with_null_in_its_contents(tmp_path):
     path = hostile_files.null_in_contents(tmp_path / "a.pdf")
     (tmp_path / "b.pdf").write_bytes(pdf_with_text(path))
-    assert open_pages(tmp_path / "b.pdf")[0].grey().shape == open_pages(path)[0].grey().shape
+    assert open_pages(tmp_path / "b.pdf")[0].gray().shape == open_pages(path)[0].gray().shape

@@ -1,4 +1,4 @@
-"""Whatever is given becomes a grey line image with dark ink on light paper, or one clear error."""
+"""Whatever is given becomes a gray line image with dark ink on light paper, or one clear error."""
 
 from io import BytesIO
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_a_second_page_is_not_lost(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "CMYK", "YCbCr", "HSV", "I", "F"])
-def test_every_mode_becomes_grey(mode):
+def test_every_mode_becomes_gray(mode):
     line = load_line(Image.fromarray(written()).convert("RGB").convert("L").convert(mode))
     np.testing.assert_allclose(line, written(), atol=2)
     assert line.dtype == np.uint8
@@ -74,7 +74,7 @@ def test_transparent_palette_entry_is_paper():
 
 
 @pytest.mark.parametrize("bits", [10, 12, 16])
-def test_deep_greys_are_scaled_by_the_bits_in_use(bits, tmp_path):
+def test_deep_grays_are_scaled_by_the_bits_in_use(bits, tmp_path):
     deep = written().astype(np.uint16) * ((2**bits - 1) // 255)
     deep[0, 0] = 2**bits - 1
     Image.fromarray(deep).save(tmp_path / "deep.png")

@@ -23,9 +23,9 @@ def pdf_of(images, path, **options):
     return path
 
 
-def block(grey):
+def block(gray):
     """Left, top, right and bottom of what is dark."""
-    rows, columns = np.nonzero(grey < 128)
+    rows, columns = np.nonzero(gray < 128)
     return columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
 
 
@@ -38,7 +38,7 @@ def to_16_bits(image):
 
 
 KINDS = {
-    "grey": (lambda image: image, "png"),
+    "gray": (lambda image: image, "png"),
     "color": (lambda image: image.convert("RGB"), "jpg"),
     "CMYK": (to_cmyk, "jpg"),
     "CMYK TIFF": (to_cmyk, "tif"),
@@ -55,11 +55,11 @@ def test_kinds_of_images(picture, tmp_path, kind):
     path = tmp_path / f"scan.{ending}"
     convert(picture).save(path, **({"quality": 95} if ending == "jpg" else {}))
     [source] = open_pages(path)
-    grey = source.grey()
-    assert grey.dtype == np.uint8 and np.allclose(block(grey), (20, 10, 60, 30), atol=1)
+    gray = source.gray()
+    assert gray.dtype == np.uint8 and np.allclose(block(gray), (20, 10, 60, 30), atol=1)
     assert source.size() == (120, 80) == source.image().size
     assert source.image().mode in ("1", "L", "RGB")
-    assert np.abs(np.asarray(source.image().convert("L")).astype(int) - grey).max() < 30
+    assert np.abs(np.asarray(source.image().convert("L")).astype(int) - gray).max() < 30
 
 
 @pytest.mark.parametrize("ending", ["jpg", "tif", "png"])
@@ -69,8 +69,8 @@ def test_turned_as_its_exif_says(picture, tmp_path, ending):
     path = tmp_path / f"scan.{ending}"
     picture.save(path, exif=exif)
     [source] = open_pages(path)
-    assert source.size() == source.image().size == (80, 120) and source.grey().shape == (120, 80)
-    assert np.allclose(block(source.grey()), (50, 20, 70, 60), atol=1)
+    assert source.size() == source.image().size == (80, 120) and source.gray().shape == (120, 80)
+    assert np.allclose(block(source.gray()), (50, 20, 70, 60), atol=1)
 
 
 @pytest.mark.parametrize("mode", ["I;16", "L", "LA", "RGBA", "CMYK"])
@@ -91,7 +91,7 @@ def test_a_tiff_of_several_pages_and_a_thumbnail(picture, tmp_path):
             file.newFrame()
     pages = open_pages(path)
     assert [(page.frame, page.number, page.pages) for page in pages] == [(0, 1, 2), (2, 2, 2)]
-    assert np.array_equal(pages[1].grey(), np.asarray(second))
+    assert np.array_equal(pages[1].gray(), np.asarray(second))
     assert pages[1].name == f"{path} page 2"
 
 
@@ -116,10 +116,10 @@ def test_the_size_of_a_page_is_known_without_decoding_it(picture, tmp_path, monk
     assert [source.size() for source in sources] == [(120, 80), (501, 334)]
 
 
-def test_what_a_grey_image_leaves_transparent_is_white(picture, tmp_path):
+def test_what_a_gray_image_leaves_transparent_is_white(picture, tmp_path):
     picture.save(tmp_path / "scan.png", transparency=20)
     [source] = open_pages(tmp_path / "scan.png")
-    assert source.grey().min() == np.asarray(source.image()).min() == 230
+    assert source.gray().min() == np.asarray(source.image()).min() == 230
 
 
 def test_an_animation_is_one_page(picture, tmp_path):
@@ -131,9 +131,9 @@ def test_an_animation_is_one_page(picture, tmp_path):
 def test_pdf_at_300_dots_per_inch(picture, tmp_path):
     pages = open_pages(pdf_of([picture, picture.rotate(180)], tmp_path / "book.pdf"))
     assert [page.number for page in pages] == [1, 2]
-    grey = pages[0].grey()
-    assert grey.shape == (334, 501) and pages[0].size() == (501, 334)  # 80 by 120 points
-    assert np.allclose(block(grey), np.multiply((20, 10, 60, 30), 300 / 72), atol=4)
+    gray = pages[0].gray()
+    assert gray.shape == (334, 501) and pages[0].size() == (501, 334)  # 80 by 120 points
+    assert np.allclose(block(gray), np.multiply((20, 10, 60, 30), 300 / 72), atol=4)
     assert pages[0].image().mode == "RGB"
 
 
@@ -180,17 +180,17 @@ def test_damaged_pixels_are_found_when_they_are_read(picture, tmp_path):
     path.write_bytes(path.read_bytes()[:4000])
     [source] = open_pages(path)
     with pytest.raises(DataError, match=r"scan\.png"):
-        source.grey()
+        source.gray()
 
 
 def test_forty_megapixels(tmp_path):
     path = tmp_path / "scan.png"
     Image.new("1", (8000, 5000), 1).save(path)
-    assert PageSource(path).grey().shape == (5000, 8000)
+    assert PageSource(path).gray().shape == (5000, 8000)
 
 
 def test_more_pixels_than_memory_should_hold_are_refused(tmp_path):
     path = tmp_path / "scan.png"
     Image.new("1", (9400, 9500)).save(path)
     with pytest.raises(DataError, match="scale the image down"):
-        open_pages(path)[0].grey()
+        open_pages(path)[0].gray()

@@ -16,9 +16,9 @@ AVIF = b"\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf"
 def check_read(path):
     """The file is read as a page, as a line and from its bytes, upright."""
     [page] = open_pages(path)
-    grey = page.grey()
-    assert page.size() == (80, 160) and grey.shape == (160, 80)
-    assert grey[:40].mean() < 60 and grey[-40:].mean() > 200
+    gray = page.gray()
+    assert page.size() == (80, 160) and gray.shape == (160, 80)
+    assert gray[:40].mean() < 60 and gray[-40:].mean() > 200
     np.testing.assert_array_equal(load_line(path), load_line(path.read_bytes()))
 
 

@@ -12,7 +12,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import (
     MAX_COLUMNS,
     Preparation,
-    spread_greys,
+    spread_grays,
 )
 
 PUBLISHED = Path(__file__).parent / "fixtures" / "prep.npz"
@@ -51,7 +51,7 @@ def test_columns_are_known_before_preparing(width, height, rows, stretch, deslan
 
 
 def test_shrinking_is_antialiased():
-    """Hairlines in every fourth column fade to an even grey instead of vanishing."""
+    """Hairlines in every fourth column fade to an even gray instead of vanishing."""
     line = np.full((256, 400), 255, np.uint8)
     line[:, ::4] = 0
     np.testing.assert_allclose(Preparation()(line)[:, 2:-2], -0.5, atol=0.02)
@@ -67,7 +67,7 @@ def test_contrast_is_normalized_on_request():
 
 def test_blank_paper_is_not_spread():
     grain = np.random.default_rng(0).integers(200, 212, (64, 80)).astype(np.uint8)
-    np.testing.assert_array_equal(spread_greys(grain), grain)
+    np.testing.assert_array_equal(spread_grays(grain), grain)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def foot(box):
 
 
 def plain(page, box):
-    return straighten(page.grey, [(box[0], foot(box)), (box[2], foot(box))], around(box))
+    return straighten(page.gray, [(box[0], foot(box)), (box[2], foot(box))], around(box))
 
 
 def test_a_straight_line_is_cut_out_as_it_is(page):
@@ -44,7 +44,7 @@ def test_a_straight_line_is_cut_out_as_it_is(page):
     height, width = strip.line.shape
     assert abs(height - (box[3] - box[1] + 12)) <= 3
     left = int(strip.places[0, 0])
-    cut = made.grey[box[1] - 6 : box[1] - 6 + height, left : left + width]
+    cut = made.gray[box[1] - 6 : box[1] - 6 + height, left : left + width]
     assert likeness(cut, strip.line) > 0.98
 
 
@@ -69,37 +69,37 @@ def bent(made, box):
     columns = np.arange(made.image.width)
     wave = 25 * np.sin(columns / 90)
     rows = np.arange(made.image.height)[:, None] - np.rint(wave).astype(int)
-    return np.take_along_axis(made.grey, rows.clip(0, made.image.height - 1), axis=0), wave
+    return np.take_along_axis(made.gray, rows.clip(0, made.image.height - 1), axis=0), wave
 
 
 def test_a_bent_line_comes_out_straight(page):
     made, box = page
-    grey, wave = bent(made, box)
+    gray, wave = bent(made, box)
     columns = np.arange(box[0], box[2], 20)
     low = [(x, foot(box) + wave[x]) for x in columns]
     edge = np.arange(box[0] - 6, box[2] + 6, 10)
     polygon = [(x, box[1] - 6 + wave[x]) for x in edge] + [(x, box[3] + 6 + wave[x]) for x in edge[::-1]]
-    strip = straighten(grey, low, polygon)
+    strip = straighten(gray, low, polygon)
     assert strip.line.shape[0] < box[3] - box[1] + 30
-    straight, still_bent = (np.ptp(np.flatnonzero((line < 128).sum(1) > 12)) for line in (strip.line, grey))
+    straight, still_bent = (np.ptp(np.flatnonzero((line < 128).sum(1) > 12)) for line in (strip.line, gray))
     assert straight <= np.ptp(np.flatnonzero((plain(made, box).line < 128).sum(1) > 12)) + 4 < still_bent - 10
 
 
 def test_neighbors_are_masked_and_paper_fills_their_place(page):
     made, box = page
     write(made, ["the line above", "x"], left=200, top=160, size=44, pitch=300)
-    strip = straighten(made.grey, [(box[0], foot(box)), (box[2], foot(box))], around(box, 0))
+    strip = straighten(made.gray, [(box[0], foot(box)), (box[2], foot(box))], around(box, 0))
     assert set(np.unique(strip.line[:, :3])) == {PAPER}
     assert likeness(plain(made, box).line[3:-3], strip.line) > 0.3
-    masked = straighten(made.grey, [(300, foot(box)), (400, foot(box))], around((300, box[1], 400, box[3]), 0))
+    masked = straighten(made.gray, [(300, foot(box)), (400, foot(box))], around((300, box[1], 400, box[3]), 0))
     assert (masked.line[:, :4] == PAPER).all() and (masked.line < 100).any()
 
 
 def test_the_tone_of_the_paper_follows_a_shadow(page):
     made, box = page
     light = np.linspace(1, 0.4, made.image.width)
-    grey = (made.grey * light).astype(np.uint8)
-    line = straighten(grey, [(box[0], foot(box)), (box[2], foot(box))], around(box)).line
+    gray = (made.gray * light).astype(np.uint8)
+    line = straighten(gray, [(box[0], foot(box)), (box[2], foot(box))], around(box)).line
     assert int(line[0, 0]) > int(line[0, -1]) + 30
 
 
@@ -115,7 +115,7 @@ def test_places_lead_back_to_the_page(page):
 def test_beyond_the_edge_of_the_page_there_is_paper(page):
     made, box = page
     polygon = [(-300, box[1]), (1500, box[1]), (1500, box[3] + 500), (-300, box[3] + 500)]
-    strip = straighten(made.grey, [(-200, foot(box)), (1400, foot(box))], polygon)
+    strip = straighten(made.gray, [(-200, foot(box)), (1400, foot(box))], polygon)
     assert strip.line.shape[1] < 1100 and (strip.line < 100).any()
 
 
@@ -134,11 +134,11 @@ def test_beyond_the_edge_of_the_page_there_is_paper(page):
 )
 def test_no_line(page, baseline, polygon):
     with pytest.raises(DataError):
-        straighten(page[0].grey, baseline, polygon)
+        straighten(page[0].gray, baseline, polygon)
 
 
 def test_a_scribble_in_an_outline_around_the_page_is_no_line():
     """It would have as many columns as the scribble is long, and as many rows as the page."""
     scribble = [(450 + step / 50, 500 + 5 * (-1) ** step) for step in range(5000)]
     with pytest.raises(DataError, match=r"larger than any line"):
-        straighten(blank(1000, 1000).grey, scribble, [(0, 0), (1000, 0), (1000, 1000), (0, 1000)])
+        straighten(blank(1000, 1000).gray, scribble, [(0, 0), (1000, 0), (1000, 1000), (0, 1000)])

@@ -51,7 +51,7 @@ def plugged(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("plugged")
 def test_a_finder_of_another_package():
-    assert finder_named("nothing").find(blank().grey) == []
+    assert finder_named("nothing").find(blank().gray) == []
     with pytest.raises(ConfigError, match=r"is not a drethtr\.layout\.Finder"):
         finder_named("no-finder")
     with pytest.raises(ConfigError, match="nothing"):
@@ -61,7 +61,7 @@ def test_a_finder_of_another_package():
 def test_kraken_that_is_not_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "kraken", None)
     with pytest.raises(ConfigError, match="pip install kraken"):
-        Kraken().find(blank().grey)
+        Kraken().find(blank().gray)
 
 
 @pytest.mark.parametrize("settings", [{"side": 0}, {"side": 2000, "fine_side": 1000}])

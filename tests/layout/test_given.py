@@ -22,7 +22,7 @@ def test_polygons_from_baselines(quarters):
     """Around the own ink, not around the neighbors', whichever way the page lies."""
     page = letter()
     width, height = page.image.size
-    turned = np.ascontiguousarray(np.rot90(page.grey, quarters))
+    turned = np.ascontiguousarray(np.rot90(page.gray, quarters))
     given = [GivenLine(turn_points(baseline_of(line.box), quarters, width, height), None) for line in page.lines]
     found = complete(turned, given)
     for line, given_line, made in zip(found, given, page.lines, strict=True):
@@ -33,13 +33,13 @@ def test_polygons_from_baselines(quarters):
 
 def test_a_line_alone():
     page = write(blank(700, 500), TEXTS[:1], top=200)
-    [line] = complete(page.grey, [GivenLine(baseline_of(page.lines[0].box), None)])
+    [line] = complete(page.gray, [GivenLine(baseline_of(page.lines[0].box), None)])
     assert overlap(page.lines[0].box, line.polygon) > 0.5
 
 
 def test_baselines_from_polygons():
     page = letter()
-    found = complete(page.grey, [GivenLine(None, polygon_of(line.box)) for line in page.lines])
+    found = complete(page.gray, [GivenLine(None, polygon_of(line.box)) for line in page.lines])
     for line, made in zip(found, page.lines, strict=True):
         _, top, _, bottom = made.box
         assert np.array_equal(line.polygon, polygon_of(made.box))
@@ -48,7 +48,7 @@ def test_baselines_from_polygons():
 
 
 def test_a_polygon_that_stands_upright_is_read_upward():
-    [line] = complete(blank().grey, [GivenLine(None, polygon_of((100, 200, 140, 700)))])
+    [line] = complete(blank().gray, [GivenLine(None, polygon_of((100, 200, 140, 700)))])
     (first, last) = line.baseline[0], line.baseline[-1]
     assert first[1] > last[1] and 120 < first[0] < 140
 
@@ -56,9 +56,9 @@ def test_a_polygon_that_stands_upright_is_read_upward():
 def test_what_is_given_stays():
     page = letter()
     given = [GivenLine(baseline_of(line.box), polygon_of(line.box)) for line in page.lines]
-    found = complete(page.grey, given)
+    found = complete(page.gray, given)
     assert all(a is b for line, known in zip(found, given, strict=True) for a, b in zip(line, known, strict=True))
-    assert complete(page.grey, []) == []
+    assert complete(page.gray, []) == []
 
 
 @pytest.mark.parametrize(

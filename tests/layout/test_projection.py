@@ -12,7 +12,7 @@ FINDER = Projection()
 
 def test_lines_of_a_letter():
     page = letter()
-    found = FINDER.find(page.grey)
+    found = FINDER.find(page.gray)
     places = matched(page, [line.polygon for line in found])
     assert [number for block in arrange(found) for number in block] == places
 
@@ -28,13 +28,13 @@ def test_skewed_page(degrees):
 def test_two_columns():
     page = write(blank(1200, 500), TEXTS[:4], left=60)
     write(page, TEXTS[4:], left=680)
-    matched(page, [line.polygon for line in FINDER.find(page.grey)])
+    matched(page, [line.polygon for line in FINDER.find(page.gray)])
 
 
 def test_a_single_line_and_none():
     page = write(blank(800, 200), TEXTS[:1])
-    matched(page, [line.polygon for line in FINDER.find(page.grey)])
-    assert FINDER.find(blank().grey) == []
+    matched(page, [line.polygon for line in FINDER.find(page.gray)])
+    assert FINDER.find(blank().gray) == []
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 400), (2, 400), (5, 400), (400, 1), (400, 5)])

@@ -13,7 +13,7 @@ FINDER = RapidDetector(side=640)
 
 def texts_in_order(page):
     """The made texts in the order in which their lines are found to be read."""
-    found = FINDER.find(page.grey)
+    found = FINDER.find(page.gray)
     text_of = dict(
         zip(matched(page, [line.polygon for line in found]), (line.text for line in page.lines), strict=True)
     )
@@ -27,7 +27,7 @@ def test_lines_of_a_letter():
 
 def test_baselines_run_under_the_letters():
     page = write(blank(700, 300), ["on no summer morn"], top=100, size=50)
-    [line] = FINDER.find(page.grey)
+    [line] = FINDER.find(page.gray)
     _, _, _, bottom = page.lines[0].box
     assert np.abs(line.baseline[:, 1] - bottom).max() < 8
     assert line.baseline[0, 0] < line.baseline[-1, 0]
@@ -50,7 +50,7 @@ def test_marginal_note_is_read_after_the_text():
 def test_page_on_its_side_or_head(quarters):
     """On its side, the lines run up or down the page; on its head, they are found as if it stood on its feet."""
     page = letter()
-    turned = np.ascontiguousarray(np.rot90(page.grey, quarters))
+    turned = np.ascontiguousarray(np.rot90(page.gray, quarters))
     found = FINDER.find(turned)
     height, width = turned.shape
     matched(page, [turn_line(line, -quarters, width, height).polygon for line in found])
@@ -72,31 +72,31 @@ def test_skewed_page(degrees):
 
 
 def test_empty_page():
-    assert FINDER.find(blank().grey) == []
+    assert FINDER.find(blank().gray) == []
     grain = np.random.default_rng(0).normal(200, 6, (900, 700)).clip(0, 255).astype(np.uint8)
     assert FINDER.find(grain) == []
 
 
 def test_photograph_with_a_shadow():
     page = letter()
-    height, width = page.grey.shape
+    height, width = page.gray.shape
     light = np.linspace(1, 0.35, width)[None] * np.linspace(1, 0.8, height)[:, None]
     table = np.full((height + 200, width + 200), 30, np.uint8)
-    table[100:-100, 100:-100] = page.grey * light
+    table[100:-100, 100:-100] = page.gray * light
     found = FINDER.find(np.asarray(Image.fromarray(table).filter(ImageFilter.GaussianBlur(1))))
     matched(page, [line.polygon - 100 for line in found])
 
 
 def test_white_on_black_and_fax():
     page = letter()
-    for picture in (255 - page.grey, np.asarray(page.image.convert("1").convert("L"))):
+    for picture in (255 - page.gray, np.asarray(page.image.convert("1").convert("L"))):
         matched(page, [line.polygon for line in FINDER.find(picture)])
 
 
 def test_small_writing_is_looked_at_twice():
     """On the first picture the low letters are a pixel high; the larger one shows them."""
     page = write(blank(1400, 1400), list(TEXTS * 3), left=300, size=22, pitch=45)
-    once, twice = (RapidDetector(side=192, fine_side=side).find(page.grey) for side in (192, 1120))
+    once, twice = (RapidDetector(side=192, fine_side=side).find(page.gray) for side in (192, 1120))
     matched(page, [line.polygon for line in twice])
     assert len(once) < len(twice)
 
@@ -106,8 +106,8 @@ def test_real_page():
     from drethtr.documents.read import read_page
 
     page = read_page(PAGES / "fr_2024_modern_banq.alto.xml")
-    grey = np.asarray(Image.open(PAGES / page.image).convert("L"))
-    found = RapidDetector(side=960).find(grey)
+    gray = np.asarray(Image.open(PAGES / page.image).convert("L"))
+    found = RapidDetector(side=960).find(gray)
     rows = [np.mean([y for _, y in line.polygon]) for line in page.lines]
     nearest = [int(np.argmin([abs(line.polygon[:, 1].mean() - row) for line in found])) for row in rows]
     assert len(found) == len(rows) and sorted(nearest) == list(range(len(rows)))

@@ -172,7 +172,7 @@ def test_an_image_without_end_is_not_fetched(stored, memory, monkeypatch):
         open_samples("memory://lines/train.parquet")
 
 
-def test_a_file_is_the_same_however_it_is_spelt(memory, tmp_path, monkeypatch):
+def test_a_file_is_the_same_however_it_is_spelled(memory, tmp_path, monkeypatch):
     """Links are names of their own: stores lend one file to several."""
     (tmp_path / "b").mkdir()
     (tmp_path / "a.png").write_bytes(b"")

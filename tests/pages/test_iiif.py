@@ -76,7 +76,7 @@ def test_the_first_of_several_images_to_choose_from(tmp_path):
 def test_a_canvas_without_an_image_is_missed_alone(tmp_path):
     first, second = opened(tmp_path, manifest_3({"type": "Canvas"}, canvas_3(f"{LIBRARY}/b.jpg")))
     with pytest.raises(DataError, match=r"manifest\.json page 1: the manifest has no image of it"):
-        first.grey()
+        first.gray()
     assert second.addresses
 
 
@@ -85,7 +85,7 @@ def test_what_is_no_address_of_the_web_is_not_asked(tmp_path, address):
     [page] = opened(tmp_path, manifest_3(canvas_3(address)))
     assert page.file is None
     with pytest.raises(DataError, match=r"manifest\.json page 1: .*is not a web address"):
-        page.grey()
+        page.gray()
 
 
 def test_what_has_no_pages_is_refused(tmp_path):

@@ -97,9 +97,9 @@ def test_transkribus_points_to_files_through_areas(workspace):
 def test_a_page_without_its_image_is_missed_alone(workspace, place, reason):
     groups = {"OCR-D-IMG": [IMAGES[0], ("I2", "image/png", place)]}
     first, second = open_originals(volume(workspace, groups, ("1", ["I1"]), ("2", ["I2"])))
-    assert first.source.grey().shape == (180, 400)
+    assert first.source.gray().shape == (180, 400)
     with pytest.raises(DataError, match=rf"mets\.xml page 2: {reason}"):
-        second.source.grey()
+        second.source.gray()
 
 
 def test_a_page_that_waits_is_read_again_if_its_lines_change(workspace):

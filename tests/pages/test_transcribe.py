@@ -180,7 +180,7 @@ def test_an_image_of_a_line_is_read_as_one(tmp_path, recognizer):
 def test_given_lines_that_are_light_on_dark_are_turned_over(scan, recognizer):
     path, made = scan
     light = transcribe_page(described(path, made), recognizer)
-    Image.fromarray(255 - made.grey).save(path)
+    Image.fromarray(255 - made.gray).save(path)
     dark = transcribe_page(path.with_suffix(".xml"), recognizer)
     assert dark.text == light.text and len(dark.lines) == len(made.lines)
 
@@ -225,7 +225,7 @@ def reader():
 def test_a_page_on_its_side_or_head_is_turned(tmp_path, reader, quarters):
     """Each line runs the way its writing does, and they come in reading order."""
     made = write(blank(560, 340), TEXTS[:4])
-    Image.fromarray(np.ascontiguousarray(np.rot90(made.grey, quarters))).save(tmp_path / "turned.png")
+    Image.fromarray(np.ascontiguousarray(np.rot90(made.gray, quarters))).save(tmp_path / "turned.png")
     page = transcribe_page(tmp_path / "turned.png", reader, RapidDetector(side=512))
     assert len(page.lines) == 4
     baselines = np.array([(line.baseline[0], line.baseline[-1]) for line in page.lines])
@@ -262,4 +262,4 @@ def test_words_stand_on_their_ink(tmp_path, reader):
     [line] = transcribe_page(tmp_path / "words.png", reader, FINDER).lines
     for word in line.words:
         left, top, right, bottom = box_around(word.polygon)
-        assert (made.grey[top:bottom, left:right] < 120).any()
+        assert (made.gray[top:bottom, left:right] < 120).any()

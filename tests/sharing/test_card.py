@@ -166,7 +166,7 @@ def test_entries_are_read_from_toml_and_figures_from_json(tmp_path):
         ('[[data]]\nset = "a"\nsources = "Ada"', "'sources'; did you mean 'source'"),
     ],
 )
-def test_a_misspelt_entry_is_refused_with_the_right_one(entries, answer, tmp_path):
+def test_a_misspelled_entry_is_refused_with_the_right_one(entries, answer, tmp_path):
     (tmp_path / "card.toml").write_text(entries, encoding="utf-8")
     with pytest.raises(DataError, match=rf"card\.toml: cannot be used: unknown entry {answer}"):
         read_additions(tmp_path / "card.toml")

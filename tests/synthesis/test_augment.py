@@ -11,7 +11,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.images import fields
 from drethtr.synthesis.augment import PUBLISHED, SCANS
 from drethtr.synthesis.distort import PadVertically, Shrink, Stretch, Thicken, Zoom
-from drethtr.synthesis.random_step import RandomStep, Sometimes, augment, ink_of, lay_ink, paper_grey
+from drethtr.synthesis.random_step import RandomStep, Sometimes, augment, ink_of, lay_ink, paper_gray
 
 STEPS = [step.step if isinstance(step, Sometimes) else step for step in PUBLISHED + SCANS]
 named = pytest.mark.parametrize("step", STEPS, ids=repr)
@@ -20,7 +20,7 @@ augmentations = pytest.mark.parametrize("steps", [PUBLISHED, SCANS], ids=["PUBLI
 
 @pytest.fixture
 def line():
-    """A line of print on slightly grey paper."""
+    """A line of print on slightly gray paper."""
     image = Image.new("L", (400, 64), 235)
     ImageDraw.Draw(image).text((10, 8), "What is written here", fill=30, font=ImageFont.load_default(36))
     return np.asarray(image)
@@ -47,12 +47,12 @@ def test_another_seed_gives_another_line(step, line):
 @given(
     height=st.integers(1, 40),
     width=st.integers(1, 40),
-    grey=st.sampled_from([0, 255, None]),
+    gray=st.sampled_from([0, 255, None]),
     seed=st.integers(0, 999),
 )
-def test_any_line_survives(step, height, width, grey, seed):
+def test_any_line_survives(step, height, width, gray, seed):
     rng = np.random.default_rng(seed)
-    line = rng.integers(0, 256, (height, width)).astype(np.uint8) if grey is None else np.full((height, width), grey)
+    line = rng.integers(0, 256, (height, width)).astype(np.uint8) if gray is None else np.full((height, width), gray)
     changed = step(line.astype(np.uint8), rng)
     assert changed.dtype == np.uint8 and changed.ndim == 2 and changed.size > 0
 
@@ -121,7 +121,7 @@ def test_impossible_settings_are_refused(make, said):
 
 
 def test_ink_and_paper_of_a_line(line):
-    assert paper_grey(line) == 235
+    assert paper_gray(line) == 235
     ink = ink_of(line)
     assert ink.max() == 205 and ink[0, 0] == 0
     np.testing.assert_array_equal(lay_ink(np.full_like(line, 235), ink), line)

@@ -36,21 +36,21 @@ def draws(step, line):
 
 @pytest.fixture
 def line():
-    """Grey paper 60 x 200 with one dark block of 20 x 100 in the middle."""
+    """Gray paper 60 x 200 with one dark block of 20 x 100 in the middle."""
     line = np.full((60, 200), 220, np.uint8)
     line[20:40, 50:150] = 40
     return line
 
 
-@pytest.mark.parametrize(("white", "grey"), [(True, 255), (False, 220)])
-def test_padding_reaches_the_papers_widths_and_no_further(white, grey, line):
+@pytest.mark.parametrize(("white", "gray"), [(True, 255), (False, 220)])
+def test_padding_reaches_the_papers_widths_and_no_further(white, gray, line):
     above = draws(PadVertically(white=white), line)
     beside = draws(PadHorizontally(white=white), line)
     assert {p.shape[1] for p in above} == {200} and {p.shape[0] for p in beside} == {60}
     assert 60 + 20 < max(p.shape[0] for p in above) <= 60 + 2 * 14
     assert 200 + 180 < max(p.shape[1] for p in beside) <= 200 + 2 * 119
     tallest = max(above, key=len)
-    assert tallest[0, 0] == grey and tallest[-1, -1] == grey
+    assert tallest[0, 0] == gray and tallest[-1, -1] == gray
     assert all((p == 40).sum() == 2000 for p in above + beside)
 
 

@@ -27,7 +27,7 @@ STROKE, AIR, SPACE = 3, 4, 9
 
 
 def drawn(text, height=24):
-    """Each letter a stroke of its own grey."""
+    """Each letter a stroke of its own gray."""
     columns = [255] * AIR
     for letter in text:
         columns += [255] * SPACE if letter == " " else [10 + 5 * LETTERS.index(letter)] * STROKE + [255] * AIR
@@ -37,11 +37,11 @@ def drawn(text, height=24):
 def seen(line):
     """What `drawn` wrote."""
     text, white = "", 0
-    row = [int(grey) for grey in line[line.shape[0] // 2]]
-    for before, grey in zip([255, *row], row, strict=False):
-        if grey < 200 and before >= 200:
-            text += (" " if white > SPACE and text else "") + LETTERS[round((grey - 10) / 5)]
-        white = 0 if grey < 200 else white + 1
+    row = [int(gray) for gray in line[line.shape[0] // 2]]
+    for before, gray in zip([255, *row], row, strict=False):
+        if gray < 200 and before >= 200:
+            text += (" " if white > SPACE and text else "") + LETTERS[round((gray - 10) / 5)]
+        white = 0 if gray < 200 else white + 1
     return text
 
 
@@ -128,10 +128,10 @@ def test_lines_that_stay_as_they_are(samples):
 
 
 def test_pieces_are_as_high_as_the_first_and_on_its_paper():
-    grey = np.full((20, 40), 200, np.uint8)
+    gray = np.full((20, 40), 200, np.uint8)
     white = np.full((40, 60), 255, np.uint8)
     white[:, 30:46] = 55
-    joined = joined_up([grey, white])
+    joined = joined_up([gray, white])
     assert joined.shape == (20, 70)
     assert joined.min() == 0 and np.median(joined) == joined[0, -1] == 200
 

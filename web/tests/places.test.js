@@ -34,7 +34,7 @@ test("the caret is where its word stands", () => {
   assert.deepEqual(boxAt(LINE, "dear sir", 6), [400, 50, 500, 90]);
 });
 
-test("a word of a person stands between its neighbours", () => {
+test("a word of a person stands between its neighbors", () => {
   const [left, , right] = boxAt(LINE, "dear old sir", 6);
   assert.ok(left > 200 && right < 400 && left < right);
 });

@@ -13,7 +13,7 @@ import {
 
 const reading = (text, confidence = 0.4) => text.split(" ").map((word) => ({ text: word, confidence, box: null }));
 
-test("an inserted word shifts no confidence to its neighbours", () => {
+test("an inserted word shifts no confidence to its neighbors", () => {
   const spans = spansOf("the old red house", reading("the red house"));
   assert.deepEqual(
     spans.map(({ text, read }) => [text, read !== null]),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 VALIDATION = "validation_cer"
 LABELS = {"samples": "last run, lines seen", "hours": "last run, hours"}
-"""Labels of entries that training writes; other entries are labelled by their names."""
+"""Labels of entries that training writes; other entries are labeled by their names."""
 
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
 """Escapes for control characters, since the card of an unknown model may contain anything."""

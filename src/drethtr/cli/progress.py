@@ -46,7 +46,7 @@ def report_skipped(error: DataError) -> None:
 
 
 def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: str | None = None) -> "list[Reading]":
-    """Read lines with a progress bar, labelled with `name`."""
+    """Read lines with a progress bar, labeled with `name`."""
     from tqdm import tqdm
 
     from drethtr.evaluation.evaluate import read_lines

@@ -95,7 +95,7 @@ class Scans:
         Raises:
             DataError: if the scan is damaged.
         """
-        return self.grays.get((source, mark_of(source)), source.grey)
+        return self.grays.get((source, mark_of(source)), source.gray)
 
     def mark(self, page: FolderPage) -> str:
         """A hash of the scan of a page that changes with its file, for ETags.

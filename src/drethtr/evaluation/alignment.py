@@ -113,11 +113,11 @@ class FoundPage(KnownPage):
 
     def outlines(self) -> list[Points]:
         """The outlines of the marked lines; empty for lines without a place."""
-        grey = self.original.source.grey()
-        height, width = grey.shape
-        given = with_text(self.original.given_for(grey))
+        gray = self.original.source.gray()
+        height, width = gray.shape
+        given = with_text(self.original.given_for(gray))
         known = [number for number, line in enumerate(given) if line.baseline or line.polygon]
-        found = complete(grey, [GivenLine.of(given[number]) for number in known])
+        found = complete(gray, [GivenLine.of(given[number]) for number in known])
         outlines = {number: on_page(line.polygon, width, height) for number, line in zip(known, found, strict=True)}
         return [outlines.get(number, ()) for number in range(len(given))]
 

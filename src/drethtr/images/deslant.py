@@ -71,9 +71,9 @@ def shear(image: NDArray[Any], slant: float, *, paper: float) -> NDArray[np.floa
     return mixed[:, :canvas]
 
 
-def rounded(greys: NDArray[np.floating[Any]]) -> Line:
+def rounded(grays: NDArray[np.floating[Any]]) -> Line:
     """Round to whole gray levels, halves upwards."""
-    line: Line = np.floor(greys + 0.5).astype(np.uint8)
+    line: Line = np.floor(grays + 0.5).astype(np.uint8)
     return line
 
 

@@ -104,8 +104,8 @@ def sample_numpy(line: Line, x: Field, y: Field) -> Line:
     upper, lower = mirrored(top, height), mirrored(top + 1, height)
     above = line[upper, first] * (1 - x_share) + line[upper, second] * x_share
     below = line[lower, first] * (1 - x_share) + line[lower, second] * x_share
-    greys: Line = np.rint(above * (1 - y_share) + below * y_share).astype(np.uint8)
-    return greys
+    grays: Line = np.rint(above * (1 - y_share) + below * y_share).astype(np.uint8)
+    return grays
 
 
 def mirrored(places: NDArray[np.intp], length: int) -> NDArray[np.intp]:

@@ -53,18 +53,18 @@ def load_line(source: ImageSource) -> Line:
     name = name_of(source)
     with decoding(name):
         if isinstance(source, np.ndarray):
-            line = grey_from_array(source, name)
+            line = gray_from_array(source, name)
         elif isinstance(source, Image.Image):
-            line = grey_from_image(source, name)
+            line = gray_from_image(source, name)
         elif isinstance(source, bytes):
             stream = BytesIO(source)
             with Image.open(stream, formats=formats_of(stream, name)) as image:
                 refuse_pages(image, name)
-                line = grey_from_image(image, name)
+                line = gray_from_image(image, name)
         else:
             with opened_image(Path(source)) as image:
                 refuse_pages(image, name)
-                line = grey_from_image(image, name)
+                line = gray_from_image(image, name)
     return dark_on_light(line)
 
 
@@ -142,7 +142,7 @@ def refuse_pages(image: Image.Image, name: str) -> None:
     image.seek(0)
 
 
-def grey_from_image(image: Image.Image, name: str) -> Line:
+def gray_from_image(image: Image.Image, name: str) -> Line:
     """Gray pixels of a Pillow image in any mode, upright and without transparency."""
     refuse_size(*image.size, name)
     image = ImageOps.exif_transpose(image)
@@ -162,7 +162,7 @@ def on_white(image: Image.Image) -> Image.Image:
     return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
 
 
-def grey_from_array(array: NDArray[Any], name: str) -> Line:
+def gray_from_array(array: NDArray[Any], name: str) -> Line:
     """Gray pixels of an array, with or without channels."""
     if array.ndim == 3 and array.shape[2] == 1:
         array = array[:, :, 0]
@@ -170,7 +170,7 @@ def grey_from_array(array: NDArray[Any], name: str) -> Line:
         raise DataError("expected (height, width) or (height, width, 1 to 4 channels)", name)
     refuse_size(array.shape[1], array.shape[0], name)
     pixels = to_8_bits(array, name)
-    return pixels if pixels.ndim == 2 else grey_from_image(Image.fromarray(pixels), name)
+    return pixels if pixels.ndim == 2 else gray_from_image(Image.fromarray(pixels), name)
 
 
 def to_8_bits(array: NDArray[Any], name: str) -> Line:

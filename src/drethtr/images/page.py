@@ -1,7 +1,7 @@
 """The pages of image files and PDFs: their number, and the pixels of each on demand.
 
     for source in open_pages("book.pdf"):
-        page = source.grey()
+        page = source.gray()
 
 Nothing is decoded in advance and nothing is cached, so a book needs the memory of one page. Files are opened in a
 process of limited memory and time (`base/limited.py`), as they may come from anybody.
@@ -70,20 +70,20 @@ class PageSource:
         (width, height), _ = self.opened(page_file.size)
         return width, height
 
-    def grey(self) -> Line:
+    def gray(self) -> Line:
         """The upright page in gray, uint8 (height, width), with its original brightness.
 
         Raises:
             DataError: naming the page, if it is damaged, empty or larger than `MAX_PIXELS`.
         """
-        shape, pixels = self.opened(page_file.grey)
+        shape, pixels = self.opened(page_file.gray)
         return np.frombuffer(pixels, np.uint8).reshape(shape)
 
     def image(self) -> Image.Image:
         """The upright page for people: in color, gray (L) or bilevel (1), without transparency.
 
         Raises:
-            DataError: as `grey` does.
+            DataError: as `gray` does.
         """
         (mode, width, height, dpi), pixels = self.opened(page_file.image)
         image = Image.frombytes(mode, (width, height), pixels)

@@ -13,7 +13,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.limited import Answer
 from drethtr.images.file import COPIES, upright_size
 from drethtr.images.file import frames as frames_of
-from drethtr.images.line import MAX_PIXELS, decoding, grey_from_image, on_white, opened_image, refuse_size
+from drethtr.images.line import MAX_PIXELS, decoding, gray_from_image, on_white, opened_image, refuse_size
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -46,21 +46,21 @@ def size(path: Path, frame: int, name: str) -> Answer:
         return upright_size(image), b""
 
 
-def grey(path: Path, frame: int, name: str) -> Answer:
+def gray(path: Path, frame: int, name: str) -> Answer:
     """Shape and pixels of a page in gray."""
     if is_pdf(path):
-        pixels = np.asarray(draw(path, frame, name, grey=True))
+        pixels = np.asarray(draw(path, frame, name, gray=True))
         return pixels.shape, np.ascontiguousarray(pixels).data
     with opened(path, frame, name) as image:
         image.draft("L", None)  # a JPEG can be decoded without color
-        pixels = grey_from_image(image, name)
+        pixels = gray_from_image(image, name)
         return pixels.shape, np.ascontiguousarray(pixels).data
 
 
 def image(path: Path, frame: int, name: str) -> Answer:
     """Mode, width, height, resolution or None, and pixels of a page for people."""
     if is_pdf(path):
-        drawn = draw(path, frame, name, grey=False)
+        drawn = draw(path, frame, name, gray=False)
         return (drawn.mode, *drawn.size, None), drawn.tobytes()
     with opened(path, frame, name) as found:
         refuse_size(*found.size, name)
@@ -74,7 +74,7 @@ def presentable(image: Image.Image, name: str) -> Image.Image:
     if image.mode in ("1", "L") and not image.has_transparency_data:
         return ImageOps.exif_transpose(image)
     if image.mode == "F" or image.mode.startswith("I"):
-        return Image.fromarray(grey_from_image(image, name))
+        return Image.fromarray(gray_from_image(image, name))
     return on_white(ImageOps.exif_transpose(image)).convert("RGB")
 
 
@@ -159,8 +159,8 @@ def pdf_page(path: Path, frame: int, name: str) -> "Iterator[tuple[PdfPage, floa
         raise DataError("cannot be rendered; the PDF is damaged", name) from error
 
 
-def draw(path: Path, frame: int, name: str, *, grey: bool) -> Image.Image:
+def draw(path: Path, frame: int, name: str, *, gray: bool) -> Image.Image:
     """Render a page of a PDF."""
     with pdf_page(path, frame, name) as (page, scale):
-        drawn: Image.Image = page.render(scale=scale, grayscale=grey).to_pil()
-        return drawn.convert("L" if grey else "RGB")
+        drawn: Image.Image = page.render(scale=scale, grayscale=gray).to_pil()
+        return drawn.convert("L" if gray else "RGB")

@@ -62,7 +62,7 @@ class Preparation:
         if self.deslant:
             line = deslant(line)
         if self.normalize_contrast:
-            line = spread_greys(line)
+            line = spread_grays(line)
         scaled = Image.fromarray(line).resize((columns, self.height), Image.Resampling.BILINEAR)
         return 1 - np.asarray(scaled, dtype=np.float32) / np.float32(127.5)
 
@@ -90,7 +90,7 @@ class Preparation:
         return columns
 
 
-def spread_greys(line: Line) -> Line:
+def spread_grays(line: Line) -> Line:
     """Make ink black and paper white: linear between the line's 1st and 90th percentile; blank lines stay."""
     ink, paper = np.percentile(line, (1, 90))
     if paper - ink < BLANK_CONTRAST:

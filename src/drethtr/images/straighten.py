@@ -87,8 +87,8 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
     top, bottom, left, right = bounds(mask)
     window = slice(top, bottom), slice(left, right)
     # Positions are relative to the edge of the page, samples to the center of its first pixel.
-    greys = sample(page, x[window].astype(np.float32) - 0.5, y[window].astype(np.float32) - 0.5)
-    line = fill(greys, mask[window])
+    grays = sample(page, x[window].astype(np.float32) - 0.5, y[window].astype(np.float32) - 0.5)
+    line = fill(grays, mask[window])
     inner = np.flatnonzero(mask[window].any(0))
     return Strip(line, places[left:right], downs[left:right], above - top, (int(inner[0]), int(inner[-1]) + 1))
 
@@ -179,16 +179,16 @@ def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
     return top, bottom, max(0, int(columns[0]) - margin), min(mask.shape[1], int(columns[-1]) + 1 + margin)
 
 
-def fill(greys: Line, mask: NDArray[np.bool_]) -> Line:
+def fill(grays: Line, mask: NDArray[np.bool_]) -> Line:
     """The grays inside the mask; outside, the tone of the paper nearby, which may vary along the line."""
-    height, width = greys.shape
+    height, width = grays.shape
     parts = np.array_split(np.arange(width), max(1, width // (2 * height)))
     middles = [float(part.mean()) for part in parts]
     tones = []
-    whole = np.quantile(greys[mask], 0.6)
+    whole = np.quantile(grays[mask], 0.6)
     for part in parts:
-        known = greys[:, part][mask[:, part]]
+        known = grays[:, part][mask[:, part]]
         tones.append(float(np.quantile(known, 0.6)) if known.size > height else float(whole))
     paper = np.rint(np.interp(np.arange(width), middles, tones)).astype(np.uint8)
-    filled: Line = np.where(mask, greys, paper)
+    filled: Line = np.where(mask, grays, paper)
     return filled

@@ -1,6 +1,6 @@
-"""Connected components of a mask, by runs of pixels: rows are labelled run by run, and runs that touch are united.
+"""Connected components of a mask, by runs of pixels: rows are labeled run by run, and runs that touch are united.
 
-A mask of a page has few runs, so this is as fast as labelling pixel by pixel in a compiled library.
+A mask of a page has few runs, so this is as fast as labeling pixel by pixel in a compiled library.
 """
 
 from collections.abc import Iterator

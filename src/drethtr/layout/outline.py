@@ -121,11 +121,11 @@ def surround(ridge: Ridge, number: int, ink: Line, owners: NDArray[np.int32]) ->
     height, width = ink.shape
     column, row = np.rint(columns).astype(np.intp), np.rint(places).astype(np.intp)
     outside = (column < 0) | (row < 0) | (column >= width) | (row >= height)
-    greys = sample(ink, columns.astype(np.float32), places.astype(np.float32)).astype(np.float64)
+    grays = sample(ink, columns.astype(np.float32), places.astype(np.float32)).astype(np.float64)
     owner = owners[row.clip(0, height - 1), column.clip(0, width - 1)]
     blocked = outside | ((owner != 0) & (owner != number + 1))
-    greys[outside] = 0
-    return Around(greys, blocked, x, y, up, (more, more + len(ridge.middle)))
+    grays[outside] = 0
+    return Around(grays, blocked, x, y, up, (more, more + len(ridge.middle)))
 
 
 def line_of(around: Around, ridge: Ridge, factor: float) -> FoundLine:

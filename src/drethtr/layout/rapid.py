@@ -125,9 +125,9 @@ def heat_map(picture: Line) -> Map:
     """The probability that each pixel is in the core of a line."""
     height, width = picture.shape
     missing = [(0, -length % MULTIPLE) for length in (height, width)]
-    greys = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
+    grays = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
     network = load_network()
-    [[[heat]]] = network.run(None, {network.get_inputs()[0].name: ((greys - MEANS) / SPREADS)[None]})
+    [[[heat]]] = network.run(None, {network.get_inputs()[0].name: ((grays - MEANS) / SPREADS)[None]})
     found: Map = heat[:height, :width]
     return found
 
@@ -158,9 +158,9 @@ def find_cores(heat: Map, picture: Line) -> Iterator[Core]:
             yield Core(ridge, turned, width, height, int((patch > 0).sum()))
 
 
-def contrast(greys: Line) -> float:
+def contrast(grays: Line) -> float:
     """The difference between the median and the darkest or lightest of some grays."""
-    dark, paper, light = np.quantile(greys, (0.02, 0.5, 0.98))
+    dark, paper, light = np.quantile(grays, (0.02, 0.5, 0.98))
     return float(max(paper - dark, light - paper))
 
 

@@ -56,7 +56,7 @@ def ridge_of(weights: NDArray[np.float32], left: int, top: int) -> Ridge | None:
 
 
 def smooth(values: Floats, window: float) -> Floats:
-    """A moving average whose window shrinks towards the ends."""
+    """A moving average whose window shrinks toward the ends."""
     sums = np.concatenate(([0.0], np.cumsum(values)))
     at = np.arange(len(values))
     half = np.minimum(np.minimum(at, len(values) - 1 - at), round(window / 2))

@@ -24,7 +24,7 @@ def read_whole(original: Original, recognizer: Recognizer, witness: Witness = no
         DataError: if the image is damaged, not the one that was described, or too long for its height.
     """
     source = original.source
-    line = open_line(source.path if original.is_alone else source.grey())
+    line = open_line(source.path if original.is_alone else source.gray())
     given = original.given_for(line)
     height, width = line.shape
     try:

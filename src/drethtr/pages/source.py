@@ -81,7 +81,7 @@ class Original:
         page = read_page(self.description)
         return page if self.has_lines else replace(page, regions=())
 
-    def given_for(self, grey: Line) -> Page | None:
+    def given_for(self, gray: Line) -> Page | None:
         """The page as described, in pixels of its image.
 
         Raises:
@@ -90,7 +90,7 @@ class Original:
         given = self.given()
         if given is None:
             return None
-        height, width = grey.shape
+        height, width = gray.shape
         try:
             return given.on_image(self.source.path, width, height)
         except DataError as error:

@@ -94,23 +94,23 @@ def read_original(original: Original, recognizer: Recognizer, finder: Finder, ke
     """The page of `transcribe`, still without its scan."""
     if finder.whole and not original.has_lines:
         return read_whole(original, recognizer, witness)
-    grey = original.source.grey()
-    given = original.given_for(grey)
+    gray = original.source.gray()
+    given = original.given_for(gray)
     if given is not None and given.lines:
-        return read_given(grey, given, recognizer, keep=keep, witness=witness)
+        return read_given(gray, given, recognizer, keep=keep, witness=witness)
     name = original.source.image_name if given is None else given.image
-    return read_found(grey, name, recognizer, finder, witness)
+    return read_found(gray, name, recognizer, finder, witness)
 
 
 def read_given(
-    grey: Line, page: Page, recognizer: Recognizer, *, keep: bool = False, witness: Witness = nobody
+    gray: Line, page: Page, recognizer: Recognizer, *, keep: bool = False, witness: Witness = nobody
 ) -> Page:
     """The page with its given lines read; lines without a usable place have no text."""
     wanted = [line for line in page.lines if not (keep and line.transcription is not None)]
     placed = [line for line in wanted if line.baseline or line.polygon]
     done = {line.id: replace(line, transcription=None) for line in wanted}
-    lines = complete(grey, [GivenLine.of(line) for line in placed])
-    for number, read in read_lines(grey, lines, recognizer):
+    lines = complete(gray, [GivenLine.of(line) for line in placed])
+    for number, read in read_lines(gray, lines, recognizer):
         text = transcription_of(read.reading, read.strip, page.width, page.height)
         line = placed[number]
         witness(line.id, read.strip, read.reading)
@@ -123,10 +123,10 @@ def merged(line: TextLine, read: TextLine) -> TextLine:
     return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
 
 
-def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder, witness: Witness = nobody) -> Page:
+def read_found(gray: Line, name: str, recognizer: Recognizer, finder: Finder, witness: Witness = nobody) -> Page:
     """The page of an image with this name: the lines that are found and have text."""
-    height, width = grey.shape
-    reads = upright(grey, dict(read_lines(grey, finder.find(grey), recognizer)), recognizer)
+    height, width = gray.shape
+    reads = upright(gray, dict(read_lines(gray, finder.find(gray), recognizer)), recognizer)
     written = [read for read in reads if read.reading.text]
     regions = []
     for place, block in enumerate(arrange([read.line for read in written]), start=1):
@@ -139,39 +139,39 @@ def read_found(grey: Line, name: str, recognizer: Recognizer, finder: Finder, wi
     return Page(name, width, height, tuple(regions))
 
 
-def read_lines(grey: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterable[tuple[int, ReadLine]]:
+def read_lines(gray: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterable[tuple[int, ReadLine]]:
     """The lines that can be read, with their numbers."""
     for start in range(0, len(lines), LINES_AT_A_TIME):
         strips = {}
         for number in range(start, min(start + LINES_AT_A_TIME, len(lines))):
-            if (strip := readable(grey, lines[number], recognizer)) is not None:
+            if (strip := readable(gray, lines[number], recognizer)) is not None:
                 strips[number] = strip
         readings = recognizer.read_lines([strip.line for strip in strips.values()])
         for (number, strip), reading in zip(strips.items(), readings, strict=True):
             yield number, ReadLine(lines[number], strip, reading)
 
 
-def readable(grey: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
+def readable(gray: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
     """The straightened line, dark on light; None if it has no area, or is far too long for its height."""
     try:
-        strip = straighten(grey, line.baseline, line.polygon)
+        strip = straighten(gray, line.baseline, line.polygon)
         return strip._replace(line=recognizer.open_line(strip.line))
     except DataError:
         return None
 
 
-def upright(grey: Line, reads: dict[int, ReadLine], recognizer: Recognizer) -> list[ReadLine]:
+def upright(gray: Line, reads: dict[int, ReadLine], recognizer: Recognizer) -> list[ReadLine]:
     """The lines, with those of a direction turned and read again if they are upside down."""
     found = list(reads.values())
     for group in by_direction([read.line for read in found]):
         if confidence([found[number] for number in group]) >= HEAD_DOWN:
             continue
         probes = sorted(group, key=lambda number: -found[number].strip.line.shape[1])[:PROBES]
-        turned = read_lines(grey, [half_turned(found[number]) for number in probes], recognizer)
+        turned = read_lines(gray, [half_turned(found[number]) for number in probes], recognizer)
         if confidence([read for _, read in turned]) < confidence([found[number] for number in probes]) + BETTER:
             continue
         lines = [half_turned(found[number]) for number in group]
-        for number, read in read_lines(grey, lines, recognizer):
+        for number, read in read_lines(gray, lines, recognizer):
             found[group[number]] = read
     return found
 

@@ -17,7 +17,7 @@ from drethtr.pictures.contact_sheet import caption_font
 Color: TypeAlias = tuple[int, int, int]
 
 BLACK: Color = (20, 20, 20)
-GREY: Color = (120, 120, 120)
+GRAY: Color = (120, 120, 120)
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 """The text anchors of SVG with their equivalents in Pillow."""
 

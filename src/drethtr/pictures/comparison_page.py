@@ -83,7 +83,7 @@ def differences(title: str, rows: Sequence[Difference]) -> str:
 
 
 def bar(row: Difference, widest: float) -> str:
-    """The interval as a bar: green if B is better, red if A is, grey if undecided."""
+    """The interval as a bar: green if B is better, red if A is, gray if undecided."""
     left, middle, right = (120 + 110 * value / widest for value in (row.low, row.difference, row.high))
     color = {"B is better": "#2a7f4f", "A is better": "#b03030"}.get(row.verdict, "#888")
     return (

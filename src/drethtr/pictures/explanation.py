@@ -10,7 +10,7 @@ from PIL import Image
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.images.line import Line
-from drethtr.pictures.canvas import GREY, Canvas, Color, Label, Photo, Rectangle
+from drethtr.pictures.canvas import GRAY, Canvas, Color, Label, Photo, Rectangle
 from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
 from drethtr.recognition.confidence.evidence import in_both
 from drethtr.recognition.network import Attention
@@ -110,7 +110,7 @@ def draw(explanation: Explanation) -> Canvas:
     for title, part in PARTS.items():
         drawn, height = part(explanation, Frame(HEIGHT / explanation.line.shape[0], LABELS + MARGIN, top))
         if height:
-            shapes += [Label(TITLES, top + min(height, HEIGHT) / 2 + 4, title, 12, GREY, "end"), *drawn]
+            shapes += [Label(TITLES, top + min(height, HEIGHT) / 2 + 4, title, 12, GRAY, "end"), *drawn]
             top += height + GAP
     width = LABELS + explanation.line.shape[1] * HEIGHT / explanation.line.shape[0]
     widest = max(width, *(shape.x + LETTER * len(shape.text) for shape in shapes if isinstance(shape, Label)))
@@ -149,7 +149,7 @@ def draw_draft(explanation: Explanation, frame: Frame) -> Drawn:
             frame.top + 20,
             character.text,
             24,
-            GREY if same else LOST,
+            GRAY if same else LOST,
             "middle",
         )
         for character, same in zip(explanation.draft.characters, kept, strict=True)
@@ -175,36 +175,36 @@ def draw_attention(explanation: Explanation, frame: Frame) -> Drawn:
     if not explanation.tokens:
         return [], 0
     shares = explanation.attention.image.mean((0, 1))
-    grey = (255 * (1 - shares / shares.max(1, keepdims=True))).astype(np.uint8)
+    gray = (255 * (1 - shares / shares.max(1, keepdims=True))).astype(np.uint8)
     size = max(1, round(explanation.extent * frame.scale)), ROW * len(explanation.tokens)
-    shapes: list[Shape] = [Photo(frame.left, frame.top, Image.fromarray(grey).resize(size, Image.Resampling.NEAREST))]
+    shapes: list[Shape] = [Photo(frame.left, frame.top, Image.fromarray(gray).resize(size, Image.Resampling.NEAREST))]
     for row, token in enumerate(explanation.tokens):
-        shapes.append(Label(frame.left - 4, frame.top + ROW * (row + 1) - 1, token, ROW, GREY, "end"))
+        shapes.append(Label(frame.left - 4, frame.top + ROW * (row + 1) - 1, token, ROW, GRAY, "end"))
     return shapes, size[1]
 
 
 def draw_memory(explanation: Explanation, frame: Frame) -> Drawn:
     """Draw a bar per head and layer, with a length logarithmic in the number of characters it remembers."""
     if explanation.attention.reach is None:
-        return [Label(frame.left, frame.top + 14, "the whole text, in every layer", 12, GREY)], 18
+        return [Label(frame.left, frame.top + 14, "the whole text, in every layer", 12, GRAY)], 18
     shapes: list[Shape] = []
     top = frame.top
     for number, heads in enumerate(explanation.attention.reach.tolist(), start=1):
-        shapes.append(Label(frame.left - 4, top + 12, f"layer {number}", 10, GREY, "end"))
+        shapes.append(Label(frame.left - 4, top + 12, f"layer {number}", 10, GRAY, "end"))
         for head, reach in enumerate(heads):
             thick = BAR_HEIGHT / len(heads)
             bar = top + head * thick
             shapes.append(Rectangle(frame.left, bar, frame.left + 4 + OCTAVE * log2(reach), bar + thick - 0.5, BAR))
         span = f"{min(heads):.3g}" if len({f"{r:.3g}" for r in heads}) == 1 else f"{min(heads):.3g} to {max(heads):.3g}"
         end = frame.left + 12 + OCTAVE * log2(max(heads))
-        shapes.append(Label(end, top + 12, f"about {span} characters back", 11, GREY))
+        shapes.append(Label(end, top + 12, f"about {span} characters back", 11, GRAY))
         top += BAR_HEIGHT + 6
     return shapes, top - frame.top
 
 
 def draw_reader(explanation: Explanation, frame: Frame) -> Drawn:
     """Draw the name of the model that read the line."""
-    return [Label(frame.left, frame.top + 14, explanation.read_by, 12, GREY)], 18
+    return [Label(frame.left, frame.top + 14, explanation.read_by, 12, GRAY)], 18
 
 
 PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {

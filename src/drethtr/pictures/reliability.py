@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from drethtr.pictures.canvas import GREY, Canvas, Color, Label, Rectangle
+from drethtr.pictures.canvas import GRAY, Canvas, Color, Label, Rectangle
 
 SIDE = 300
 MARGIN = 48
@@ -31,8 +31,8 @@ def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle |
         across, up = left + percent / 100 * SIDE, bottom - percent / 100 * SIDE
         shapes += [
             Rectangle(left, up, left + SIDE, up + 1, GRID),
-            Label(left - 6, up + 4, f"{percent}", 11, GREY, "end"),
-            Label(across, bottom + 16, f"{percent}", 11, GREY, "middle"),
+            Label(left - 6, up + 4, f"{percent}", 11, GRAY, "end"),
+            Label(across, bottom + 16, f"{percent}", 11, GRAY, "middle"),
         ]
     most = max((group["cases"] for group in found["bins"]), default=1)
     for group in found["bins"]:
@@ -45,5 +45,5 @@ def panel(title: str, found: Mapping[str, Any], left: float) -> list[Rectangle |
         ]
     return [
         *shapes,
-        Label(left + SIDE, bottom + 34, "confidence %; bar: accuracy %; mark: perfect calibration", 11, GREY, "end"),
+        Label(left + SIDE, bottom + 34, "confidence %; bar: accuracy %; mark: perfect calibration", 11, GRAY, "end"),
     ]

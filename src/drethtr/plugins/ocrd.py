@@ -54,15 +54,15 @@ class Recognize(Processor):  # type: ignore[misc]
             raise ValueError(f"page {page_id} has no PAGE file and no image")
         name = str(page_id)
         image, *_ = self.workspace.image_from_page(pcgts.get_Page(), page_id, feature_filter=CHANGED)
-        grey = np.asarray(image.convert("L"))
+        gray = np.asarray(image.convert("L"))
         data = to_xml(pcgts).encode()
         given = parse_page(data, name, lambda _: image.size)[2].page
         made_by = provenance_of(self.recognizer)
         if given.lines:
-            page = read_given(grey, given.on_image(pcgts.get_Page().imageFilename, *image.size), self.recognizer)
+            page = read_given(gray, given.on_image(pcgts.get_Page().imageFilename, *image.size), self.recognizer)
             read = update(data, page, made_by, replace=True, name=name)
         else:
-            page = read_found(grey, given.image, self.recognizer, finder_named(self.parameter["lines"]))
+            page = read_found(gray, given.image, self.recognizer, finder_named(self.parameter["lines"]))
             read = written(page, image, made_by)
         return OcrdPageResult(parseString(read, silence=True))
 

@@ -114,8 +114,8 @@ def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer:
         DataError: if the image can no longer be read.
         CheckpointError, ConfigError: as `Recognizer.check`.
     """
-    grey = original.source.grey()
-    strips = strips_of(original, grey, read.lines, recognizer)
+    gray = original.source.gray()
+    strips = strips_of(original, gray, read.lines, recognizer)
     placed = [number for number, strip in enumerate(strips) if strip is not None]
     images = [strip.line for strip in strips if strip is not None]
     readings = [read_text(read.lines[number]) for number in placed]
@@ -130,13 +130,13 @@ def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer:
     return PageProof(original, page, tuple(lines))
 
 
-def strips_of(original: Original, grey: Line, lines: Sequence[TextLine], recognizer: Recognizer) -> list[Strip | None]:
+def strips_of(original: Original, gray: Line, lines: Sequence[TextLine], recognizer: Recognizer) -> list[Strip | None]:
     """Each line, straightened; None without a usable place. An image of a single line is used whole."""
     if original.is_line:
-        return [strip_of(recognizer.open_line(original.source.path if original.is_alone else grey))]
+        return [strip_of(recognizer.open_line(original.source.path if original.is_alone else gray))]
     known = [line for line in lines if line.polygon or line.baseline]
-    found = dict(zip((line.id for line in known), complete(grey, [GivenLine.of(line) for line in known]), strict=True))
-    return [readable(grey, found[line.id], recognizer) if line.id in found else None for line in lines]
+    found = dict(zip((line.id for line in known), complete(gray, [GivenLine.of(line) for line in known]), strict=True))
+    return [readable(gray, found[line.id], recognizer) if line.id in found else None for line in lines]
 
 
 def read_text(line: TextLine) -> ReadText:

@@ -86,13 +86,13 @@ def page_strips(lines: Sequence[ProofLine], pages: Sequence[PageProof]) -> dict[
         of_page = [line for line in proof.lines if numbers[id(line)] in wanted and boxes[str(line.line)]]
         if not of_page:
             continue
-        grey = proof.original.source.grey()
+        gray = proof.original.source.gray()
         for line in of_page:
             box = boxes[str(line.line)]
             assert box is not None
             around = round(MARGIN * box.height)
             left, top = max(box.left - around, 0), max(box.top - around, 0)
-            part = grey[top : box.bottom + around, left : box.right + around]
+            part = gray[top : box.bottom + around, left : box.right + around]
             if part.size:
                 found[numbers[id(line)]] = (part, Box(left, top, left + part.shape[1], top + part.shape[0]))
     return found

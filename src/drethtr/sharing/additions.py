@@ -38,7 +38,7 @@ ENTRIES = {
 }
 """Known entries of a card; others are allowed as well."""
 
-MISSPELT = 0.8
+MISSPELLED = 0.8
 """Minimum similarity of a misspelled name to a known one; that of `date` to `data` is lower."""
 
 
@@ -116,7 +116,7 @@ def refuse_odd(entries: Mapping[str, Any], known: Mapping[str, EntryType], where
         ValueError: naming the entry, and the expected name or type.
     """
     for name, value in entries.items():
-        if name not in known and (meant := hint(name, known, likeness=MISSPELT)):
+        if name not in known and (meant := hint(name, known, likeness=MISSPELLED)):
             raise ValueError(f"unknown entry {name!r}{meant}")
         if name in known and not known[name].fits(value):
             shown = json.dumps(value, ensure_ascii=False)

@@ -8,7 +8,7 @@ from PIL import Image, ImageFilter
 
 from drethtr.images.fields import blur, cloud, multiscale_noise
 from drethtr.images.line import Line
-from drethtr.synthesis.random_step import RandomStep, ink_of, paper_grey
+from drethtr.synthesis.random_step import RandomStep, ink_of, paper_gray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +53,8 @@ class Tone(RandomStep):
 
     def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         gamma, white, black = (rng.uniform(*span) for span in (self.gamma, self.paper, self.ink))
-        greys = (np.arange(256) / 255) ** gamma
-        table: Line = np.rint(255 * white * (black + (1 - black) * greys)).astype(np.uint8)
+        grays = (np.arange(256) / 255) ** gamma
+        table: Line = np.rint(255 * white * (black + (1 - black) * grays)).astype(np.uint8)
         return table[line]
 
 
@@ -115,7 +115,7 @@ class DropInk(RandomStep):
 
     def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
-        line, paper = line.copy(), paper_grey(line)
+        line, paper = line.copy(), paper_gray(line)
         for _ in range(rng.integers(1, self.most, endpoint=True)):
             top, left = rng.integers(height), rng.integers(width)
             down, across = rng.integers(1, max(1, int(height * self.share)), 2, endpoint=True)

@@ -13,7 +13,7 @@ from PIL import Image
 
 from drethtr.images.fields import displace, smooth_noise, spread
 from drethtr.images.line import Line
-from drethtr.synthesis.random_step import RandomStep, ink_of, paper_grey
+from drethtr.synthesis.random_step import RandomStep, ink_of, paper_gray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class PadVertically(RandomStep):
 
     def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         above, below = rng.integers(0, max(1, int(line.shape[0] * self.share)), 2)
-        return np.pad(line, ((above, below), (0, 0)), constant_values=255 if self.white else paper_grey(line))
+        return np.pad(line, ((above, below), (0, 0)), constant_values=255 if self.white else paper_gray(line))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class PadHorizontally(RandomStep):
 
     def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         left, right = rng.integers(0, max(1, int(line.shape[0] * self.share)), 2)
-        return np.pad(line, ((0, 0), (left, right)), constant_values=255 if self.white else paper_grey(line))
+        return np.pad(line, ((0, 0), (left, right)), constant_values=255 if self.white else paper_gray(line))
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class Zoom(RandomStep):
 def transform(line: Line, size: tuple[int, int], coefficients: tuple[float, ...]) -> Line:
     """Fill an image of `size` (width, height) with the grays at (a x + b y + c, d x + e y + f), and paper outside."""
     moved = Image.fromarray(line).transform(
-        size, Image.Transform.AFFINE, coefficients, Image.Resampling.BILINEAR, fillcolor=paper_grey(line)
+        size, Image.Transform.AFFINE, coefficients, Image.Resampling.BILINEAR, fillcolor=paper_gray(line)
     )
     return np.asarray(moved)
 

@@ -56,14 +56,14 @@ def augment(steps: Sequence[RandomStep], line: Line, rng: np.random.Generator) -
     return line
 
 
-def paper_grey(line: Line) -> int:
+def paper_gray(line: Line) -> int:
     """The gray of the paper: the median, because paper covers more area than ink."""
     return int(np.searchsorted(np.bincount(line.ravel()).cumsum(), line.size / 2))
 
 
 def ink_of(line: Line) -> Line:
     """The darkness of every pixel relative to the paper."""
-    paper = np.uint8(paper_grey(line))
+    paper = np.uint8(paper_gray(line))
     return paper - np.minimum(line, paper)
 
 

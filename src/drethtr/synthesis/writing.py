@@ -184,7 +184,7 @@ def apply_warp(sheet: Image.Image, warp: Warp, height: int) -> Image.Image:
 
 
 def thicken(picture: Image.Image, stroke: float, hairline: float, wanted: float, sharpness: float) -> Image.Image:
-    """Change strokes towards a wanted width, by blur and a threshold other than one half. Hairlines survive.
+    """Change strokes toward a wanted width, by blur and a threshold other than one half. Hairlines survive.
 
     The blur reaches about a pixel, so a stroke changes by about two pixels at most.
     """

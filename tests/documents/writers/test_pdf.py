@@ -295,7 +295,7 @@ def test_a_jpeg_goes_in_as_it_is_and_is_shown_upright(orientation, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["L", "CMYK"])
-def test_grey_and_cmyk_jpegs_keep_their_colors(mode, tmp_path):
+def test_gray_and_cmyk_jpegs_keep_their_colors(mode, tmp_path):
     path = tmp_path / "a.jpg"
     photo(mode).save(path, quality=95)
     page, scan = scan_page(path)

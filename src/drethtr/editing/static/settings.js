@@ -38,7 +38,7 @@ export function useSetting(name, fallback) {
 
 export const THEMES = ["auto", "light", "dark"];
 
-// Applies the colour scheme of a setting to the whole document.
+// Applies the color scheme of a setting to the whole document.
 export function showTheme(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;

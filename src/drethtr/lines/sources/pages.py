@@ -97,26 +97,26 @@ def lines_of(path: Path, *, empty: bool = True, confirmed: bool = False) -> Iter
         yield LeftOut(str(error), "no image of the page")
         return
     try:
-        grey = source.grey()
-        page = page.on_image(source.path, *reversed(grey.shape))
+        gray = source.gray()
+        page = page.on_image(source.path, *reversed(gray.shape))
     except DataError as error:
         yield LeftOut(f"{path}: {error}", "no image of the page")
         return
     lines = [line for line in page.lines if line.polygon or line.baseline]
-    places = dict(zip((line.id for line in lines), complete(grey, [GivenLine.of(line) for line in lines]), strict=True))
+    places = dict(zip((line.id for line in lines), complete(gray, [GivenLine.of(line) for line in lines]), strict=True))
     for line in page.lines:
         if empty or line.text.strip():
             place, key = places.get(line.id), key_of(path, line)
             if confirmed and not (line.transcription and line.transcription.review is Review.CONFIRMED):
                 yield LeftOut(key, "not confirmed by a person")
                 continue
-            yield LeftOut(key, "no position on the page") if place is None else cut(grey, line, place, key)
+            yield LeftOut(key, "no position on the page") if place is None else cut(gray, line, place, key)
 
 
-def cut(grey: Line, line: TextLine, place: FoundLine, key: str) -> Sample | LeftOut:
+def cut(gray: Line, line: TextLine, place: FoundLine, key: str) -> Sample | LeftOut:
     """A line as an image of its own."""
     try:
-        strip = straighten(grey, place.baseline, place.polygon)
+        strip = straighten(gray, place.baseline, place.polygon)
     except DataError as error:
         return LeftOut(f"{key}: {error}", "cannot be cut from the page")
     return Sample(strip.line, line.text, key=key)

@@ -52,13 +52,13 @@ def measure(pages: Sequence[Original], recognizer: Recognizer, finder: Finder) -
 
 def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> PageFigures:
     """Read one page, timing each stage."""
-    grey, load = timed(page.source.grey)
-    lines, find = timed(lambda: finder.find(grey))
+    gray, load = timed(page.source.gray)
+    lines, find = timed(lambda: finder.find(gray))
     order, sort = timed(lambda: arrange(lines))
-    strips, cut = timed(lambda: [readable(grey, lines[number], recognizer) for block in order for number in block])
+    strips, cut = timed(lambda: [readable(gray, lines[number], recognizer) for block in order for number in block])
     _, read = timed(lambda: recognizer.read_lines([strip.line for strip in strips if strip is not None]))
-    height, width = grey.shape
-    given = page.given_for(grey)
+    height, width = gray.shape
+    given = page.given_for(gray)
     marked = [line.polygon for line in given.lines if line.polygon] if given is not None else []
     detection = compare_outlines(marked, [on_page(line.polygon, width, height) for line in lines])
     return PageFigures(page.name, len(lines), load, find + sort, cut, read, detection)

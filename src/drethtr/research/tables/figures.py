@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.pictures.canvas import GREY, Canvas, Label, Photo, Rectangle
+from drethtr.pictures.canvas import GRAY, Canvas, Label, Photo, Rectangle
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
 from drethtr.recognition.decay import SCHEDULES, LayerPosition, Scheduled
 from drethtr.research.benchmarks.race import Spread
@@ -23,7 +23,7 @@ Numbers = NDArray[Any]
 
 
 class HeatMaps(NamedTuple):
-    """Labelled matrices side by side, (count, rows, columns), with values from 0."""
+    """Labeled matrices side by side, (count, rows, columns), with values from 0."""
 
     label: str
     matrices: Numbers
@@ -33,13 +33,13 @@ def heat_maps(strips: Sequence[HeatMaps], titles: Sequence[str]) -> Canvas:
     """Draw strips one below the other; larger values are darker, scaled per matrix."""
     width = LABEL + max(len(strip.matrices) for strip in strips) * (SIDE + GAP) + GAP
     shapes: list[Rectangle | Label | Photo] = [
-        Label(LABEL + number * (SIDE + GAP) + SIDE / 2, TOP - 8, title, 11, GREY, "middle")
+        Label(LABEL + number * (SIDE + GAP) + SIDE / 2, TOP - 8, title, 11, GRAY, "middle")
         for number, title in enumerate(titles)
     ]
     for row, strip in enumerate(strips):
         top = TOP + row * (SIDE + GAP)
         for line, words in enumerate(strip.label.split("\n")):
-            shapes.append(Label(LABEL - 8, top + SIDE / 2 + 15 * line, words, 12, GREY, "end"))
+            shapes.append(Label(LABEL - 8, top + SIDE / 2 + 15 * line, words, 12, GRAY, "end"))
         for number, matrix in enumerate(strip.matrices):
             shapes.append(Photo(LABEL + number * (SIDE + GAP), top, shaded(matrix)))
     return Canvas(width, TOP + len(strips) * (SIDE + GAP), tuple(shapes))
@@ -48,8 +48,8 @@ def heat_maps(strips: Sequence[HeatMaps], titles: Sequence[str]) -> Canvas:
 def shaded(matrix: Numbers) -> Image.Image:
     """Draw a matrix as a square with its largest value black; square roots make small values visible."""
     share = np.sqrt(np.clip(matrix / max(matrix.max(), 1e-9), 0, None))
-    grey = (255 * (1 - share)).astype(np.uint8)
-    return Image.fromarray(grey).resize((SIDE, SIDE), Image.Resampling.NEAREST)
+    gray = (255 * (1 - share)).astype(np.uint8)
+    return Image.fromarray(gray).resize((SIDE, SIDE), Image.Resampling.NEAREST)
 
 
 def decay_matrices() -> Canvas:
@@ -86,7 +86,7 @@ def mean_distance(weights: Numbers) -> Numbers:
 
 
 def maps_by_layer(weights: Numbers, distance: Numbers | None = None) -> Canvas:
-    """Draw (layers, H, rows, columns) as a strip per layer, labelled with the mean of `distance` (layers, H)."""
+    """Draw (layers, H, rows, columns) as a strip per layer, labeled with the mean of `distance` (layers, H)."""
     strips = []
     for number, matrices in enumerate(weights):
         label = f"layer {number + 1}"

@@ -1,4 +1,4 @@
-// Doubts painted on the text without touching it: ranges of the CSS Custom Highlight API. Style sheets colour them.
+// Doubts painted on the text without touching it: ranges of the CSS Custom Highlight API. Style sheets color them.
 
 const GRADES = ["doubt", "strong-doubt", "differing"];
 const registry = globalThis.CSS?.highlights;

@@ -1,7 +1,7 @@
 // The part of the scan that is seen: zoom and place, kept from page to page.
 
 const MOST = 8; // screen pixels for one of the scan
-let kept = null; // {zoom: share of the frame's width that the page's width takes, x, y: centre as shares of the page}
+let kept = null; // {zoom: share of the frame's width that the page's width takes, x, y: center as shares of the page}
 
 export class Viewport {
   constructor(page, frame) {

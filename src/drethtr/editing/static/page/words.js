@@ -10,7 +10,7 @@ export function wordsOf(text) {
 }
 
 // For each of `words` the place in `others` of the word that it is, or -1; places ascend. Both are aligned by their
-// longest common subsequence, so an insertion shifts nothing to a neighbour. `isAlike` tells which texts are the same
+// longest common subsequence, so an insertion shifts nothing to a neighbor. `isAlike` tells which texts are the same
 // besides equal ones.
 function matches(words, others, isAlike = () => false) {
   const isSame = (one, other) => one.text === other.text || isAlike(one.text, other.text);
