@@ -21,7 +21,7 @@ from edited_folders import LINES, put_page
 from drethtr.documents.page import Review
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
-from drethtr.editing.confirmed import FEWEST
+from drethtr.editing.confirmed import MIN_CONFIRMED
 
 KILLS = int(os.environ.get("DRETHTR_KILLS", "3"))
 """How often; 50 take some minutes."""
@@ -93,7 +93,7 @@ def learning(folder):
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_learning_ends_with_the_server(tmp_path, tiny_path, kind):
     folder = tmp_path / "scans"
-    for number in range(FEWEST // LINES + 1):
+    for number in range(MIN_CONFIRMED // LINES + 1):
         path = put_page(folder, f"p{number}", ink=10 * number)
         file = PageFile.parse(path.read_bytes(), path.name)
         texts = [replace(line.transcription, review=Review.CONFIRMED) for line in file.page.lines]

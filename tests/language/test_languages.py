@@ -11,7 +11,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
-from drethtr.language.choice import MOST_BYTES, chosen
+from drethtr.language.choice import MAX_BYTES, chosen
 from drethtr.language.languages import NEAR, Languages
 from drethtr.language.learn import learn
 from drethtr.recognition.model_file import load_model, save_model, save_trust
@@ -77,7 +77,7 @@ def test_files_that_are_no_text(languages, tmp_path):
         ("none.txt", None, "cannot be read"),
         ("latin.txt", "die b\xe4nde".encode("latin-1"), "not UTF-8"),
         ("broken.txt.xz", b"die bande", "cannot be read"),
-        ("bomb.txt.xz", lzma.compress(bytes(MOST_BYTES + 1)), "more than 16 MB"),
+        ("bomb.txt.xz", lzma.compress(bytes(MAX_BYTES + 1)), "more than 16 MB"),
         ("empty.txt", b"\n", "too little text"),
     ):
         path = tmp_path / name

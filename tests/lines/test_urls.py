@@ -165,9 +165,9 @@ def test_an_image_without_end_is_not_fetched(stored, memory, monkeypatch):
     stored("memory://lines/train.parquet")
     size = len(line(2))
     monkeypatch.setattr(parquet, "READ_AHEAD", 100)
-    monkeypatch.setattr(parquet, "LARGEST_IMAGE", size)
+    monkeypatch.setattr(parquet, "MAX_IMAGE_BYTES", size)
     assert open_samples("memory://lines/train.parquet")[2].image == line(2)
-    monkeypatch.setattr(parquet, "LARGEST_IMAGE", size - 1)
+    monkeypatch.setattr(parquet, "MAX_IMAGE_BYTES", size - 1)
     with pytest.raises(DataError, match=rf"row 2: memory://lines/images/2.png has more than {size - 1:,} bytes"):
         open_samples("memory://lines/train.parquet")
 

@@ -3,7 +3,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.images.pieces import Piece
-from drethtr.recognition.packed import MOST_LINE_BYTES, SKIRT, PackedLines
+from drethtr.recognition.packed import MAX_LINE_BYTES, SKIRT, PackedLines
 from drethtr.recognition.posteriors import LEAST, Posteriors, joined
 
 TEXTS = ["", "", "", "?", *"abcdefgh", "œ"]
@@ -68,7 +68,7 @@ def test_a_page_takes_no_more_bytes_than_it_may():
     flat[:, 3:] = np.log(RNG.dirichlet(np.ones(len(TEXTS) - 3), 400))
     lines = [Posteriors.of(flat, TEXTS, 4.0) for _ in range(3)]
     packed = PackedLines.of(lines)
-    assert len(packed.entries) + len(packed.steps) <= MOST_LINE_BYTES * 3
+    assert len(packed.entries) + len(packed.steps) <= MAX_LINE_BYTES * 3
     least = min(packed.line(0).probabilities)
     assert len(packed.line(0).tokens) == sum(chance > least * 1.2 for chance in lines[0].probabilities) or least > 0.01
 

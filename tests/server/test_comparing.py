@@ -11,7 +11,7 @@ from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
 from drethtr.layout.projection import Projection
 from drethtr.server.app import make_app
-from drethtr.server.editor.comparing import MOST_TEXT
+from drethtr.server.editor.comparing import MAX_TEXT_BYTES
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_nothing_is_written(client, pages, tmp_path):
         ("PK", "theirs.docx", 422, "not a Word document"),
         ("<html/>", "../theirs.xml", 422, "theirs.xml: neither TEI, PAGE nor ALTO"),
         ("[" * 100_000, "theirs.json", 422, "not valid JSON"),
-        (b"x" * (MOST_TEXT + 1), None, 413, "a text may have at most 16 MiB"),
+        (b"x" * (MAX_TEXT_BYTES + 1), None, 413, "a text may have at most 16 MiB"),
     ],
 )
 def test_what_cannot_be_compared_is_explained(client, pages, content, name, status, error):

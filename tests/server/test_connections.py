@@ -122,7 +122,7 @@ def ask_without_end(client):
 @pytest.mark.parametrize("begin", [b"", b"GET / HT", HEAD, POST])
 def test_connections_that_wait_give_way_to_new_ones(port, monkeypatch, begin):
     """Those that wait for an answer do not: here the one that listens to events."""
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 8)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 8)
     with ExitStack() as all_of_them:
         events = all_of_them.enter_context(urlopen(f"http://127.0.0.1:{port}/api/events", timeout=30))
         assert events.readline() == b": hello\n"

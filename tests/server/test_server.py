@@ -221,15 +221,15 @@ def test_a_fault_of_the_server_is_told_without_what_is_inside(recognizer, monkey
 
 
 def test_who_sends_too_slowly_leaves_room_for_others(recognizer, monkeypatch):
-    monkeypatch.setattr(uploads, "MOST_SECONDS", 0.2)
-    monkeypatch.setattr(service, "MOST_REQUESTS", 1)
+    monkeypatch.setattr(uploads, "MAX_UPLOAD_SECONDS", 0.2)
+    monkeypatch.setattr(service, "MAX_REQUESTS", 1)
     with serving(recognizer) as ask:
         with socket.create_connection(("127.0.0.1", ask.port), timeout=60) as client, client.makefile("rb") as answer:
             client.sendall(b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf")
             head, _, content = answer.read().partition(b"\r\n\r\n")  # until the server hangs up
         assert head.startswith(b"HTTP/1.1 408 ")
         assert json.loads(content)["error"].startswith("the image did not arrive within 0.2 seconds")
-        monkeypatch.setattr(uploads, "MOST_SECONDS", 60)
+        monkeypatch.setattr(uploads, "MAX_UPLOAD_SECONDS", 60)
         assert ask("/line", line("abc"))[0] == 200
 
 
@@ -255,7 +255,7 @@ def test_a_book_is_one_document_a_list_or_an_archive(ask, monkeypatch):
     status, media, content = ask("/page?format=alto&name=book.tif", BOOK)
     assert (status, media) == (200, "application/zip")
     assert ZipFile(BytesIO(content)).namelist() == ["book_0001.alto.xml", "book_0002.alto.xml"]
-    monkeypatch.setattr(service, "MOST_PAGES", 1)
+    monkeypatch.setattr(service, "MAX_PAGES", 1)
     assert json.loads(ask("/page?format=txt&name=a.tif", BOOK)[2]) == {
         "error": "a.tif: has more than 1 pages; split it"
     }
@@ -365,7 +365,7 @@ def test_who_answers(ask):
     ],
 )
 def test_what_cannot_be_answered_is_explained(ask, monkeypatch, address, content, status, error):
-    monkeypatch.setattr(uploads, "MOST_BYTES", 2000)
+    monkeypatch.setattr(uploads, "MAX_BYTES", 2000)
     answer = ask(address, content)
     assert answer[0] == status and error in json.loads(answer[2])["error"]
     assert tempfile.gettempdir() not in json.loads(answer[2])["error"]
@@ -396,7 +396,7 @@ def test_a_page_is_not_read_as_a_line(ask):
 def test_too_many_requests_are_told_so_and_connections_alone_are_none(recognizer, monkeypatch):
     begun, go_on, read = Event(), Event(), recognizer.read_lines
     monkeypatch.setattr(recognizer, "read_lines", lambda lines: begun.set() or (go_on.wait() and read(lines)))
-    monkeypatch.setattr(service, "MOST_REQUESTS", 1)
+    monkeypatch.setattr(service, "MAX_REQUESTS", 1)
     with serving(recognizer) as ask, ThreadPoolExecutor(1) as people:
         first = people.submit(ask, "/line", line("abc"))
         begun.wait()
@@ -414,7 +414,7 @@ def test_all_requests_share_one_budget(recognizer, monkeypatch):
     """Encoded images count, and decoded ones; what was answered or has hung up counts no longer."""
     image, pixels = line("abc"), written("abc").size
     begun, go_on, _ = held_back(recognizer, monkeypatch)
-    monkeypatch.setattr(uploads, "MOST_TOGETHER", 2 * len(image) + pixels)
+    monkeypatch.setattr(uploads, "MAX_TOTAL_BYTES", 2 * len(image) + pixels)
     with serving(recognizer) as ask, ThreadPoolExecutor(1) as people:
         first = people.submit(ask, "/line", image)
         begun.wait()

@@ -9,7 +9,7 @@ import pytest
 from sharing_examples import CARD, RATES, complete
 
 from drethtr.base.errors import DataError
-from drethtr.evaluation.metrics import FEWEST
+from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import SHIPPED, load_model
 from drethtr.sharing.additions import read_additions, refuse_foreign, with_entries
@@ -127,7 +127,7 @@ def test_figures_of_few_pages_are_told_without_an_interval():
     assert figures_of(measured(drawn=5, **alone)) is not None
     assert figures_of(measured(cer_low=None)) is None
     assert figures_of(measured(cer=None, wer=None, **alone)) is not None, "without text"
-    assert ENOUGH["drawn"] == FEWEST
+    assert ENOUGH["drawn"] == MIN_PAGES
 
 
 def test_figures_are_those_of_their_maker(tiny_model):

@@ -9,7 +9,7 @@ import pytest
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.synthesis.corpus import (
     BLOCK_BYTES,
-    LONGEST_WORD,
+    MAX_WORD_LENGTH,
     Corpus,
     Wording,
     cut_line,
@@ -69,7 +69,7 @@ def test_short_words_are_not_hyphenated():
 
 def test_text_without_spaces_is_cut_anywhere(write_text):
     corpus = Corpus(files=(write_text("字" * 5000),), wording=PROSE)
-    assert {len(text) for text in draw_many(corpus)} <= set(range(PROSE.shortest, PROSE.longest + LONGEST_WORD + 1))
+    assert {len(text) for text in draw_many(corpus)} <= set(range(PROSE.shortest, PROSE.longest + MAX_WORD_LENGTH + 1))
     words = Corpus(files=(write_text("字" * 5000),), wording=replace(PROSE, words=1.0))
     assert {len(text) for text in draw_many(words)} == {PROSE.longest}
 

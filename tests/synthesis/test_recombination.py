@@ -12,7 +12,7 @@ from drethtr.base import config
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.lines.sample import Sample, fingerprint
 from drethtr.synthesis.recombination import (
-    MOST_WORDS,
+    MAX_WORDS,
     Recombination,
     Recombined,
     WordGap,
@@ -92,7 +92,7 @@ def test_no_more_words_keep_their_order_than_may():
     samples = [replace(sample, image=drawn(sample.text, 24 + n)) for n, sample in enumerate(on_page("p", texts))]
     supply = lines(samples, {fingerprint(sample): gaps_of(sample.text) for sample in samples})
     assert not any("a b c d e f g h i" in supply.sample(number, 0).text for number in range(100))
-    assert MOST_WORDS < 8
+    assert MAX_WORDS < 8
 
 
 def test_a_sample_depends_on_its_number_and_the_seed_only():

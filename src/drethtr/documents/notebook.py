@@ -17,8 +17,8 @@ from drethtr.base.errors import DataError
 from drethtr.documents.grades import SHADES, UNDERLINE, Grade
 from drethtr.documents.page import Box, Page, PageWord, Transcription
 
-MOST_LINES = 50
-MOST_PARTS = 400
+MAX_LINES = 50
+MAX_PARTS = 400
 """Most words of a line, counting the spaces between them."""
 
 LARGEST = (900, 60)
@@ -62,8 +62,8 @@ def cut(scan: Image.Image | None, box: Box | None) -> Callable[[], Image.Image] 
 def lines_html(lines: Sequence[ShownLine], title: str = "") -> str:
     """The first lines, and the number of further ones."""
     rows = [f"<div><small>{escape(title)}</small></div>"] * bool(title)
-    rows += map(line_html, lines[:MOST_LINES])
-    if (more := len(lines) - MOST_LINES) > 0:
+    rows += map(line_html, lines[:MAX_LINES])
+    if (more := len(lines) - MAX_LINES) > 0:
         rows.append(f"<div>… and {more:,} more lines</div>")
     return "".join(rows)
 
@@ -71,8 +71,8 @@ def lines_html(lines: Sequence[ShownLine], title: str = "") -> str:
 def line_html(line: ShownLine) -> str:
     """A line below its strip, with its flags."""
     parts = line.text.parts
-    words = "".join(escape(part) if word is None else word_html(word) for part, word in parts[:MOST_PARTS])
-    rest = " …" * (len(parts) > MOST_PARTS)
+    words = "".join(escape(part) if word is None else word_html(word) for part, word in parts[:MAX_PARTS])
+    rest = " …" * (len(parts) > MAX_PARTS)
     flags = "".join(f' <small style="color:#c25e00"><i>{escape(str(flag))}</i></small>' for flag in line.text.flags)
     return f'<div style="margin-bottom:0.6em">{strip_html(line)}<div>{words}{rest}{flags}</div></div>'
 

@@ -8,7 +8,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Points, box_around
 
 SEPARATORS = re.compile(r"[\s,;]+")
-LARGEST = 1_000_000
+MAX_COORDINATE = 1_000_000
 
 
 class PageScale(NamedTuple):
@@ -31,7 +31,7 @@ class PageScale(NamedTuple):
 
     def inside(self, x: float, y: float) -> tuple[int, int]:
         """A point in pixels, clipped to the page."""
-        right, bottom = self.width or LARGEST, self.height or LARGEST
+        right, bottom = self.width or MAX_COORDINATE, self.height or MAX_COORDINATE
         return min(max(round(x * self.scale), 0), right), min(max(round(y * self.scale), 0), bottom)
 
 
@@ -45,8 +45,8 @@ def number(text: str, name: str) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    if not abs(value) <= LARGEST:
-        raise DataError(f"{text[:60]!r} is not a number from -{LARGEST:,} to {LARGEST:,}", name)
+    if not abs(value) <= MAX_COORDINATE:
+        raise DataError(f"{text[:60]!r} is not a number from -{MAX_COORDINATE:,} to {MAX_COORDINATE:,}", name)
     return value
 
 

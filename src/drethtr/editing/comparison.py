@@ -19,7 +19,7 @@ from drethtr.recognition.support.evidence import ReadText
 from drethtr.recognition.support.verdict import TextCheck
 from drethtr.text.normalize import for_scoring
 
-MOST_PARTS, LONGEST_PART = 20, 300
+MAX_PARTS, MAX_PART_LENGTH = 20, 300
 """How many text parts on no line are returned, and how many characters of each."""
 
 
@@ -64,7 +64,7 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
             }
             for line in lines
         ],
-        "left": [part[:LONGEST_PART] for part in alignment.left[:MOST_PARTS]],
+        "left": [part[:MAX_PART_LENGTH] for part in alignment.left[:MAX_PARTS]],
     }
 
 

@@ -17,10 +17,10 @@ from drethtr.lines.write_parquet import png_of
 LEARN = "learn"
 """The kind of job, and the action that the history records of lines trained on."""
 
-FEWEST = 25
+MIN_CONFIRMED = 25
 """Minimum number of confirmed lines for learning."""
 
-FEWEST_TO_TRAIN = 20
+MIN_TO_TRAIN = 20
 """Minimum number of them to train on; `drethtr finetune` refuses fewer."""
 
 HELD_OUT = 0.2
@@ -69,11 +69,11 @@ def hold_out(workspace: Workspace, found: Sequence[tuple[str, str, Sample]]) -> 
         if any(change.action == LEARN for change in workspace.journal.of_line(page, line))
     }
     fresh = sorted((one for one in found if one[:2] not in learned), key=lambda one: chance(*one[:2]))
-    room = min(max(len(found) - FEWEST_TO_TRAIN, 0), round(HELD_OUT * len(found)))
+    room = min(max(len(found) - MIN_TO_TRAIN, 0), round(HELD_OUT * len(found)))
     held_out = fresh[:room]
     kept = {one[:2] for one in held_out}
     train = [one for one in found if one[:2] not in kept]
-    if len(train) < FEWEST_TO_TRAIN or not held_out:
+    if len(train) < MIN_TO_TRAIN or not held_out:
         raise DataError(
             f"of the confirmed lines {len(train)} can be learned from and {len(held_out)} measured on; "
             "confirm some more"

@@ -19,7 +19,7 @@ from typing import Any
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.exit_codes import NOTHING_BETTER
-from drethtr.editing.confirmed import FEWEST, LEARN, Confirmed, gather
+from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, Confirmed, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.reader import Reader
@@ -82,8 +82,10 @@ class Learner:
         """Why nothing can be learned from so many confirmed lines; None if it can."""
         if any(find_spec(package) is None for package in NEEDED):
             return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
-        if confirmed < FEWEST:
-            return f"{confirmed} lines are confirmed and {FEWEST} needed; confirm {FEWEST - confirmed} more"
+        if confirmed < MIN_CONFIRMED:
+            return (
+                f"{confirmed} lines are confirmed and {MIN_CONFIRMED} needed; confirm {MIN_CONFIRMED - confirmed} more"
+            )
         return None
 
     def learn(self, *, adapter: bool = False) -> Job:

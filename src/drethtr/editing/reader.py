@@ -37,7 +37,7 @@ from drethtr.recognition.recognizer import Recognizer
 READ = "read"
 """The kind of reading jobs."""
 
-MOST_ALTERNATIVES = 9
+MAX_ALTERNATIVES = 9
 """How many other texts of a line are offered."""
 
 MAX_PRIORITIZED = 20
@@ -283,12 +283,12 @@ class Reader:
         texts: list[dict[str, Any]] = [
             {"text": other.text, "score": round(other.score, 4)} for other in reading.alternatives
         ] or [{"text": reading.text, "score": None}]
-        return [other for other in texts if other["text"] != now["text"]][:MOST_ALTERNATIVES]
+        return [other for other in texts if other["text"] != now["text"]][:MAX_ALTERNATIVES]
 
 
 def with_alternatives(recognizer: Recognizer) -> Recognizer:
     """A recognizer that also returns alternatives; it shares the network."""
-    most = min(MOST_ALTERNATIVES, recognizer.strategy.most_alternatives)
+    most = min(MAX_ALTERNATIVES, recognizer.strategy.most_alternatives)
     return Recognizer(
         recognizer.model,
         recognizer.strategy,

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 THUMBNAIL = 240
 """Width in pixels."""
 
-HIGHEST_STRIP = 160
+MAX_STRIP_HEIGHT = 160
 """Largest height of the picture of a line, in pixels."""
 
 QUALITY = 85
@@ -212,11 +212,11 @@ def upright_jpeg(source: PageSource) -> bytes | None:
 
 
 def strip_picture(line: Line) -> bytes:
-    """A straightened line as JPEG, at most `HIGHEST_STRIP` pixels high."""
+    """A straightened line as JPEG, at most `MAX_STRIP_HEIGHT` pixels high."""
     image = Image.fromarray(line)
-    if image.height > HIGHEST_STRIP:
-        width = max(1, round(image.width * HIGHEST_STRIP / image.height))
-        image = image.resize((width, HIGHEST_STRIP), reducing_gap=2)
+    if image.height > MAX_STRIP_HEIGHT:
+        width = max(1, round(image.width * MAX_STRIP_HEIGHT / image.height))
+        image = image.resize((width, MAX_STRIP_HEIGHT), reducing_gap=2)
     return jpeg(image)
 
 

@@ -13,10 +13,10 @@ from drethtr.search.spelling import Spelling
 INDEX = "*.drethtr.sqlite"
 """Pattern of the file names of indexes; the first one is used."""
 
-LEAST = 0.02
+MIN_PROBABILITY = 0.02
 """Minimum probability of a hit in an index; the web page initially shows only those above a threshold of its own."""
 
-MOST_HITS = 1000
+MAX_HITS = 1000
 
 FOLDED = Spelling()
 
@@ -56,7 +56,7 @@ def search_index(workspace: Workspace, query: str, limit: int) -> list[Hit]:
         return []
     try:
         with open_index(path) as index:
-            return index.search(query, least=LEAST, limit=limit, rejected=True)
+            return index.search(query, least=MIN_PROBABILITY, limit=limit, rejected=True)
     except (ConfigError, DataError):
         return []
 
@@ -74,7 +74,7 @@ def judge(workspace: Workspace, query: str, page: str, line: str, *, stands: boo
         raise Missing("the folder has no index any more")
     place = (folder_page.source.path.resolve(), folder_page.source.number, line)
     with open_index(path) as index:
-        for hit in index.search(query, least=LEAST, limit=MOST_HITS, rejected=True):
+        for hit in index.search(query, least=MIN_PROBABILITY, limit=MAX_HITS, rejected=True):
             if (hit.page.resolve(), hit.number, hit.line) == place:
                 index.judge(hit, stands=stands)
                 return

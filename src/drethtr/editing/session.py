@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
-from drethtr.editing.confirmed import FEWEST
+from drethtr.editing.confirmed import MIN_CONFIRMED
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import Learner
 from drethtr.editing.reader import Reader
@@ -87,7 +87,7 @@ class Session:
             "pages": len(pages),
             "lines": {status: sum(summary.counts[status] for summary in readable) for status in Status},
             "ready": True,
-            "learn": {"confirmed": confirmed, "needed": FEWEST, "possible": why is None, "why": why},
+            "learn": {"confirmed": confirmed, "needed": MIN_CONFIRMED, "possible": why is None, "why": why},
             "formats": list(FORMATS),
             "jobs": [job.to_json() for job in self.jobs.newest_first()],
         }

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from drethtr.evaluation.alignment import AlignedPage
 from drethtr.evaluation.confidence import Booleans
-from drethtr.evaluation.metrics import DRAWS, FEWEST, drawn_sums, interval_95, rates_of
+from drethtr.evaluation.metrics import DRAWS, MIN_PAGES, drawn_sums, interval_95, rates_of
 from drethtr.evaluation.pools import pools_of
 from drethtr.evaluation.support_figures import PRECISION
 from drethtr.recognition.support.acceptance import acceptable
@@ -19,9 +19,9 @@ CONVENTION = (
     "The texts of the lines of a page are joined by spaces and aligned with its lines. Exact: share of the marked "
     "lines that get exactly their words; where lines are detected, on the one that covers the same area (IoU of 0.5 "
     "or more). In brackets the 95 % interval of a bootstrap over pages, widened for few pages; none for fewer than "
-    f"{FEWEST}. Accepted: {100 * WRONG_LINES:.0f} % of the lines get an error in their text before it is aligned; of "
-    f"the lines with text, those whose probabilities promise that {100 * PRECISION:.0f} % of them are right, decided "
-    "for each set. Precision: share of the accepted lines whose text is right."
+    f"{MIN_PAGES}. Accepted: {100 * WRONG_LINES:.0f} % of the lines get an error in their text before it is aligned; "
+    f"of the lines with text, those whose probabilities promise that {100 * PRECISION:.0f} % of them are right, "
+    "decided for each set. Precision: share of the accepted lines whose text is right."
 )
 
 
@@ -81,7 +81,7 @@ def figures_of(name: str, sets: Sequence[AlignedSet]) -> AlignmentFigures:
     pages = np.array([(page.exact.sum(), len(page.exact)) for some in sets for page in some.pages])
     accepted, right = (np.concatenate([getattr(some, part) for some in sets]) for part in ("accepted", "right"))
     exact, lines = pages.sum(0).tolist()
-    low, high = interval(pages) if len(pages) >= FEWEST else (None, None)
+    low, high = interval(pages) if len(pages) >= MIN_PAGES else (None, None)
     return AlignmentFigures(
         name,
         pages=len(pages),

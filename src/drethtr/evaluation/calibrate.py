@@ -22,7 +22,7 @@ from drethtr.base.errors import DataError
 from drethtr.evaluation.choose_strategy import Best, best_strategies
 from drethtr.evaluation.confidence import Booleans, Reliability, measure_trust, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
-from drethtr.evaluation.predict import FEWEST, Pair, learn
+from drethtr.evaluation.predict import MIN_SETS, Pair, learn
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
@@ -224,7 +224,7 @@ def held_out(
     Empty if there are too few collections.
     """
     names = {case.sample.set for case in cases if for_scoring(case.sample.text)}
-    if len(names) <= FEWEST:
+    if len(names) <= MIN_SETS:
         return ()
     others = {name: [case for case in cases if case.sample.set != name] for name in names}
     try:

@@ -16,7 +16,7 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import (
     DRAWS,
-    FEWEST,
+    MIN_PAGES,
     Counts,
     drawn_sums,
     interval_95,
@@ -71,7 +71,7 @@ class Difference:
     @property
     def sure(self) -> bool:
         """Whether there are enough pages for a meaningful interval."""
-        return self.drawn >= FEWEST
+        return self.drawn >= MIN_PAGES
 
     @property
     def verdict(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 
-from drethtr.evaluation.metrics import FEWEST, Counts, bootstrap, compare
+from drethtr.evaluation.metrics import MIN_PAGES, Counts, bootstrap, compare
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
@@ -21,7 +21,7 @@ CONVENTION = (
     "with at most one read line, the most similar pairs first, in any order; unmatched reference lines count as "
     "deleted, unmatched read lines as inserted. Found only: as Matched, without unmatched read lines, for references "
     "that omit part of the writing. CER: all edits / all reference characters, NFC, white space collapsed. In brackets "
-    f"the 95 % interval of a bootstrap over pages, widened for few pages; none for fewer than {FEWEST}."
+    f"the 95 % interval of a bootstrap over pages, widened for few pages; none for fewer than {MIN_PAGES}."
 )
 
 

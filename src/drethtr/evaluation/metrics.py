@@ -27,7 +27,7 @@ WORD_CONVENTION = (
     "(Annex 29), without those that are only punctuation (dinglehopper)."
 )
 
-FEWEST = 6
+MIN_PAGES = 6
 """Fewest pages for an interval: with five, B would be better on every page by chance in 6 % of cases."""
 
 DRAWS = 4000
@@ -84,7 +84,7 @@ class Rates:
     @property
     def sure(self) -> bool:
         """Whether there are enough pages for meaningful intervals."""
-        return self.drawn >= FEWEST
+        return self.drawn >= MIN_PAGES
 
 
 def score(references: Sequence[str], hypotheses: Sequence[str], words_of: Words = between_spaces) -> list[Counts]:

@@ -21,7 +21,7 @@ SURE = 0.7
 NEAR = 0.5
 """A reading closer than this to the text of another line shows where the text belongs."""
 
-SHORTEST = 5
+MIN_LENGTH = 5
 """Characters; shorter readings match too many texts."""
 
 AROUND = 10
@@ -54,7 +54,7 @@ def misaligned(
     suspects = []
     for sample, reading in zip(lines, read_lines(recognizer, lines, advance), strict=True):
         read = for_scoring(reading.text)
-        if len(read) < SHORTEST or apart(read, sample.text) < FAR:
+        if len(read) < MIN_LENGTH or apart(read, sample.text) < FAR:
             continue
         elsewhere = nearest(read, near(sample))
         if elsewhere is not None or reading.confidence >= SURE:

@@ -17,7 +17,7 @@ from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, Total
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.search.strategy import Strategy
 
-FEWEST = 3
+MIN_SETS = 3
 """Fewest sets for estimating how sets differ."""
 
 NEAR_ONE = 0.5
@@ -102,8 +102,8 @@ def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
     or similar. Every set has the same weight, however many lines it has, since the next collection will be another set.
     """
     sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
-    if len(sets) < FEWEST:
-        raise DataError(f"{of_sets(len(sets))}; at least {FEWEST} sets are needed to estimate how sets differ")
+    if len(sets) < MIN_SETS:
+        raise DataError(f"{of_sets(len(sets))}; at least {MIN_SETS} sets are needed to estimate how sets differ")
     doubts, factors = np.log([known(of_set).rate for of_set in sets]), np.log([known(s).factor for s in sets])
     apart = doubts - doubts.mean()
     power = float(np.clip(1 + apart @ factors / (apart @ apart + NEAR_ONE), *POWERS))
@@ -157,8 +157,8 @@ def check_sets(samples: Sequence[Sample]) -> None:
         DataError: if there are not.
     """
     sets = len(set(map(set_of, samples)))
-    if sets <= FEWEST:
-        raise DataError(f"{of_sets(sets)}; at least {FEWEST + 1} are needed to leave one out")
+    if sets <= MIN_SETS:
+        raise DataError(f"{of_sets(sets)}; at least {MIN_SETS + 1} are needed to leave one out")
 
 
 def of_sets(sets: int) -> str:

@@ -20,7 +20,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.limited import Answer, limited
 from drethtr.images import page_file
 from drethtr.images.line import Line
-from drethtr.images.page_file import MOST_PAGES
+from drethtr.images.page_file import MAX_PAGES
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class PageSource:
         return limited(self.name, function, self.path, self.frame, self.name)
 
 
-def open_pages(path: str | Path, most: int = MOST_PAGES) -> tuple[PageSource, ...]:
+def open_pages(path: str | Path, most: int = MAX_PAGES) -> tuple[PageSource, ...]:
     """The pages of an image file (one per TIFF frame that is not a thumbnail) or of a PDF.
 
     Raises:

@@ -18,7 +18,7 @@ from drethtr.images.line import MAX_PIXELS, decoding, gray_from_image, on_white,
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
 
-MOST_PAGES = 10_000
+MAX_PAGES = 10_000
 """Files with more pages are refused, because a few bytes can claim any number of pages."""
 
 PDF_DPI = 300

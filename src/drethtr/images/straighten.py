@@ -23,10 +23,10 @@ REACH = 0.97
 MARGIN = 0.12
 """Paper left and right of the writing, relative to the height."""
 
-LONGEST = 60_000
+MAX_SIDE = 60_000
 """Maximum columns of a strip; no page is wider."""
 
-LARGEST = 25_000_000
+MAX_PIXELS = 25_000_000
 """Maximum pixels of a strip; no line takes more of a page."""
 
 CORNERS = 1000
@@ -77,7 +77,7 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
         raise DataError("a line needs a baseline of at least two points and a polygon of at least three")
     places, downs = follow(path, outline)
     above, below = extent(outline, places, downs)
-    if len(places) * (above + below) > LARGEST:
+    if len(places) * (above + below) > MAX_PIXELS:
         raise DataError(f"a strip of {len(places):,} x {above + below:,} pixels is larger than any line")
     rows = np.arange(-above, below)[:, None] + 0.5
     x, y = (places[:, axis] + rows * downs[:, axis] for axis in (0, 1))
@@ -107,7 +107,7 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
     before, after = min(before, along[-1] + 4 * height), min(after, along[-1] + 4 * height)
     path = np.vstack((path[0] - first / np.hypot(*first) * before, path, path[-1] + last / np.hypot(*last) * after))
     along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
-    if along[-1] > LONGEST:
+    if along[-1] > MAX_SIDE:
         raise DataError(f"a baseline of {along[-1]:,.0f} pixels is longer than any page")
     number = max(2, round(along[-1]))
     at = (np.arange(number) + 0.5) * along[-1] / number

@@ -16,7 +16,7 @@ TEXTS = (".txt", ".txt.xz")
 SHARE = 0.3
 """Interpolation weight of the user's own texts."""
 
-MOST_BYTES = 16 << 20
+MAX_BYTES = 16 << 20
 """Largest text file, uncompressed."""
 
 
@@ -58,11 +58,11 @@ def lines_of(path: Path) -> list[str]:
     """
     try:
         with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except (OSError, lzma.LZMAError, EOFError) as error:
         raise DataError(f"cannot be read: {error}", path) from error
-    if len(content) > MOST_BYTES:
-        raise DataError(f"more than {MOST_BYTES >> 20} MB of text; add it to the model with drethtr language", path)
+    if len(content) > MAX_BYTES:
+        raise DataError(f"more than {MAX_BYTES >> 20} MB of text; add it to the model with drethtr language", path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

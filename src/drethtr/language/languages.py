@@ -19,7 +19,7 @@ Tokens = Sequence[int]
 ONLY = "all"
 """The name of n-grams of no particular language, as in models of drethtr 0.1."""
 
-MOST = 64
+MAX_LANGUAGES = 64
 """Most languages of a model."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
@@ -116,7 +116,7 @@ class Languages:
         Raises:
             CheckpointError: if they are invalid.
         """
-        if not isinstance(facts, Mapping) or len(facts) > MOST or not all(map(NAME.fullmatch, facts)):
+        if not isinstance(facts, Mapping) or len(facts) > MAX_LANGUAGES or not all(map(NAME.fullmatch, facts)):
             raise CheckpointError("its languages have invalid names, or are too many")
         return cls({name: NGrams.of_packed(size, own, packed.get(name)) for name, own in facts.items()})
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
-from drethtr.language.ngrams import LONGEST, STEP, NGrams, dtypes
+from drethtr.language.ngrams import MAX_ORDER, STEP, NGrams, dtypes
 
 Keys = NDArray[np.int64]
 Shares = NDArray[np.float64]
@@ -30,7 +30,7 @@ def check_order(order: int, size: int) -> None:
     Raises:
         ConfigError: if they do not.
     """
-    if not 1 <= order <= LONGEST or size > np.iinfo(np.int16).max or size**order >= 2**63:
+    if not 1 <= order <= MAX_ORDER or size > np.iinfo(np.int16).max or size**order >= 2**63:
         raise ConfigError(f"n-grams of {order} tokens are too long for a vocabulary of {size}; choose a lower order")
 
 

@@ -28,13 +28,13 @@ STEP = 1 / 16
 FAINTEST = -255 * STEP
 """The lowest log-probability, that of unseen tokens."""
 
-LONGEST = 10
+MAX_ORDER = 10
 """The highest order, which `compiled/texts.c` assumes as well."""
 
 REMEMBERED = 1 << 14
 """Cache size of `step`; an entry takes a few hundred bytes."""
 
-MOST_BYTES = 1 << 28
+MAX_BYTES = 1 << 28
 """Largest size of a model in memory."""
 
 State = tuple[int, ...]
@@ -179,7 +179,7 @@ class NGrams:
             ("children", "backoffs"), facts["contexts"]
         )
         expected = sum(lengths[name] * dtype.itemsize for name, dtype in dtypes(size).items())
-        if packed is None or packed.dtype != np.uint8 or not 0 < expected <= MOST_BYTES or min(lengths.values()) < 1:
+        if packed is None or packed.dtype != np.uint8 or not 0 < expected <= MAX_BYTES or min(lengths.values()) < 1:
             raise CheckpointError("its n-grams are missing, or too many")
         try:
             content = zlib.decompressobj().decompress(packed.tobytes(), expected + 1)
@@ -200,8 +200,8 @@ class NGrams:
         Raises:
             CheckpointError: if they are not a tree of n-grams.
         """
-        if not 1 <= order <= LONGEST:
-            raise CheckpointError(f"its n-grams have {order} tokens; supported are 1 to {LONGEST}")
+        if not 1 <= order <= MAX_ORDER:
+            raise CheckpointError(f"its n-grams have {order} tokens; supported are 1 to {MAX_ORDER}")
         for name, dtype in dtypes(size).items():
             if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != 1:
                 raise CheckpointError(f"its n-grams lack {name}")

@@ -19,7 +19,7 @@ FOOT = 0.7
 CORE_OF_PITCH = 0.33
 """The x-height, relative to the distance between baselines."""
 
-LARGEST_CORE = 1 / 40
+MAX_CORE = 1 / 40
 """The x-height of a single line, relative to the height of the page."""
 
 
@@ -116,7 +116,7 @@ def core_height(page: Line, baselines: Sequence[Floats]) -> float:
         below = (other - row for other, start, end in places[number + 1 :] if start < right and end > left)
         if (way := next((way for way in below if way > 4), None)) is not None:
             ways.append(way)
-    largest = max(4.0, page.shape[0] * LARGEST_CORE)
+    largest = max(4.0, page.shape[0] * MAX_CORE)
     if ways:
         return float(np.clip(CORE_OF_PITCH * np.median(ways), 2.0, 2 * largest))
     return ink_height(page, baselines[0], largest)

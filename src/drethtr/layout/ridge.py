@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 
-WIDEST_GAP = 7.0
+MAX_GAP = 7.0
 """Pieces farther apart than this many thicknesses belong to different lines."""
 
 SAFE_GAP = 1.5
@@ -108,7 +108,7 @@ def candidates(ridges: Sequence[Ridge], slope: float) -> list[tuple[float, int, 
     found = []
     lefts = np.array([ridge.left for ridge in ridges])
     for number, ridge in enumerate(ridges):
-        near = np.flatnonzero((lefts > ridge.left) & (lefts < ridge.right + WIDEST_GAP * 2 * ridge.thickness))
+        near = np.flatnonzero((lefts > ridge.left) & (lefts < ridge.right + MAX_GAP * 2 * ridge.thickness))
         for other in near.tolist():
             second = ridges[other]
             thickness = (ridge.thickness * second.thickness) ** 0.5
@@ -118,7 +118,7 @@ def candidates(ridges: Sequence[Ridge], slope: float) -> list[tuple[float, int, 
             drift = float(second.middle[0] - end - slope * max(0, second.left - ridge.right)) / thickness
             alike = max(ridge.thickness, second.thickness) < 3 * min(ridge.thickness, second.thickness)
             ahead = second.right > ridge.right
-            if alike and ahead and -1.5 < gap < WIDEST_GAP and abs(drift) < OFF_COURSE * (1 + 0.1 * max(gap, 0)):
+            if alike and ahead and -1.5 < gap < MAX_GAP and abs(drift) < OFF_COURSE * (1 + 0.1 * max(gap, 0)):
                 found.append((max(gap, 0.0) + abs(drift), number, other))
     return found
 

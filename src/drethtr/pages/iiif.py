@@ -11,7 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.document import Canvas
 from drethtr.documents.markup import MAX_BYTES, refuse_large
 from drethtr.documents.read import first_bytes
-from drethtr.images.page_file import MOST_PAGES
+from drethtr.images.page_file import MAX_PAGES
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
 Thing: TypeAlias = dict[str, Any]
@@ -44,8 +44,8 @@ def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
     """
     manifest = read_manifest(path)
     canvases = list(canvases_of(manifest))
-    if len(canvases) > MOST_PAGES:
-        raise DataError(f"has more than {MOST_PAGES:,} pages; split it", path)
+    if len(canvases) > MAX_PAGES:
+        raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)
     if not canvases:
         raise DataError(f"a IIIF file without pages{advice(manifest)}", path)
     pages = [page_of(path, canvas) for canvas in canvases]

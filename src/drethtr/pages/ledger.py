@@ -16,7 +16,7 @@ from drethtr.documents.read import first_bytes
 LEDGER = ".drethtr.jsonl"
 """The name of the file."""
 
-MOST_BYTES = 1 << 28
+MAX_BYTES = 1 << 28
 """Maximum size: a million rows."""
 
 
@@ -43,7 +43,7 @@ class Ledger:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / LEDGER
-        content = first_bytes(self.path, MOST_BYTES) if is_there(self.path) else b""
+        content = first_bytes(self.path, MAX_BYTES) if is_there(self.path) else b""
         self.torn = bool(content) and not content.endswith(b"\n")
         self.entries = dict(entries(content))
 

@@ -12,7 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
 from drethtr.documents.markup import MAX_BYTES, Element, parse
 from drethtr.documents.read import first_bytes
-from drethtr.images.page_file import MOST_PAGES
+from drethtr.images.page_file import MAX_PAGES
 from drethtr.pages.inputs import ROOT as DESCRIBING
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
@@ -87,8 +87,8 @@ def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
     found = [page for part in divisions if (page := page_of(path, [listed[id] for id in pointers(part, listed)]))]
     if not found:
         raise DataError("METS without pages: its physical structure lists no images", path)
-    if len(found) > MOST_PAGES:
-        raise DataError(f"has more than {MOST_PAGES:,} pages; split it", path)
+    if len(found) > MAX_PAGES:
+        raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)
     return tuple(replace(page, number=number, pages=len(found)) for number, page in enumerate(found, start=1))
 
 

@@ -11,7 +11,7 @@ from drethtr.images.line import Line
 CAPTION_PIXELS = 15
 MARGIN = 8
 WIDEST, HIGHEST = 1100, 300  # larger lines are scaled down
-MOST_LETTERS = 140  # per row of a caption
+MAX_LETTERS = 140  # per row of a caption
 # System fonts, since Pillow's own font has no accents.
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Helvetica.ttc")
 
@@ -52,7 +52,7 @@ def draw_cell(line: Line, caption: str, font: FreeTypeFont | ImageFont.ImageFont
 
 def shortened(row: str) -> str:
     """A row of a caption, truncated if it is too long."""
-    return row if len(row) <= MOST_LETTERS else row[: MOST_LETTERS - 1] + "…"
+    return row if len(row) <= MAX_LETTERS else row[: MAX_LETTERS - 1] + "…"
 
 
 def caption_font(pixels: int = CAPTION_PIXELS) -> FreeTypeFont | ImageFont.ImageFont:

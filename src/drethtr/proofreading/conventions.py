@@ -26,7 +26,7 @@ SOUNDS = (
 )
 """Replacements that unify older spellings, applied in order."""
 
-MOST_WORDS = 100
+MAX_WORDS = 100
 """Maximum words of each text in which `alike` looks for pairs."""
 
 CONJUNCTIONS = frozenset({"et", "and", "und", "e", "etc"})
@@ -105,7 +105,7 @@ def explained(text: str, read: str, allowed: Sequence[Convention]) -> bool:
 
 def alike(text: str, read: str, allowed: Sequence[Convention]) -> list[tuple[str, str]]:
     """Pairs of different words of two texts that conventions explain; an empty string is a missing word."""
-    words, others = (list(dict.fromkeys(one.split()))[:MOST_WORDS] for one in (text, read))
+    words, others = (list(dict.fromkeys(one.split()))[:MAX_WORDS] for one in (text, read))
     pairs = [(word, other) for word in words for other in others if word != other and explained(word, other, allowed)]
     if punctuation in allowed:
         pairs += [(word, "") for word in words if punctuation(word, "")]

@@ -32,14 +32,14 @@ SKIRT = 0.1
 """A token is dropped at a step where it is less likely than this share of its probability one step before or after,
 where it is kept."""
 
-MOST_LINE_BYTES = 580
+MAX_LINE_BYTES = 580
 """Maximum bytes per line, averaged over the page; beyond that, the least likely tokens are dropped."""
 
 HEAD = struct.Struct("<IIII")
 
-MOST_STEPS = (1 << 16) - 1
-MOST_TEXTS = 255
-MOST_GAP = MOST_COUNT = 15
+MAX_STEPS = (1 << 16) - 1
+MAX_TEXTS = 255
+MAX_GAP = MAX_COUNT = 15
 
 
 class Entries(NamedTuple):
@@ -207,7 +207,7 @@ def common_texts(lines: Sequence[Posteriors]) -> tuple[str, ...]:
         for text, mass in zip(line.texts, of_line.tolist(), strict=True):
             if text and mass and "\n" not in text:
                 masses[text] = masses.get(text, 0.0) + mass
-    return tuple(sorted(sorted(masses, key=lambda text: -masses[text])[:MOST_TEXTS]))
+    return tuple(sorted(sorted(masses, key=lambda text: -masses[text])[:MAX_TEXTS]))
 
 
 def known_entries(line: Posteriors, places: dict[str, int]) -> Entries:
@@ -222,7 +222,7 @@ def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:
     kept = [entries.where(~in_skirt(entries)) for entries in lines]
     chances = np.concatenate([entries.chances for entries in kept]) if kept else np.empty(0)
     steps = sum(len(np.unique(entries.numbers)) for entries in kept)
-    most = max((MOST_LINE_BYTES * len(lines) - steps) * 8 // bits, 0)
+    most = max((MAX_LINE_BYTES * len(lines) - steps) * 8 // bits, 0)
     if len(chances) > most:
         least = np.partition(chances, len(chances) - most - 1)[len(chances) - most - 1]
         kept = [entries.where(entries.chances > least) for entries in kept]
@@ -246,17 +246,17 @@ def in_skirt(entries: Entries) -> NDArray[np.bool_]:
 def pack_steps(entries: Entries) -> tuple[Bytes, Entries]:
     """Distances and counts of the steps of a line as bytes, and their entries."""
     numbers, firsts, counts = np.unique(entries.numbers, return_index=True, return_counts=True)
-    if len(counts) and counts.max() > MOST_COUNT:  # the likeliest of each step
+    if len(counts) and counts.max() > MAX_COUNT:  # the likeliest of each step
         order = np.lexsort((-entries.chances, entries.numbers))
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order)) - np.repeat(firsts, counts)
-        return pack_steps(entries.where(rank < MOST_COUNT))
+        return pack_steps(entries.where(rank < MAX_COUNT))
     gaps = np.diff(numbers, prepend=-1)
     # A long distance is bridged by steps without entries.
-    stops = (gaps - 1) // MOST_GAP
+    stops = (gaps - 1) // MAX_GAP
     between = np.repeat(np.arange(len(numbers)), stops)
-    gaps, counts = np.insert(gaps - stops * MOST_GAP, between, MOST_GAP), np.insert(counts, between, 0)
-    steps = (gaps << 4 | counts)[:MOST_STEPS]
+    gaps, counts = np.insert(gaps - stops * MAX_GAP, between, MAX_GAP), np.insert(counts, between, 0)
+    steps = (gaps << 4 | counts)[:MAX_STEPS]
     number = int((steps & 15).sum())
     numbers, tokens, chances = entries
     return steps.astype(np.uint8), Entries(numbers[:number], tokens[:number], chances[:number])

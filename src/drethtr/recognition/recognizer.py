@@ -35,7 +35,7 @@ from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
 from drethtr.recognition.search.names import name_of as strategy_name
 from drethtr.recognition.search.names import strategy_named
 from drethtr.recognition.search.strategies import default_strategy
-from drethtr.recognition.search.strategy import MOST_ALTERNATIVES, Strategy, check_strategy
+from drethtr.recognition.search.strategy import MAX_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import reading_of, stitch
 from drethtr.recognition.support.checker import WeighedText, weigh_lines
 from drethtr.recognition.support.default_fit import DEFAULT_FIT
@@ -105,8 +105,8 @@ class Recognizer:
             raise ConfigError(f"decoder must be a name such as 'joint', or a strategy such as CTC(), not {decoder!r}")
         if threads is not None and threads < 1:
             raise ConfigError(f"threads must be at least 1, not {threads}; leave it out for one per free processor")
-        if not 0 <= alternatives <= MOST_ALTERNATIVES:
-            raise ConfigError(f"alternatives must be 0 to {MOST_ALTERNATIVES}, not {alternatives}")
+        if not 0 <= alternatives <= MAX_ALTERNATIVES:
+            raise ConfigError(f"alternatives must be 0 to {MAX_ALTERNATIVES}, not {alternatives}")
         if not 0 <= doubtful <= 1:
             raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
         self.precision = precision_named(precision)

@@ -26,7 +26,7 @@ from drethtr.text.tokenizer import BOS, EOS, PAD
 LIMIT = 94
 """Most tokens of a text including its end: as released, the longest IAM line plus two, without the start."""
 
-LONGEST_LIMIT = 10_000
+MAX_LIMIT = 10_000
 """The highest limit, since a file could set any number."""
 
 
@@ -171,8 +171,8 @@ def check_limit(limit: int) -> None:
     Raises:
         ConfigError: naming the range.
     """
-    if not 1 <= limit <= LONGEST_LIMIT:
-        raise ConfigError(f"limit must be 1 to {LONGEST_LIMIT:,} tokens, including the end, not {limit}")
+    if not 1 <= limit <= MAX_LIMIT:
+        raise ConfigError(f"limit must be 1 to {MAX_LIMIT:,} tokens, including the end, not {limit}")
 
 
 NAMES["published"] = PublishedGreedy()

@@ -18,7 +18,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.search.pattern import ANY, STAR, Item, Pattern, WordPattern
 from drethtr.search.spelling import HYPHENS, Spelling, is_letter
 
-MOST_STATES = 4096
+MAX_STATES = 4096
 """Maximum states of an automaton; a pattern that needs more is refused."""
 
 OTHER, BOUNDARY, HYPHEN, BREAK = range(4)
@@ -163,7 +163,7 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     rows: list[list[int]] = []
     breaks: list[int] = []
     for state in order:  # which grows
-        if len(order) > MOST_STATES:
+        if len(order) > MAX_STATES:
             raise ConfigError(f"{pattern.text[:30]!r}… needs too many states; use fewer ? and *, or no ~ with them")
         rows.append([number_of(steps.after(state, kind), numbers, order) for kind in inside])
         behind = steps.after(state, BREAK)

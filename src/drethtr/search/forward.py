@@ -22,7 +22,7 @@ Step: TypeAlias = tuple[bool, NDArray[np.int64], Masses]
 FAINTEST = 1e-10
 """States with a lower probability are dropped."""
 
-LEAST = 1e-8
+MIN_PROBABILITY = 1e-8
 """Lines with a lower probability are not hits."""
 
 
@@ -49,7 +49,7 @@ def probabilities(pages: Sequence[PackedLines], automaton: Automaton) -> Masses:
             automaton.found,
             automaton.dead,
             FAINTEST,
-            LEAST,
+            MIN_PROBABILITY,
             found,
         )
     except ValueError as error:
@@ -70,7 +70,7 @@ def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: b
         ends[[automaton.found, automaton.dead]] = 0
         if number + 1 < len(steps) and ends.sum() > FAINTEST:
             found[number, 1] = at_end(steps[number + 1], after, ends, automaton)[automaton.found]
-    return np.where(found < LEAST, 0.0, found)
+    return np.where(found < MIN_PROBABILITY, 0.0, found)
 
 
 def at_end(line: list[Step], after: NDArray[np.int64], start: Masses, automaton: Automaton) -> Masses:

@@ -8,10 +8,10 @@ from drethtr.search.spelling import Spelling, is_letter, words_of
 
 ANY, STAR, NEARLY = "?", "*", "~"
 
-LONGEST = 100
+MAX_LETTERS = 100
 """Maximum letters of a pattern."""
 
-SHORTEST_NEARLY = 3
+MIN_NEARLY_LENGTH = 3
 """Minimum letters of a word with `~`."""
 
 Item: TypeAlias = str
@@ -62,14 +62,14 @@ def pattern_of(text: str, spelling: Spelling, *, plain: bool = False) -> Pattern
             for item in (character if character in (ANY, STAR) else letters_of(character, spelling))
         ]
         word = WordPattern(tuple(items), int(nearly))
-        if nearly and len(word.letters) < SHORTEST_NEARLY:
-            raise ConfigError(f"{part!r}: ~ needs a word of at least {SHORTEST_NEARLY} letters")
+        if nearly and len(word.letters) < MIN_NEARLY_LENGTH:
+            raise ConfigError(f"{part!r}: ~ needs a word of at least {MIN_NEARLY_LENGTH} letters")
         words.append(word)
     pattern = Pattern(text, tuple(words))
     if not words or not all(word.letters for word in words):
         raise ConfigError(f"{text[:60]!r} has no letters to search for; give at least one in each word")
-    if sum(len(word.items) for word in words) > LONGEST:
-        raise ConfigError(f"{text[:30]!r}… is too long; search for at most {LONGEST} letters at once")
+    if sum(len(word.items) for word in words) > MAX_LETTERS:
+        raise ConfigError(f"{text[:30]!r}… is too long; search for at most {MAX_LETTERS} letters at once")
     return pattern
 
 

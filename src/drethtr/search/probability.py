@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.recognition.logistic import Logistic, log_odds, sigmoid
-from drethtr.search.forward import LEAST
+from drethtr.search.forward import MIN_PROBABILITY
 from drethtr.search.records import CERTAIN, Verdict
 
 Floats = NDArray[np.float64]
@@ -154,7 +154,7 @@ def features(chances: Floats, letters: int, lines: CandidateLines) -> Floats:
     """
     sums = np.minimum(chances, 1)
     total, number = float(sums.sum()), lines.lines
-    known = np.clip(chances, LEAST, SUREST)
+    known = np.clip(chances, MIN_PROBABILITY, SUREST)
     every = np.ones(len(chances))
     return np.column_stack(
         [

@@ -10,10 +10,10 @@ from drethtr.base.errors import ConfigError
 from drethtr.search.pattern import Pattern, pattern_of
 from drethtr.search.spelling import Spelling, is_letter
 
-LONGEST = 1000
+MAX_LENGTH = 1000
 """Maximum characters of a query."""
 
-MOST_TERMS = 20
+MAX_TERMS = 20
 """Maximum words and phrases of a query."""
 
 PARTS = re.compile(r'(-?)["“”„«»]([^"“”„«»]*)["“”„«»]?|(\S+)')
@@ -50,8 +50,8 @@ def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # noqa: B008  #
     Raises:
         ConfigError: if it is empty, too long, has only excluded terms, or has a word that cannot be searched for.
     """
-    if len(text) > LONGEST:
-        raise ConfigError(f"the query has {len(text):,} characters; give at most {LONGEST:,}")
+    if len(text) > MAX_LENGTH:
+        raise ConfigError(f"the query has {len(text):,} characters; give at most {MAX_LENGTH:,}")
     groups: list[list[Term]] = []
     joins = False
     for minus, phrase, word in PARTS.findall(text):
@@ -67,8 +67,8 @@ def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # noqa: B008  #
             groups.append([term])
         joins = False
     query = Query(text, tuple(map(tuple, groups)), spelling)
-    if len(query.terms) > MOST_TERMS:
-        raise ConfigError(f"the query has {len(query.terms)} words and phrases; give at most {MOST_TERMS}")
+    if len(query.terms) > MAX_TERMS:
+        raise ConfigError(f"the query has {len(query.terms)} words and phrases; give at most {MAX_TERMS}")
     if not groups:
         raise ConfigError(f"{text[:60]!r} has no letters to search for")
     if not any(all(term.wanted for term in group) for group in query.groups):

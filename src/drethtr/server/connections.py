@@ -8,13 +8,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEAD_SECONDS = 20.0
 """Seconds for sending the headers of a request, or the rest of a body after its response.
 
-Bodies have `uploads.MOST_SECONDS`, idle connections uvicorn's own limit.
+Bodies have `uploads.MAX_UPLOAD_SECONDS`, idle connections uvicorn's own limit.
 """
 
 ANSWER_SECONDS = 60.0
 """Seconds for which a client may stop receiving a response."""
 
-MOST_CONNECTIONS = 512
+MAX_CONNECTIONS = 512
 """Beyond this number, each new connection replaces one that waits for its client."""
 
 
@@ -27,7 +27,7 @@ class TimedConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.watch()
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > MAX_CONNECTIONS:
             self.make_room()
 
     def data_received(self, data: bytes) -> None:

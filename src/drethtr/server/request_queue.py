@@ -16,7 +16,7 @@ from drethtr.recognition.recognizer import Recognizer
 
 Result = TypeVar("Result")
 
-MOST_LINES = 64
+MAX_LINES = 64
 """Most lines that are read together, if memory has room for them."""
 
 
@@ -51,7 +51,7 @@ class RequestQueue:
     async def read_waiting(self) -> None:
         """Read the lines that have waited longest."""
         waiting = [(answer, line) for answer, line in self.waiting if not answer.done()]
-        taken = next(in_groups(waiting, MOST_LINES), [])
+        taken = next(in_groups(waiting, MAX_LINES), [])
         self.waiting = waiting[len(taken) :]
         try:
             if not await self.read_together(taken):

@@ -12,7 +12,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.search.index import Hit, open_index
 from drethtr.server.uploads import parameters_of
 
-MOST_HITS = 1000
+MAX_HITS = 1000
 """How many hits a search may ask for."""
 
 
@@ -26,8 +26,8 @@ class SearchService:
         """`GET /search?q=mill&min=0.1&limit=50&strict=1&pages=1`: hits, as `drethtr search --json` prints them."""
         asked = parameters_of(request, "q", "min", "limit", "strict", "pages")
         least, limit = number_in(asked, "min", 0.1), number_in(asked, "limit", 50)
-        if not 1 <= limit <= MOST_HITS:
-            raise ConfigError(f"limit is 1 to {MOST_HITS}, not {limit:g}")
+        if not 1 <= limit <= MAX_HITS:
+            raise ConfigError(f"limit is 1 to {MAX_HITS}, not {limit:g}")
         strict, pages = (asked.get(name, "0") not in ("0", "", "false") for name in ("strict", "pages"))
         hits = await asyncio.to_thread(self.hits, asked.get("q", ""), strict, pages, least, int(limit))
         return JSONResponse([hit.to_json() for hit in hits])

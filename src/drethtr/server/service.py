@@ -33,10 +33,10 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.request_queue import RequestQueue
 from drethtr.server.uploads import Budget, Share, Upload, parameters_of, uploads_of
 
-MOST_REQUESTS = 64
+MAX_REQUESTS = 64
 """How many requests with an image may be in progress; `GET /` is always answered."""
 
-MOST_PAGES = 20
+MAX_PAGES = 20
 """Pages of one request; `drethtr transcribe` reads longer books."""
 
 
@@ -77,8 +77,8 @@ class Service:
         Raises:
             HTTPException: if there are too many.
         """
-        if self.answering >= MOST_REQUESTS:
-            raise HTTPException(503, f"{MOST_REQUESTS} requests are waiting; try again later", {"Retry-After": "1"})
+        if self.answering >= MAX_REQUESTS:
+            raise HTTPException(503, f"{MAX_REQUESTS} requests are waiting; try again later", {"Retry-After": "1"})
         self.answering += 1
         try:
             with self.budget.share() as share:
@@ -162,9 +162,9 @@ class Service:
             DataError: if one cannot be read, or all have too many pages.
         """
         try:
-            originals = [Original(source) for path in paths for source in open_pages(path, MOST_PAGES)]
-            if len(originals) > MOST_PAGES:
-                raise DataError(f"the files have more than {MOST_PAGES:,} pages; send them in several requests")
+            originals = [Original(source) for path in paths for source in open_pages(path, MAX_PAGES)]
+            if len(originals) > MAX_PAGES:
+                raise DataError(f"the files have more than {MAX_PAGES:,} pages; send them in several requests")
             sheets = tuple(self.read_sheet(original) for original in originals)
             pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None
             document = Document(sheets, self.provenance, pdf)

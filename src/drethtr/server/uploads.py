@@ -17,19 +17,19 @@ from starlette.requests import Request
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Maximum size of an image or PDF."""
 
-MOST_TOGETHER = 256 << 20
+MAX_TOTAL_BYTES = 256 << 20
 """Maximum bytes of images in all requests together, decoded lines included."""
 
-MOST_FILES = 64
+MAX_FILES = 64
 """Maximum number of files in a form."""
 
-MOST_JSON = 1 << 20
+MAX_JSON_BYTES = 1 << 20
 """Maximum size of JSON."""
 
-MOST_SECONDS = 60.0
+MAX_UPLOAD_SECONDS = 60.0
 """Maximum seconds for an upload."""
 
 
@@ -75,7 +75,7 @@ class Share:
         Raises:
             HTTPException: if all requests together hold too many.
         """
-        if self.budget.held + size > MOST_TOGETHER:
+        if self.budget.held + size > MAX_TOTAL_BYTES:
             message = "this server holds too many images; send fewer at once, or try again later"
             raise HTTPException(503, message, {"Retry-After": "1"})
         self.held += size
@@ -99,7 +99,7 @@ async def uploads_of(request: Request, share: Share, name: str = "") -> list[Upl
     Raises:
         HTTPException: if there are none or too many, if they are too large or come too slowly, or the form is damaged.
     """
-    content = await read_body(request, "image", MOST_BYTES, share.add)
+    content = await read_body(request, "image", MAX_BYTES, share.add)
     if request.headers.get("content-type", "").startswith("multipart/"):
         found = await asyncio.to_thread(files_of_form, request.headers["content-type"], content)
     else:
@@ -122,8 +122,8 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
     found: list[Upload] = []
 
     def add(file: File) -> None:
-        if len(found) >= MOST_FILES:
-            raise HTTPException(413, f"a form may have at most {MOST_FILES} files")
+        if len(found) >= MAX_FILES:
+            raise HTTPException(413, f"a form may have at most {MAX_FILES} files")
         file.file_object.seek(0)
         name = (file.file_name or b"").decode("utf-8", "replace").replace("\\", "/")
         found.append(Upload(name.rpartition("/")[2], file.file_object.read()))
@@ -142,7 +142,7 @@ async def json_of(request: Request) -> dict[str, Any]:
     Raises:
         HTTPException: if it is too large, comes too slowly, or is no JSON object.
     """
-    content = await read_body(request, "request", MOST_JSON)
+    content = await read_body(request, "request", MAX_JSON_BYTES)
     if not content:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
@@ -165,14 +165,14 @@ async def read_body(request: Request, what: str, most: int, count: Callable[[int
     pieces, size = [], 0
     refuse_bytes(announced_length(request), what, most)
     try:
-        async with asyncio.timeout(MOST_SECONDS):
+        async with asyncio.timeout(MAX_UPLOAD_SECONDS):
             async for piece in request.stream():
                 pieces.append(piece)
                 size += len(piece)
                 refuse_bytes(size, what, most)
                 count(len(piece))
     except TimeoutError as error:
-        message = f"the {what} did not arrive within {MOST_SECONDS:g} seconds; try again, or send a smaller one"
+        message = f"the {what} did not arrive within {MAX_UPLOAD_SECONDS:g} seconds; try again, or send a smaller one"
         raise HTTPException(408, message, {"Connection": "close"}) from error
     return b"".join(pieces)
 

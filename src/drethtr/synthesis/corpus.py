@@ -19,10 +19,10 @@ from drethtr.synthesis.fragments import fragment
 
 KEPT_BYTES = 16 << 20  # of one file in memory; a longer file is sampled in blocks
 BLOCK_BYTES = 1 << 16
-LONGEST_LINE = BLOCK_BYTES + (1 << 10)  # longer lines are split into blocks
+MAX_LINE_BYTES = BLOCK_BYTES + (1 << 10)  # longer lines are split into blocks
 CONTINUATIONS = bytes(range(0x80, 0xC0))  # UTF-8 continuation bytes
 TRIES = 50
-LONGEST_WORD = 40
+MAX_WORD_LENGTH = 40
 """Text without a space for longer than this, as in scripts without spaces, is cut anywhere."""
 
 LANGUAGE_NAMES = {"eng": "en", "fra": "fr", "deu": "de", "en": "en", "fr": "fr", "de": "de"}
@@ -160,7 +160,7 @@ def end_of_word(paragraph: str, place: int) -> int:
     """The end of the word at a position, or the position itself if the end is too far away."""
     end = paragraph.find(" ", place)
     end = len(paragraph) if end < 0 else end
-    return end if end - place <= LONGEST_WORD else place
+    return end if end - place <= MAX_WORD_LENGTH else place
 
 
 def insert(text: str, piece: str, rng: np.random.Generator) -> str:
@@ -212,11 +212,11 @@ def read_blocks(file: Path) -> Iterator[bytes]:
 
 
 def read_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a file; one longer than `LONGEST_LINE` is split at spaces."""
+    """The lines of a file; one longer than `MAX_LINE_BYTES` is split at spaces."""
     rest = b""
-    while line := rest + stream.readline(LONGEST_LINE - len(rest)):
+    while line := rest + stream.readline(MAX_LINE_BYTES - len(rest)):
         rest = b""
-        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+        if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
             last = len(line.rstrip(CONTINUATIONS)) - 1  # start of the last character, which may be incomplete
             end = max(line.rfind(b" "), 0) or max(last, 0) or len(line)
             line, rest = line[:end] + b"\n", line[end:]

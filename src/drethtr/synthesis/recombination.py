@@ -23,12 +23,12 @@ from drethtr.lines.sources.parquet import open_parquet
 IMAGE, COLUMNS, CHARACTERS = FIELDS = ("image", "columns", "characters")
 """The columns of a gaps file: the fingerprint of an image, and the fields of each `WordGap` in it."""
 
-MOST_WORDS = 4
+MAX_WORDS = 4
 """Maximum number of consecutive words to keep together; more would be memorized again."""
 
-MOST_PIECES = 12
+MAX_PIECES = 12
 
-FEWEST_LINES = 3
+MIN_LINES = 3
 """Minimum lines by one hand on a page; with fewer, the same words repeat too often."""
 
 MARGIN = 0.125
@@ -99,14 +99,14 @@ class CuttableLine(NamedTuple):
     gaps: tuple[WordGap, ...]
 
     def some(self, rng: np.random.Generator) -> tuple[Line, str]:
-        """At most `MOST_WORDS` consecutive words, with an added margin at the ends of the line.
+        """At most `MAX_WORDS` consecutive words, with an added margin at the ends of the line.
 
         Raises:
             DataError: naming the sample, if its image cannot be read.
         """
         line = self.sample.line()
         edges = [WordGap(0, -1), *self.gaps, WordGap(line.shape[1], len(self.sample.text))]
-        count = min(int(rng.integers(1, MOST_WORDS + 1)), len(edges) - 1)
+        count = min(int(rng.integers(1, MAX_WORDS + 1)), len(edges) - 1)
         first = int(rng.integers(len(edges) - count))
         left, right = edges[first], edges[first + count]
         piece = line[:, left.column : right.column]
@@ -127,7 +127,7 @@ def recombine(sample: Sample, pool: Sequence[CuttableLine], rng: np.random.Gener
     pieces: list[Line] = []
     texts: list[str] = []
     length = 0.0
-    for _ in range(MOST_PIECES):
+    for _ in range(MAX_PIECES):
         piece, text = pool[int(rng.integers(len(pool)))].some(rng)
         if piece.size and text:
             pieces.append(piece)
@@ -198,7 +198,7 @@ class Recombination:
             of_line = gaps.get(fingerprint(sample))
             if of_line is not None and page_of(sample) and all(gap.is_of(sample.text) for gap in of_line):
                 found[page_of(sample), sample.hand][number] = CuttableLine(sample, of_line)
-        pages = [lines for lines in found.values() if len(lines) >= FEWEST_LINES]
+        pages = [lines for lines in found.values() if len(lines) >= MIN_LINES]
         numbers = {number: page for page, lines in enumerate(pages) for number in lines}
         return cls(share, tuple(tuple(lines.values()) for lines in pages), numbers)
 

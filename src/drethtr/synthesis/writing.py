@@ -21,7 +21,7 @@ from drethtr.synthesis.fonts import Face, mask_of, open_font
 Floats = NDArray[np.float64]
 Edges = list[tuple[float, float]]
 
-LARGEST_X_HEIGHT = 0.42  # of the picture's height; only faces without ascenders would exceed it
+MAX_X_HEIGHT = 0.42  # of the picture's height; only faces without ascenders would exceed it
 STEEPEST = 25.0  # degrees of slant added to the face's own
 BLUR = 1.1  # radius in pixels of the blur that thickens strokes
 BLUR_SPREAD = ((2 * BLUR + 1) ** 2 / 12) ** 0.5  # its standard deviation
@@ -100,7 +100,7 @@ class Writing(NamedTuple):
 def write(text: str, face: Face, pen: Pen, height: int, rng: np.random.Generator) -> Writing:
     """Write one or more words, separated by single spaces, `height` pixels high."""
     size = height * rng.uniform(0.7, 0.92) / (face.ascent + face.descent)
-    size = max(8, round(min(size, LARGEST_X_HEIGHT * height / face.x_height)))
+    size = max(8, round(min(size, MAX_X_HEIGHT * height / face.x_height)))
     font = open_font(face.path, size)
     layout = set_words(text, font, face, pen, rng)
     warp = draw_warp(layout, face, size, pen, height, rng)

@@ -6,7 +6,7 @@ from typing import Any
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import refuse_large
 from drethtr.documents.page import Page, PageFlag, PageWord, Points, Region, Review, TextLine, Transcription
-from drethtr.documents.points import LARGEST, PageScale, baseline_or_none, number, polygon_or_none
+from drethtr.documents.points import MAX_COORDINATE, PageScale, baseline_or_none, number, polygon_or_none
 from drethtr.documents.readers.parsed import file_name
 from drethtr.documents.writers.json import FORMAT
 
@@ -39,8 +39,8 @@ def read_json(data: bytes, name: str) -> Page:
 
 def size(content: Any) -> int:
     """The width or height of a page, in pixels."""
-    if not 0 <= content <= LARGEST:
-        raise DataError(f"the size of a page must be 0 to {LARGEST:,} pixels, not {str(content)[:60]}")
+    if not 0 <= content <= MAX_COORDINATE:
+        raise DataError(f"the size of a page must be 0 to {MAX_COORDINATE:,} pixels, not {str(content)[:60]}")
     return int(content)
 
 

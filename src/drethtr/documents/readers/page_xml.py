@@ -18,7 +18,7 @@ VERSIONS = ("2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15"
 NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{version}" for version in VERSIONS)
 
 CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^{}]*?index\s*:\s*(\d{1,9})")
-MOST_DIGITS = 9
+MAX_DIGITS = 9
 CUSTOM_UNCLEAR = re.compile(r"\bunclear\s*\{")
 CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^{}]*?review\s*:\s*(corrected|confirmed)\b")
 
@@ -151,6 +151,6 @@ def written(equivalent: Element) -> str:
 
 
 def int_or(text: str | None, default: int) -> int:
-    """Parse a whole number of at most `MOST_DIGITS` digits, or return the default."""
+    """Parse a whole number of at most `MAX_DIGITS` digits, or return the default."""
     digits = (text or "").strip()
-    return int(digits) if digits.isdecimal() and len(digits) <= MOST_DIGITS else default
+    return int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else default

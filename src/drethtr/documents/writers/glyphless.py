@@ -20,7 +20,7 @@ ADVANCE = 500
 BOX_HEIGHT = 500
 """Height of the glyph above the baseline: low, so that adjacent lines do not appear to overlap."""
 
-LARGEST_SECTION = 100
+MAX_SECTION = 100
 """Maximum number of entries in a section of a ToUnicode map."""
 
 VERSION = 0x00010000
@@ -75,7 +75,7 @@ class GlyphlessFont:
     def to_unicode(self) -> bytes:
         """The ToUnicode map from numbers to characters."""
         entries = [f"<{code:04X}> <{text.encode('utf-16-be').hex().upper()}>" for text, code in self.codes.items()]
-        sections = [entries[start : start + LARGEST_SECTION] for start in range(0, len(entries), LARGEST_SECTION)]
+        sections = [entries[start : start + MAX_SECTION] for start in range(0, len(entries), MAX_SECTION)]
         rows = [
             "/CIDInit /ProcSet findresource begin 12 dict begin begincmap",
             "/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def",

@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 POINTS_PER_INCH = 72
 USUAL_DPI = 300.0
-LOWEST_DPI, HIGHEST_DPI = 100, 2400
+MIN_DPI, MAX_DPI = 100, 2400
 """A resolution outside these limits is not real but some program's default, usually 72."""
 
-SHORTEST_SIDE, LONGEST_SIDE = 3.0, 14_400.0
+MIN_SIDE, MAX_SIDE = 3.0, 14_400.0
 """The smallest and largest pages of PDF 1.7, in points."""
 
-LARGEST_RATIO = 3
+MAX_RATIO = 3
 """Maximum ratio of horizontal and vertical resolution: a coarse fax has 204 and 98."""
 
 JPEG_QUALITY = 85
-LONGEST_JPEG = 65_500
+MAX_JPEG_SIDE = 65_500
 """Longest side in pixels that libjpeg can write."""
 
 OF_ANOTHER_TYPE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError)
@@ -147,7 +147,7 @@ def add_scan(pdf: "pikepdf.Pdf", sheet: Sheet) -> None:
 
 def page_side(pixels: int, dpi: float) -> float:
     """Width or height of a page in points, within the limits of PDF."""
-    return min(max(POINTS_PER_INCH * pixels / dpi, SHORTEST_SIDE), LONGEST_SIDE)
+    return min(max(POINTS_PER_INCH * pixels / dpi, MIN_SIDE), MAX_SIDE)
 
 
 def add_texts(pdf: "pikepdf.Pdf", contents: Iterable[Page]) -> None:
@@ -227,7 +227,7 @@ def encode(scan: Scan) -> Picture:
         return fax(image, dpi)
     if image.mode != "L":
         image = image.convert("RGB")
-    if max(image.size) > LONGEST_JPEG:
+    if max(image.size) > MAX_JPEG_SIDE:
         return Picture(zlib.compress(image.tobytes()), image_entries(image, "/FlateDecode"), dpi=dpi)
     file = io.BytesIO()
     image.save(file, "JPEG", quality=JPEG_QUALITY)
@@ -276,5 +276,5 @@ def image_entries(image: Image.Image, filter: str) -> dict[str, object]:
 def resolution(image: Image.Image) -> tuple[float, float]:
     """The horizontal and vertical resolution of an image, or the default if implausible; damaged tags may be NaN."""
     across, down = map(float, image.info.get("dpi", (0, 0)))
-    believable = LOWEST_DPI <= across <= HIGHEST_DPI and across / LARGEST_RATIO <= down <= across * LARGEST_RATIO
+    believable = MIN_DPI <= across <= MAX_DPI and across / MAX_RATIO <= down <= across * MAX_RATIO
     return (across, down) if believable else (USUAL_DPI, USUAL_DPI)

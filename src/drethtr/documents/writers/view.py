@@ -19,7 +19,7 @@ from drethtr.documents.page import Page, PageWord, TextLine
 from drethtr.documents.points import written
 
 TEMPLATE = Path(__file__).with_name("view.html")
-LONGEST_SIDE = 1800
+MAX_SIDE = 1800
 JPEG_QUALITY = 75
 
 
@@ -48,7 +48,7 @@ def write_view(document: Document) -> bytes:
 def small_jpeg(scan: Scan) -> bytes:
     """The scan as a JPEG, large enough for reading on a screen."""
     image = scan.load().convert("RGB")
-    image.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
+    image.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
     file = io.BytesIO()
     image.save(file, "JPEG", quality=JPEG_QUALITY)
     return file.getvalue()

@@ -25,13 +25,13 @@ FUZZY = "fuzzy"
 PLAUSIBLE = 0.03
 """Less probable pairs are left out: there are so many that they would dominate the fit, although no user sees them."""
 
-MOST_CASES = 300
+MAX_CASES = 300
 """Maximum plausible pairs of a set in one situation, so that all sets count alike; more are sampled."""
 
 ROUNDS = 2
 """Number of fits, each on the pairs that are plausible by the previous one."""
 
-FEWEST_SETS = 2
+MIN_SETS = 2
 DIGITS = 5
 
 Cases: TypeAlias = tuple[Floats, Booleans]
@@ -79,7 +79,7 @@ def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple
         DataError: if there are fewer than two sets.
     """
     sets = lines.by_set()
-    if len(sets) < FEWEST_SETS:
+    if len(sets) < MIN_SETS:
         raise DataError("fitting needs at least two sets, each judged by a fit on the others")
     others = {name: others_of(name, sets, crowd) for name in sets}
     material = {name: material_of(of_set, others[name], model) for name, of_set in sets.items()}
@@ -131,8 +131,8 @@ def plausible(cases: Cases, weights: Logistic, rng: np.random.Generator) -> Case
     """The cases that are plausible by some weights, or a sample of them."""
     known, right = cases
     places = np.flatnonzero(weights(known) > PLAUSIBLE)
-    if len(places) > MOST_CASES:
-        places = rng.permutation(places)[:MOST_CASES]
+    if len(places) > MAX_CASES:
+        places = rng.permutation(places)[:MAX_CASES]
     return known[places], right[places]
 
 

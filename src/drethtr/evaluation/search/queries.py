@@ -14,13 +14,13 @@ from drethtr.text.tokenizer import Tokenizer
 
 LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
 
-SHORTEST = 3
+MIN_LETTERS = 3
 """Minimum letters of a query."""
 
 BEGINNING = 3
 """Letters that a made-up word shares with a real one, so that it is of the same language."""
 
-LONGEST = 24
+MAX_LETTERS = 24
 """Maximum letters of a made-up word."""
 
 TRIES = 20
@@ -33,9 +33,9 @@ def queries_of(lines: LabeledLines, model: LanguageModel, seed: int = 0) -> list
     Raises:
         DataError: if there are no words.
     """
-    occurring = sorted({word for words in lines.truths for word in words if len(word) >= SHORTEST})
+    occurring = sorted({word for words in lines.truths for word in words if len(word) >= MIN_LETTERS})
     if not occurring:
-        raise DataError(f"none of {len(lines)} lines has a word of {SHORTEST} letters to search for")
+        raise DataError(f"none of {len(lines)} lines has a word of {MIN_LETTERS} letters to search for")
     return [*occurring, *made_up(occurring, {word for words in lines.truths for word in words}, model, seed)]
 
 
@@ -48,7 +48,7 @@ def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: i
     for word in words:
         for _ in range(TRIES):
             other = go_on(word[:BEGINNING], tokenizer, ngrams, rng)
-            if len(other) >= SHORTEST and other not in known and other not in found:
+            if len(other) >= MIN_LETTERS and other not in known and other not in found:
                 found[other] = None
                 break
     return list(found)
@@ -61,7 +61,7 @@ def go_on(beginning: str, tokenizer: Tokenizer, ngrams: NGrams, rng: np.random.G
         state = ngrams.after(state, token)
     letters = {token: text for token in range(tokenizer.size) if len(text := FOLDED.fold(tokenizer.decode([token])))}
     word = beginning
-    while len(word) < LONGEST:
+    while len(word) < MAX_LETTERS:
         chances = np.exp([ngrams.next(state, token) for token in letters])
         token = list(letters)[int(rng.choice(len(chances), p=chances / chances.sum()))]
         if not folded_words(letters[token]):

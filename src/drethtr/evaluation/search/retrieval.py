@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.evaluation.confidence import Booleans, Floats, bins_of, ece_by_chance, ece_of
-from drethtr.evaluation.metrics import FEWEST, interval_95
+from drethtr.evaluation.metrics import MIN_PAGES, interval_95
 
 DRAWS = 200
 """Bootstrap samples: few, as a ranking takes longer to evaluate than a sum of edits."""
@@ -25,7 +25,7 @@ CONVENTION = (
     "method does not find counting as missed. mAP, P@1, R@10: "
     "means over the queries that occur. R@p: highest recall at a precision of at least p, of all pairs. ECE: of the "
     f"hits of probability {SHOWN:g} and more; by chance: what it would be on average if these were perfect. In "
-    f"brackets the 95 % interval of a bootstrap over pages; none for fewer than {FEWEST}."
+    f"brackets the 95 % interval of a bootstrap over pages; none for fewer than {MIN_PAGES}."
 )
 
 
@@ -118,7 +118,7 @@ def curve(ranked: Booleans, scores: Floats, relevant: int) -> tuple[Floats, Floa
 def drawn(pages: NDArray[np.int64], seed: int = 0) -> list[Floats]:
     """The weights of lines in each of several bootstrap draws of pages; empty for too few pages."""
     number = int(pages.max()) + 1
-    if number < FEWEST:
+    if number < MIN_PAGES:
         return []
     rng = np.random.default_rng(seed)
     return [np.bincount(rng.integers(0, number, number), minlength=number)[pages].astype(float) for _ in range(DRAWS)]

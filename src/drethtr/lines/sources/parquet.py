@@ -26,7 +26,7 @@ WAYS = ("EIO", "ESTALE", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EBUSY", "ETIME
 NOT_NOW = frozenset(getattr(errno, name, 0) for name in WAYS)  # not all of them exist on every system
 """System errors that concern the connection or the system rather than the file."""
 
-LARGEST_IMAGE = 200_000_000
+MAX_IMAGE_BYTES = 200_000_000
 """Maximum bytes of an encoded image, since a URL may never end. Most lines have a few thousand."""
 
 
@@ -175,12 +175,12 @@ def image_at(place: str, key: str) -> bytes | Path:
     content = bytearray()
     try:
         with reaching(place), open_file(place) as stream:
-            while len(content) <= LARGEST_IMAGE and (more := stream.read(READ_AHEAD)):
+            while len(content) <= MAX_IMAGE_BYTES and (more := stream.read(READ_AHEAD)):
                 content += more
     except FileNotFoundError as error:
         raise DataError(f"image {place} does not exist", key) from error
     except OSError as error:
         raise OSError(f"{key}: image {place} cannot be read now: {error}") from error
-    if len(content) > LARGEST_IMAGE:
-        raise DataError(f"{place} has more than {LARGEST_IMAGE:,} bytes, too many for a line image", key)
+    if len(content) > MAX_IMAGE_BYTES:
+        raise DataError(f"{place} has more than {MAX_IMAGE_BYTES:,} bytes, too many for a line image", key)
     return bytes(content)

@@ -22,10 +22,10 @@ EARLIER = 3, 5
 FLOAT, INT8 = "float32", "int8"
 """Precisions that are calibrated separately."""
 
-LARGEST_MARGIN = 10.0
+MAX_MARGIN = 10.0
 """Margins are clipped here: a character e^10 times likelier than the next is as good as certain."""
 
-LARGEST_SURPRISE = 8.0
+MAX_SURPRISE = 8.0
 """Surprises are clipped here, in nats."""
 
 
@@ -87,7 +87,7 @@ def character_features(characters: Sequence[Character]) -> Floats:
     return np.column_stack(
         [
             log_odds(np.array([known.own for known in evidence])),
-            np.clip([known.margin for known in evidence], -LARGEST_MARGIN, LARGEST_MARGIN),
+            np.clip([known.margin for known in evidence], -MAX_MARGIN, MAX_MARGIN),
             agrees,
             entropy,
             np.tile(of_line, (len(evidence), 1)),
@@ -124,7 +124,7 @@ def word_features(characters: tuple[Character, ...]) -> Floats:
 
 def surprises(evidence: Sequence[Evidence]) -> Floats:
     """How unexpected each character is to the n-grams, (N,)."""
-    return np.minimum([known.surprise for known in evidence], LARGEST_SURPRISE)
+    return np.minimum([known.surprise for known in evidence], MAX_SURPRISE)
 
 
 def sums(values: Floats) -> Floats:

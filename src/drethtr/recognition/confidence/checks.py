@@ -20,7 +20,7 @@ from drethtr.recognition.confidence.ink import Mask
 from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.reading import Character, Flag
 
-LONGEST_UNIT = 20
+MAX_UNIT_LENGTH = 20
 """Characters of the longest text whose repetition is detected."""
 
 
@@ -98,7 +98,7 @@ class Repetition(Check):
     @property
     def pattern(self) -> str:
         """Enough repetitions of units of every length, shortest first: a run too short must not hide a longer one."""
-        least = {size: max(self.times, ceil(self.shortest / size)) for size in range(1, LONGEST_UNIT + 1)}
+        least = {size: max(self.times, ceil(self.shortest / size)) for size in range(1, MAX_UNIT_LENGTH + 1)}
         return "|".join(rf"(.{{{size}}})\{size}{{{times - 1},}}" for size, times in least.items())
 
 

@@ -26,7 +26,7 @@ SMALLEST = {1: 12.7062, 2: 4.30265}
 LARGEST = 1e6
 """Largest parameter that makes sense: learned ones are about 1, or some hundreds if texts are wrong."""
 
-MOST_POWER = 10.0
+MAX_POWER = 10.0
 
 
 class TotalDoubt(NamedTuple):
@@ -78,8 +78,8 @@ class ErrorRate:
                 f"an error rate has a factor above 0, spread and noise from 0 on, none above {LARGEST:g}, not {learned}"
             )
 
-        if not 0.1 <= self.power <= MOST_POWER:
-            raise ConfigError(f"an error rate has a power from 0.1 to {MOST_POWER:g}, not {self.power}")
+        if not 0.1 <= self.power <= MAX_POWER:
+            raise ConfigError(f"an error rate has a power from 0.1 to {MAX_POWER:g}, not {self.power}")
 
     def __call__(self, read: TotalDoubt) -> Expected:
         """The expected error rate of some lines; 0 to 1 if nothing was read.

@@ -9,7 +9,7 @@ from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.network import ImageMemory, Network
 from drethtr.recognition.search.decoded import CTCScores, Decoded
 
-MOST_ALTERNATIVES = 99
+MAX_ALTERNATIVES = 99
 
 
 class View(NamedTuple):
@@ -44,7 +44,7 @@ class Strategy(ABC):
     @property
     def most_alternatives(self) -> int:
         """The largest number of alternatives it can give."""
-        return MOST_ALTERNATIVES
+        return MAX_ALTERNATIVES
 
     def completed_by(self, best: "Strategy | None") -> "Strategy":
         """The strategy, with weights that are left open taken from the model's best strategy."""

@@ -12,10 +12,10 @@ from drethtr.documents.running_text import running_text
 from drethtr.editing.comparison import compare
 from drethtr.editing.session import Session
 from drethtr.proofreading.conventions import conventions_named
-from drethtr.server.editor.values import LONGEST_NAME, page_of
+from drethtr.server.editor.values import MAX_NAME_LENGTH, page_of
 from drethtr.server.uploads import parameters_of, read_body
 
-MOST_TEXT = 16 << 20
+MAX_TEXT_BYTES = 16 << 20
 """Maximum bytes of a text."""
 
 PASTED = "text.txt"
@@ -36,10 +36,10 @@ class TextComparison:
     async def compare_page(self, request: Request) -> Response:
         """`POST /api/pages/{page}/compare?name=theirs.md&allow=spelling`: a page beside a text, the bytes of a file."""
         asked = parameters_of(request, "name", "allow")
-        name = Path(asked.get("name", PASTED)[-LONGEST_NAME:]).name or PASTED
+        name = Path(asked.get("name", PASTED)[-MAX_NAME_LENGTH:]).name or PASTED
         allowed = conventions_named(asked.get("allow", ""))
         page = self.workspace.folder_page(page_of(request))
-        content = await read_body(request, "text", MOST_TEXT)
+        content = await read_body(request, "text", MAX_TEXT_BYTES)
 
         def work() -> dict[str, Any]:
             return compare(self.reader, page.id, running_text(content, Path(name)), name, allowed)

@@ -13,16 +13,16 @@ from starlette.routing import BaseRoute, Route
 from drethtr.base.errors import ConfigError
 from drethtr.editing.characters import special_characters
 from drethtr.editing.export import export
-from drethtr.editing.search import MOST_HITS, judge, search
+from drethtr.editing.search import MAX_HITS, judge, search
 from drethtr.editing.session import Session
 from drethtr.editing.workspace import Event, Workspace
-from drethtr.server.editor.values import LONGEST_TEXT, page_of, refuse_unknown, text_of
+from drethtr.server.editor.values import MAX_TEXT_LENGTH, page_of, refuse_unknown, text_of
 from drethtr.server.uploads import json_of, parameters_of
 
 BEAT = 15.0
 """Seconds between comments that keep an idle event stream open."""
 
-MOST_EVENTS = 1000
+MAX_EVENTS = 1000
 """Maximum events in the queue of a slow client."""
 
 
@@ -62,16 +62,16 @@ class Folder:
         """`GET /api/search?q=haus&limit=100`: lines with these words."""
         asked = parameters_of(request, "q", "limit")
         limit = asked.get("limit", "100")
-        if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:6]) <= MOST_HITS):
-            raise ConfigError(f"limit must be a number from 1 to {MOST_HITS:,}, not {limit[:60]!r}")
-        query = asked.get("q", "")[:LONGEST_TEXT]
+        if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:6]) <= MAX_HITS):
+            raise ConfigError(f"limit must be a number from 1 to {MAX_HITS:,}, not {limit[:60]!r}")
+        query = asked.get("q", "")[:MAX_TEXT_LENGTH]
         return JSONResponse(await asyncio.to_thread(search, self.workspace, query, int(limit)))
 
     async def judge_hit(self, request: Request) -> Response:
         """`POST /api/search/judge`: say whether words stand on a line that the index has found."""
         body = await json_of(request)
         refuse_unknown(body, "q", "page", "line", "stands")
-        query, page, line = (text_of(body, name, LONGEST_TEXT) for name in ("q", "page", "line"))
+        query, page, line = (text_of(body, name, MAX_TEXT_LENGTH) for name in ("q", "page", "line"))
         stands = body.get("stands")
         if query is None or page is None or line is None or not isinstance(stands, bool):
             raise ConfigError('say what stands where, as {"q": "haus", "page": "…", "line": "r1l3", "stands": true}')
@@ -102,7 +102,7 @@ class Folder:
 
 async def stream_events(workspace: Workspace, request: Request) -> AsyncIterator[str]:
     """Server-sent events until the client disconnects; when its queue is full, events are dropped."""
-    loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event](MOST_EVENTS)
+    loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event](MAX_EVENTS)
 
     def put(event: Event) -> None:
         if not queue.full():

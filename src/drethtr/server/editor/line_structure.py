@@ -18,8 +18,8 @@ from drethtr.editing.page_files import OpenPage
 from drethtr.editing.session import Session
 from drethtr.server.editor.values import (
     LINE,
-    LONGEST_NAME,
-    LONGEST_TEXT,
+    MAX_NAME_LENGTH,
+    MAX_TEXT_LENGTH,
     is_point,
     line_of,
     page_of,
@@ -55,7 +55,7 @@ class LineStructure:
         baseline, polygon = points_of(body, "baseline", 2), points_of(body, "polygon", 3)
         if baseline is None and polygon is None:
             raise ConfigError("a new line needs a baseline, as [[12, 40], [380, 42]]")
-        after = text_of(body, "after", LONGEST_NAME)
+        after = text_of(body, "after", MAX_NAME_LENGTH)
 
         def work(page: FolderPage, opened: OpenPage) -> Changed:
             drawn = TextLine("", polygon, baseline)
@@ -79,7 +79,7 @@ class LineStructure:
         if not is_point([body.get("x"), body.get("y")]):
             raise ConfigError('a line is split at a point, as {"x": 812, "y": 640}')
         point, offset = (round(body["x"]), round(body["y"])), body.get("offset")
-        if offset is not None and not (isinstance(offset, int) and 0 <= offset <= LONGEST_TEXT):
+        if offset is not None and not (isinstance(offset, int) and 0 <= offset <= MAX_TEXT_LENGTH):
             raise ConfigError("offset must be a number of characters of the text")
 
         def work(page: FolderPage, opened: OpenPage) -> Changed:
@@ -91,7 +91,7 @@ class LineStructure:
         """`POST /api/pages/{page}/lines/{line}/merge`: join two pieces of a line."""
         line, revision, body = line_of(request), revision_of(request), await json_of(request)
         refuse_unknown(body, "with", "revision", "who")
-        other, its_revision = text_of(body, "with", LONGEST_TEXT), text_of(body, "revision", LONGEST_NAME)
+        other, its_revision = text_of(body, "with", MAX_TEXT_LENGTH), text_of(body, "revision", MAX_NAME_LENGTH)
         if other is None or its_revision is None:
             raise ConfigError('name the other line and its revision, as {"with": "r1l3", "revision": "…"}')
 
@@ -105,7 +105,7 @@ class LineStructure:
         """`POST /api/pages/{page}/lines/{line}/move`: move a line after another one, or to the beginning."""
         line, revision, body = line_of(request), revision_of(request), await json_of(request)
         refuse_unknown(body, "after", "who")
-        after = text_of(body, "after", LONGEST_TEXT)
+        after = text_of(body, "after", MAX_TEXT_LENGTH)
         return await self.change_response(
             request, lambda page, opened: changes.move_line(opened.file, line, after, page.id), {line: revision}, body
         )
@@ -118,7 +118,7 @@ class LineStructure:
         body: Mapping[str, Any],
     ) -> Response:
         """Change the lines of a page, read new ones, and respond with the page."""
-        page, who = page_of(request), text_of(body, "who", LONGEST_NAME) or ""
+        page, who = page_of(request), text_of(body, "who", MAX_NAME_LENGTH) or ""
         done = await asyncio.to_thread(self.workspace.change, page, work, revisions, who)
         self.reader.read_urgently(page, done.lines)
         content = await asyncio.to_thread(self.workspace.page, page)

@@ -11,8 +11,8 @@ from drethtr.editing.changes import LineEdit
 from drethtr.editing.session import Session
 from drethtr.server.editor.values import (
     LINE,
-    LONGEST_NAME,
-    LONGEST_TEXT,
+    MAX_NAME_LENGTH,
+    MAX_TEXT_LENGTH,
     line_of,
     page_of,
     points_of,
@@ -53,12 +53,12 @@ class Lines:
         revision, body = revision_of(request), await json_of(request)
         refuse_unknown(body, "text", "status", "baseline", "polygon", "who")
         edit = LineEdit(
-            text_of(body, "text", LONGEST_TEXT),
+            text_of(body, "text", MAX_TEXT_LENGTH),
             review_of(body),
             points_of(body, "baseline", 2),
             points_of(body, "polygon", 3),
         )
-        who = text_of(body, "who", LONGEST_NAME) or ""
+        who = text_of(body, "who", MAX_NAME_LENGTH) or ""
         line = await asyncio.to_thread(
             self.workspace.edit_line, page_of(request), line_of(request), revision, edit, who
         )

@@ -12,7 +12,7 @@ from drethtr.editing.session import Session
 from drethtr.editing.status import Status
 from drethtr.server.editor.values import page_of
 
-WIDEST = 10_000
+MAX_WIDTH = 10_000
 
 
 class Pages:
@@ -51,8 +51,8 @@ class Pages:
     async def image(self, request: Request) -> Response:
         """`GET /api/pages/{page}/image.jpg?width=1200`: the scan, as it is or smaller."""
         width = request.query_params.get("width")
-        if width is not None and not (width.isascii() and width.isdecimal() and 1 <= int(width[:6]) <= WIDEST):
-            raise ConfigError(f"width must be a number of pixels from 1 to {WIDEST:,}, not {width[:60]!r}")
+        if width is not None and not (width.isascii() and width.isdecimal() and 1 <= int(width[:6]) <= MAX_WIDTH):
+            raise ConfigError(f"width must be a number of pixels from 1 to {MAX_WIDTH:,}, not {width[:60]!r}")
         return await self.picture(request, None if width is None else int(width))
 
     async def picture(self, request: Request, width: int | None) -> Response:

@@ -12,10 +12,10 @@ from drethtr.documents.page import Points, Review
 LINE = "/api/pages/{page}/lines/{line:path}"
 """The path of a line; its id may contain slashes."""
 
-LONGEST_TEXT = 10_000
-LONGEST_NAME = 80
-MOST_POINTS = 1000
-FARTHEST = 1_000_000
+MAX_TEXT_LENGTH = 10_000
+MAX_NAME_LENGTH = 80
+MAX_POINTS = 1000
+MAX_COORDINATE = 1_000_000
 
 
 def page_of(request: Request) -> str:
@@ -89,8 +89,8 @@ def points_of(body: Mapping[str, Any], name: str, least: int) -> Points | None:
     points = body.get(name)
     if points is None:
         return None
-    if not isinstance(points, list) or not least <= len(points) <= MOST_POINTS or not all(map(is_point, points)):
-        raise ConfigError(f"{name} must be {least} to {MOST_POINTS:,} points, as [[12, 40], [380, 42]]")
+    if not isinstance(points, list) or not least <= len(points) <= MAX_POINTS or not all(map(is_point, points)):
+        raise ConfigError(f"{name} must be {least} to {MAX_POINTS:,} points, as [[12, 40], [380, 42]]")
     return tuple((round(x), round(y)) for x, y in points)
 
 
@@ -101,4 +101,4 @@ def is_point(value: object) -> bool:
 
 def is_coordinate(value: object) -> bool:
     """Whether a value of a request is a coordinate."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= FARTHEST
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MAX_COORDINATE
