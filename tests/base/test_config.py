@@ -93,6 +93,12 @@ def read(tmp_path, text, *overrides):
     return load(House, file, overrides)
 
 
+def test_another_kind_loses_the_settings_of_the_former_one(tmp_path):
+    text = 'street = "Gasse"\n[guest]\nkind = "Dog"\nname = "Ino"\nweight = 2\n'
+    assert read(tmp_path, text, "guest.lives=3", "guest.kind=Cat").guest == Cat(lives=3)
+    assert read(tmp_path, text, "guest.kind=Dog").guest == Dog(name="Ino", weight=2)
+
+
 def test_toml_with_overrides(tmp_path):
     house = read(
         tmp_path,

@@ -31,8 +31,7 @@ def load(kind: type[Config], path: Path, overrides: Sequence[str] = ()) -> Confi
         ConfigError: naming the file and what is wrong in it.
     """
     data = read_toml(path)
-    for override in overrides:
-        set_value(data, override)
+    set_values(data, overrides)
     try:
         return from_dict(kind, data)
     except ConfigError as error:
@@ -58,8 +57,20 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"not valid TOML: {error}", path) from error
 
 
+def set_values(data: dict[str, Any], overrides: Sequence[str]) -> None:
+    """Set values in nested tables, each given as `dotted.name=value`; in a list, `0` is the first item.
+
+    Kinds are set first: a table that becomes one of another kind loses the settings of its former kind.
+
+    Raises:
+        ConfigError: naming the override that does not fit.
+    """
+    for override in sorted(overrides, key=lambda override: not override.partition("=")[0].strip().endswith(".kind")):
+        set_value(data, override)
+
+
 def set_value(data: dict[str, Any], override: str) -> None:
-    """Set one `dotted.name=value` in nested tables; in a list, `0` is the first item."""
+    """Set one value, see `set_values`."""
     name, equals, value = (part.strip() for part in override.partition("="))
     if not equals:
         raise ConfigError(f"--set {override}: expected dotted.name=value")
@@ -74,11 +85,14 @@ def set_value(data: dict[str, Any], override: str) -> None:
             raise ConfigError(f"--set {override}: {parent!r} {error}") from error
         parent = part
     try:
-        place[key] = tomllib.loads(f"value = {value}")["value"]
+        new = tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
-        place[key] = value  # a bare word is treated as a string
+        new = value  # a bare word is treated as a string
     except RecursionError as error:
         raise ConfigError(f"--set {name}: its value is nested too deeply") from error
+    if key == "kind" and place.get(key, new) != new:
+        place.clear()
+    place[key] = new
 
 
 def key_in(place: Any, name: str) -> str | int:

@@ -43,7 +43,7 @@ def language(
     ] = None,
     size: Annotated[
         int,
-        typer.Option(metavar="N", min=1, help="Number of n-grams to keep, not counting prefixes; about 4 bytes each."),
+        typer.Option(metavar="N", min=1, help="Number of n-grams to keep, not counting prefixes; about 2 bytes each."),
     ] = 700_000,
     output: OutputModel = None,
     seed: Seed = 0,

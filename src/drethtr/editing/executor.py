@@ -4,8 +4,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from threading import Condition, Thread, current_thread
+from traceback import print_exception
 from typing import Any, ParamSpec, TypeVar
 
+from drethtr.base.errors import DrethtrError
+from drethtr.editing.jobs import Cancelled
 from drethtr.images.line import Line
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -37,8 +40,10 @@ class PriorityExecutor(Executor):
         return self.queue(self.urgent, lambda: fn(*args, **kwargs))
 
     def submit_background(self, work: Callable[[], Result]) -> "Future[Result]":
-        """Queue work that runs when nothing is urgent."""
-        return self.queue(self.background, work)
+        """Queue work that runs when nothing is urgent; a bug in it is printed, since nobody may wait for its end."""
+        future = self.queue(self.background, work)
+        future.add_done_callback(print_bug)
+        return future
 
     def queue(self, queue: deque[Work], work: Callable[[], Result]) -> "Future[Result]":
         """Add work to a queue."""
@@ -84,6 +89,13 @@ class PriorityExecutor(Executor):
             future.cancel()
         if wait and current_thread() is not self.thread:
             self.thread.join()
+
+
+def print_bug(future: "Future[Any]") -> None:
+    """Print the traceback of an error that is neither expected nor a cancellation."""
+    error = None if future.cancelled() else future.exception()
+    if error is not None and not isinstance(error, DrethtrError | Cancelled):
+        print_exception(error)
 
 
 def run_work(future: "Future[Any]", work: Callable[[], Any]) -> None:

@@ -263,8 +263,8 @@ def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[st
     return header | {"format": FORMAT, "trust": upgraded(header.get("trust", {}))}
 
 
-def load_model(path: Path) -> Model:
-    """Read a model.
+def load_model(path: Path | str) -> Model:
+    """Read a model file.
 
     Memory use depends on the content of the file, not on the claims of its header.
 
@@ -272,6 +272,7 @@ def load_model(path: Path) -> Model:
         CheckpointError: if the file cannot be used, saying why. Whether the weights fit the network is checked when a
             backend builds it.
     """
+    path = Path(path)
     tensors, _, header = read_parts(path)
     counted = {name.removeprefix(NGRAMS): tensors.pop(name) for name in sorted(tensors) if name.startswith(NGRAMS)}
     try:

@@ -66,8 +66,7 @@ def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversi
 
     default = config.named("preset", preset, PRESETS)
     data: dict[str, object] = {}
-    for setting in settings:
-        config.set_value(data, setting)
+    config.set_values(data, settings)
     if alphabet is not None:
         data["alphabet"] = characters_of(alphabet)
     return config.from_dict(Conversion, data, default=default)

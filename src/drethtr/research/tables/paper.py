@@ -108,10 +108,10 @@ MIXER = PaperTable(
         TableRow("ARMF: softmax for the image, retention for the text", DRETHTR, {CER: 4.49}),
         TableRow("one softmax", Trained(change=softmax), {CER: 4.49}),
         TableRow("two softmaxes", Trained(change=mixing(SplitSoftmax()))),
-        TableRow("one softmax, fading", Trained(change=mixing(JointSoftmax(Fade())))),
-        TableRow("two softmaxes, fading", Trained(change=mixing(SplitSoftmax(Fade())))),
+        TableRow("one softmax with decay", Trained(change=mixing(JointSoftmax(Fade())))),
+        TableRow("two softmaxes with decay", Trained(change=mixing(SplitSoftmax(Fade())))),
         TableRow("ARMF, D not normalized", Trained(change=mixing(Retentive(normalize=False)))),
-        TableRow("ARMF, heads normed", Trained(change=giving_out(HeadNorm()))),
+        TableRow("ARMF, group norm", Trained(change=giving_out(HeadNorm()))),
         TableRow("ARMF, swish gate", Trained(change=giving_out(SwishGate()))),
     ),
 )
