@@ -38,7 +38,9 @@ def network(arrays):
 def memory(arrays, network):
     tokens = torch.tensor(arrays["in/img_tokens"])
     with torch.inference_mode():
-        return network.kept(network.text.encode_tokens(tokens, torch.full(tokens.shape[:1], tokens.shape[1])))
+        return network.to_image_memory(
+            network.text.encode_tokens(tokens, torch.full(tokens.shape[:1], tokens.shape[1]))
+        )
 
 
 def until_end(row):

@@ -34,7 +34,7 @@ def test_at_first_image_tokens_are_their_place_and_what_the_draft_reads(tiny_pat
     [b] = tokenizer.encode("b")
     draft = 50 * F.one_hot(torch.tensor([[PAD, b, PAD]]), tokenizer.size).float()
     seen = network.to_width(torch.randn(1, 3, network.backbone.width))
-    tokens = network.ctc.informed(seen, draft)[0]
+    tokens = network.ctc.add_draft(seen, draft)[0]
     told = network.ctc.inform.weight[:, b]
     expected = sinusoid(torch.tensor([0.0, 1.0, 1.0]), 32) + torch.stack([0 * told, told, 0 * told])
     torch.testing.assert_close(tokens, expected)
