@@ -24,13 +24,15 @@ if TYPE_CHECKING:
     from drethtr.api import *  # noqa: F403
 
 
-def __getattr__(name: str) -> Any:
-    """Import the names of `api.py` when the first of them is used: `drethtr --help` needs none."""
-    if name == "__all__":
-        return [*public(), "__version__"]
-    if name.startswith("__") or name not in public():
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, public()[name])
+if not TYPE_CHECKING:  # type checkers would take any name for one of these
+
+    def __getattr__(name: str) -> Any:
+        """Import the names of `api.py` when the first of them is used: `drethtr --help` needs none."""
+        if name == "__all__":
+            return [*public(), "__version__"]
+        if name.startswith("__") or name not in public():
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return globals().setdefault(name, public()[name])
 
 
 def __dir__() -> list[str]:

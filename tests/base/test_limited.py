@@ -3,6 +3,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import limited_calls
 import pytest
@@ -17,6 +18,18 @@ def test_values_and_bytes_come_back(value):
     answer, content = limited("a file", limited_calls.echoed, value, b"\0\n" * 100_000)
     assert answer == value and content == b"\0\n" * 100_000
     content[0] = 1  # pixels are changed in place
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+@pytest.mark.parametrize("limit", ["-t 120", "-v 1900000"])
+def test_limits_of_the_shell_are_kept(limit):
+    code = (
+        "import limited_calls\nfrom drethtr.base.limited import limited\nprint(limited('a', limited_calls.process_id))"
+    )
+    command = f'ulimit {limit}; exec "$0" -c "$1"'
+    where = {**os.environ, "PYTHONPATH": str(Path(limited_calls.__file__).parent)}
+    run = subprocess.run(["sh", "-c", command, sys.executable, code], capture_output=True, text=True, env=where)
+    assert run.returncode == 0, run.stderr
 
 
 def test_one_process_answers_many_calls():

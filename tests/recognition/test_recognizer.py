@@ -119,6 +119,11 @@ def test_one_image_is_no_list_of_images(tiny_model) -> None:
             Recognizer(tiny_model).read(image)
 
 
+def test_images_may_come_from_a_generator(tiny_model) -> None:
+    recognizer = Recognizer(tiny_model)
+    assert recognizer.read(line for line in LINES) == recognizer.read(LINES)
+
+
 def test_bad_image_is_named(tiny_model, tmp_path) -> None:
     with pytest.raises(DataError, match=r"gone\.png"):
         Recognizer(tiny_model).read([tmp_path / "gone.png"])

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 from made_pages import TEXTS
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.search import open_index
 from drethtr.search.build import open_builder
@@ -79,3 +79,5 @@ def test_an_empty_index_has_nothing(recognizer, tmp_path):
         pass
     with open_index(tmp_path / "b.sqlite") as index:
         assert index.size == (0, 0) and index.search("the") == [] == index.search("the", whole_pages=True)
+    with pytest.raises(DataError, match="closed"):
+        index.search("the")

@@ -287,6 +287,8 @@ def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
         (form()[0], "the request has no image"),
         (form(("a.png", b""))[0], "the request has no image"),
         (b"nonsense", "the form is damaged"),
+        (form(("a.png", line("abc")), ("b.png", line("cd")))[0][:-40], "it ends before its last boundary"),
+        (form(("a.png", line("abc")))[0].removesuffix(b"--x--\r\n"), "it ends before its last boundary"),
         (form(*[("a.png", b"x")] * 65)[0], "at most 64 files"),
         (form(("a.png", line("abc")), ("b.png", b"no image"))[0], "b.png: not an image in a supported format"),
     ],

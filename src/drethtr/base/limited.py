@@ -254,7 +254,9 @@ def limited_time(seconds: float) -> Iterator[None]:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + seconds), resource.RLIM_INFINITY))
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        soft = math.ceil(time.process_time() + seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
         yield
         return
     faulthandler.dump_traceback_later(seconds, exit=True, file=sys.stderr)
@@ -271,7 +273,9 @@ def limit_memory() -> None:
     import resource
 
     if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     else:
         threading.Thread(target=watch_memory, daemon=True).start()
 

@@ -180,7 +180,7 @@ class Recognizer:
         """SHA-256 of everything in the model that affects readings, see `Model.hash`."""
         return self.model.hash
 
-    def read(self, images: Sequence[ImageSource]) -> list[Reading]:
+    def read(self, images: Iterable[ImageSource]) -> list[Reading]:
         """Read line images (paths, encoded bytes, Pillow images or arrays), in the order given.
 
         The result for a line does not depend on the other lines. Each reading keeps the image that was given, as
@@ -189,10 +189,11 @@ class Recognizer:
         Raises:
             DataError: naming the image that cannot be used, or is a page.
             CheckpointError: if the model's activations are not finite.
-            ConfigError: if it is a single image instead of a sequence.
+            ConfigError: if it is a single image instead of several.
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
             raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
+        images = list(images)
         lines = [self.open_line(image) for image in images]
         for image, line in zip(images, lines, strict=True):
             if not is_line_shaped(line.shape[1], line.shape[0]):
@@ -323,7 +324,7 @@ class Recognizer:
         """The fit that turns evidence for a given text into probabilities: the model's own, or the default."""
         return self.model.trust.support or DEFAULT_FIT
 
-    def align(self, images: Sequence[ImageSource], text: str) -> Alignment:
+    def align(self, images: Iterable[ImageSource], text: str) -> Alignment:
         """Align running text with the lines of its page, given in reading order.
 
         Raises:

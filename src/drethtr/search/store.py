@@ -133,6 +133,8 @@ class Store:
             if "locked" in str(error) or "busy" in str(error):
                 raise DataError("another process is writing it; wait until it has finished", self.path) from error
             raise DataError(f"cannot be used: {error}", self.path) from error
+        except sqlite3.ProgrammingError as error:  # the index was closed
+            raise DataError(f"cannot be used: {error}", self.path) from error
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
                 raise self.no_index() from error

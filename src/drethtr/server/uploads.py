@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from python_multipart import parse_form
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import File
+from python_multipart.multipart import File, parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -133,6 +133,9 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
         parse_form(length, BytesIO(content), lambda field: None, add)
     except (FormParserError, ValueError) as error:
         raise HTTPException(400, f"the form is damaged: {error}") from error
+    _, options = parse_options_header(content_type)
+    if (boundary := options.get(b"boundary")) and b"--%b--" % boundary not in content:
+        raise HTTPException(400, "the form is damaged: it ends before its last boundary")
     return found
 
 

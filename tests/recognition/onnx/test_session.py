@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from conftest import written
 
 from drethtr.recognition.onnx.graph import Graph
 from drethtr.recognition.onnx.session import Session
+from drethtr.recognition.recognizer import Recognizer
 
 
 @pytest.fixture
@@ -35,3 +37,16 @@ def test_a_lack_of_memory_is_a_memory_error(session, monkeypatch, words, error):
     monkeypatch.setattr(session, "_session", Full())
     with pytest.raises(error, match=words.split(":")[0]):
         session.run({"x": np.zeros(1, dtype=np.float32)})
+
+
+def test_a_session_that_found_no_memory_is_made_by_the_next_call(tiny_model, monkeypatch):
+    recognizer = Recognizer(tiny_model)
+
+    def full(*_, **__):
+        raise RuntimeError("std::bad_alloc")
+
+    with monkeypatch.context() as change:
+        change.setattr("onnxruntime.InferenceSession", full)
+        with pytest.raises(MemoryError):
+            recognizer.read([written("abc")])
+    assert recognizer.read([written("abc")]) == Recognizer(tiny_model).read([written("abc")])

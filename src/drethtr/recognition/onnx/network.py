@@ -200,7 +200,8 @@ class OnnxNetwork:
         """A session, created when first used."""
         with self._lock:
             if name not in self._sessions:
-                self._sessions[name] = Session(self._graphs.pop(name)())
+                self._sessions[name] = Session(self._graphs[name]())
+                del self._graphs[name]  # only now: without memory for a session, the next call tries again
             return self._sessions[name]
 
 

@@ -1,6 +1,7 @@
 """Run graphs with onnxruntime, with one thread per call."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ class Session:
         # Sessions compute with the numbers of the arrays themselves, which must live as long.
         self._shared = {name: ort.OrtValue.ortvalue_from_numpy(values) for name, values in graph.shared.items()}
         options.add_external_initializers(list(self._shared), list(self._shared.values()))
-        self._session = ort.InferenceSession(graph.model(), options, providers=["CPUExecutionProvider"])
+        with memory_errors():
+            self._session = ort.InferenceSession(graph.model(), options, providers=["CPUExecutionProvider"])
         self._inputs, self._outputs = tuple(graph.inputs), graph.outputs
 
     def run(self, feeds: Mapping[str, NDArray[Any]], *, seldom: bool = False) -> list[NDArray[np.float32]]:
@@ -42,12 +44,19 @@ class Session:
         options = ort.RunOptions()
         if seldom:
             options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        try:
+        with memory_errors():
             outputs: list[NDArray[np.float32]] = self._session.run(
                 self._outputs, {name: feeds[name] for name in self._inputs}, options
             )
-        except Exception as error:  # onnxruntime has no exception of its own for it
-            if any(words in str(error) for words in OUT_OF_MEMORY):
-                raise MemoryError(str(error)) from error
-            raise
         return outputs
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Convert failed allocations to `MemoryError`; onnxruntime has no exception of its own for them."""
+    try:
+        yield
+    except Exception as error:
+        if any(words in str(error) for words in OUT_OF_MEMORY):
+            raise MemoryError(str(error)) from error
+        raise
