@@ -111,6 +111,21 @@ def test_a_misspelled_variable_is_named(drethtr, lines, tiny_path, monkeypatch):
     )
 
 
+def test_variables_of_kubernetes_are_not_ours(drethtr, lines, tiny_path, monkeypatch):
+    for name, value in {
+        "SERVICE_HOST": "10.96.12.3",
+        "SERVICE_PORT": "8000",
+        "SERVICE_PORT_HTTP": "8000",
+        "PORT": "tcp://10.96.12.3:8000",
+        "PORT_8000_TCP_ADDR": "10.96.12.3",
+    }.items():
+        monkeypatch.setenv(f"DRETHTR_{name}", value)
+    assert drethtr("transcribe", lines / "one.png", "--model", tiny_path).code == 0
+    monkeypatch.setenv("DRETHTR_PORT", "many")
+    outcome = drethtr("info")
+    assert outcome.code == 2 and "DRETHTR_PORT" in outcome.err
+
+
 def test_a_flag_in_the_environment(drethtr, lines, tiny_path, monkeypatch):
     monkeypatch.setenv("DRETHTR_TRANSCRIBE_VERBOSE", "1")
     monkeypatch.setenv("DRETHTR_TRANSCRIBE_FORCE", "1")

@@ -88,3 +88,9 @@ def test_an_updated_file_is_read_again(tmp_path, tiny_path):
 def test_two_formats_whose_files_have_the_same_names_are_refused(scans, tmp_path):
     with pytest.raises(ConfigError, match=r"pdf and pdfa are both written to files ending in \.pdf; choose one"):
         open_job([scans], tmp_path / "out", ["pdf", "pdfa"])
+
+
+@pytest.mark.parametrize("given", [{"inputs": "scans"}, {"inputs": ["scans"], "formats": "alto"}], ids=list)
+def test_a_string_is_no_list(given, tmp_path):
+    with pytest.raises(ConfigError, match=r"must be a list; for a single one: \['(scans|alto)'\]"):
+        open_job(**given, output=tmp_path)

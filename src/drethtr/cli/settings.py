@@ -11,7 +11,8 @@ Click commands and options are typed `Any`, since some versions of typer use the
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,6 +28,9 @@ PREFIX = "DRETHTR_"
 
 LIKENESS = 0.8
 """Least similarity, from 0 to 1, of a misspelled variable and the one that was meant."""
+
+KUBERNETES = re.compile(PREFIX + r"(SERVICE_(HOST|PORT)[_=]|PORT(=\w+://|_\d+_))")
+"""Variables that Kubernetes sets in every pod beside a service named drethtr."""
 
 TYPED = "force"
 """The option that must be typed, so that a forgotten setting never replaces files."""
@@ -52,12 +56,16 @@ def default_map(context: Any) -> Table:
             table = read_toml(file)
             refuse_in_file(table, str(file))
             merge(found, spread(context, context.command, table, str(file)))
-    given = [name for name in os.environ if name.startswith(PREFIX)]
+    given = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith(PREFIX) and not KUBERNETES.match(f"{name}={value}")
+    }
     if given:
         known = variables(context.command)
         refuse_misspelled(given, known)
         for name, place in known.items():
-            if place[-1] != TYPED and (value := os.environ.get(name)):
+            if place[-1] != TYPED and (value := given.get(name)):
                 merge(found, spread(context, context.command, nested(place, value), name))
     return found
 
@@ -170,7 +178,7 @@ def variables(command: Any) -> dict[str, list[str]]:
     return {PREFIX + "_".join(place).upper().replace("-", "_"): place for place in places}
 
 
-def refuse_misspelled(given: Sequence[str], known: Mapping[str, object]) -> None:
+def refuse_misspelled(given: Iterable[str], known: Mapping[str, object]) -> None:
     """Refuse variables that resemble ours, but are none; others with our prefix may belong to anybody.
 
     Raises:

@@ -49,9 +49,12 @@ def open_job(
         force: Replace existing files and texts.
 
     Raises:
-        ConfigError: as `open_selected`, and for invalid page ranges.
+        ConfigError: as `open_selected`, for invalid page ranges, and for a string in place of a list.
         DataError: as `open_selected`.
     """
+    for name, given in (("inputs", inputs), ("formats", formats)):
+        if isinstance(given, str):  # a sequence of strings, too: its characters
+            raise ConfigError(f"{name} must be a list; for a single one: [{given!r}]")
     folder = None if output is None else Path(output)
     endings = [named("format", name, FORMATS).ending for name in formats]
     selection = select(inputs, folder, endings, pages=pages, recursive=recursive)
