@@ -4,7 +4,9 @@ import pytest
 from edited_folders import foreign, put_page, scan
 from PIL import Image
 
-from drethtr.editing.folder_pages import find_pages
+from drethtr.editing.export import archive_path
+from drethtr.editing.folder_pages import find_pages, folder_page_of
+from drethtr.images.page import PageSource
 
 
 def described(folder):
@@ -65,3 +67,17 @@ def test_ids_tell_nothing_and_stay(tmp_path, name):
     scan().image.save(tmp_path / name)
     [first], [second] = find_pages(tmp_path), find_pages(tmp_path)
     assert first.id == second.id and first.id.isalnum()
+
+
+@pytest.mark.parametrize(
+    ("file", "number", "pages", "name"),
+    [
+        ("Letter page 2.jpg", 1, 1, "Letter page 2"),
+        ("Letter_2.jpg", 1, 1, "Letter_2"),
+        ("sub/Akte.tif", 3, 12, "sub/Akte_0003"),
+        ("Band page 1.pdf", 1, 2, "Band page 1_0001"),
+    ],
+)
+def test_exported_pages_are_named_as_results_are(file, number, pages, name, tmp_path):
+    source = PageSource(tmp_path / file, number - 1, number, pages)
+    assert archive_path(folder_page_of(tmp_path, source.path, tmp_path / "x.xml", source)) == name

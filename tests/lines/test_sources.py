@@ -187,6 +187,7 @@ def test_hidden_files_are_no_lines(draw, tmp_path):
     (tmp_path / "a.png").write_bytes(draw("a"))
     (tmp_path / "a.txt").write_text("a", encoding="utf-8")
     (tmp_path / "._a.png").write_bytes(b"Mac OS X")
+    (tmp_path / ".drethtr.jsonl").write_text('{"result": "a.page.xml"}\n', encoding="utf-8")
     assert [sample.text for sample in open_samples(tmp_path)] == ["a"]
 
 

@@ -75,15 +75,15 @@ def scan_of(page: FolderPage) -> Scan:
 
 
 def archive_path(page: FolderPage) -> str:
-    """The name of a page in an archive: its folders, and its own name without the ending."""
-    name = page.name.replace(" page ", "_")
-    return (
-        name
-        if page.source is None
-        else f"{name[: len(name) - len(page.source.path.suffix)]}"
-        if page.source.pages == 1
-        else name
-    )
+    """The name of a page in an archive, as `drethtr transcribe` gives it: its folders and stem, and its number."""
+    source = page.source
+    if source is None:
+        return page.name
+    stem, numbered = page.name, source.pages > 1
+    if numbered:
+        stem = stem.removesuffix(f" page {source.number}")
+    stem = stem[: len(stem) - len(source.path.suffix)]
+    return f"{stem}_{source.number:04}" if numbered else stem
 
 
 def stem_of(page: FolderPage) -> str:

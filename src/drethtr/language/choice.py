@@ -59,7 +59,9 @@ def lines_of(path: Path) -> list[str]:
     try:
         with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
-    except (OSError, lzma.LZMAError, EOFError) as error:
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+    except (lzma.LZMAError, EOFError) as error:
         raise DataError(f"cannot be read: {error}", path) from error
     if len(content) > MAX_BYTES:
         raise DataError(f"more than {MAX_BYTES >> 20} MB of text; add it to the model with drethtr language", path)

@@ -1,5 +1,6 @@
 """Untranscribed lines to read: images in folders, lines marked in PAGE or ALTO files, or data files."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -66,10 +67,11 @@ def line_images(path: Path) -> list[Sample]:
     found = sorted(file for file in files if file.suffix.lower() in IMAGES and not is_hidden(file))
     images = found or files_of(str(path))
     for image in images:
+        folder = shlex.quote(str(image.parent))
         refuse_page(
             image,
-            f"mark out its lines with drethtr transcribe {image.parent} --format alto --output {image.parent}, "
-            f"then drethtr predict-cer {image.parent}",
+            f"mark out its lines with drethtr transcribe {folder} --format alto --output {folder}, "
+            f"then drethtr predict-cer {folder}",
         )
     if not path.is_dir():
         return [Sample(image, "", image.parent.name, key=str(image)) for image in images]

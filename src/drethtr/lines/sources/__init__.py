@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION
+from drethtr.documents.beside import DESCRIPTION, is_hidden
 from drethtr.lines.sample import Sample
 from drethtr.lines.sources.folder import read_folder
 from drethtr.lines.sources.pages import page_files, read_page_lines
@@ -57,7 +57,9 @@ def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
         return read_url(str(path), spelling)
     path = Path(path)
     if path.is_dir():
-        tables = sorted(found for found in path.iterdir() if found.suffix in (".tsv", ".jsonl"))
+        tables = sorted(
+            found for found in path.iterdir() if found.suffix in (".tsv", ".jsonl") and not is_hidden(found)
+        )
         if len(tables) > 1:
             raise DataError(
                 f"contains {len(tables)} tables, {', '.join(t.name for t in tables)}; give one of them", path
