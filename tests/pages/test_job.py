@@ -41,6 +41,16 @@ def test_a_folder_is_transcribed_once(scans, tiny_path, tmp_path):
     assert len(plan.done) == 2 and not (plan.waiting or plan.unrecorded or plan.refused)
 
 
+def test_a_pdf_is_not_taken_for_a_pdfa(scans, tiny_path, tmp_path):
+    events = []
+    for format in ("pdf", "pdfa"):
+        job = open_job([scans / "one.png"], tmp_path / "out", [format], segmentation="projection")
+        job.run(lambda: Recognizer.load(tiny_path), events.append)
+    _, plan = [event.plan for event in events if isinstance(event, Planned)]
+    assert plan.refused and not plan.done
+    assert b"pdfaid" not in (tmp_path / "out" / "one.pdf").read_bytes()
+
+
 def test_documents_are_reported_without_files(scans, tiny_path):
     before = sorted(scans.iterdir())
     events = []

@@ -89,7 +89,8 @@ class PageJob:
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""
         marks = format == UPDATE or self.formats[format].doubts
-        return {**made_with(recognizer, self.segmentation), "doubts": recognizer.doubtful if marks else UNMARKED}
+        settings = {**made_with(recognizer, self.segmentation), "doubts": recognizer.doubtful if marks else UNMARKED}
+        return settings if format == UPDATE else {**settings, "format": format}  # pdf and pdfa have the same names
 
     @property
     def keep(self) -> bool:
