@@ -37,6 +37,33 @@ def test_a_line_is_split_at_the_cursor_and_joined_again(page):
     assert texts(page)[:2] == ["north south", TEXTS[1]]
 
 
+def wait_until_entered(page, number):
+    """Wait until a line, counted from 1, is the active one and has the caret."""
+    page.locator(f".line:nth-child({number})[aria-current=true] .text:focus").wait_for()
+
+
+def test_the_caret_is_in_the_line_that_was_added_or_restored(page):
+    correct(page, "first")
+    shape(page)
+    page.get_by_role("button", name="Add below").click()
+    page.locator(".line").nth(4).wait_for()
+    wait_until_entered(page, 2)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.locator(".line").nth(4).wait_for(state="detached")
+    assert texts(page) == ["first", *TEXTS[1:4]]
+    text_of(page, 1).click()
+    wait_until_entered(page, 1)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.locator(".line").nth(3).wait_for(state="detached")
+    assert texts(page) == list(TEXTS[1:4])
+    text_of(page, 3).click()
+    page.get_by_role("button", name="Undo delete").click()
+    page.locator(".line").nth(3).wait_for()
+    wait_until_entered(page, 1)
+    page.keyboard.type("the ")
+    assert texts(page)[0] == "the first"
+
+
 def test_order_and_undone_deletion(page):
     correct(page, "first")
     shape(page)
@@ -49,6 +76,28 @@ def test_order_and_undone_deletion(page):
     page.get_by_role("button", name="Undo delete").click()
     page.locator(".line .text", has_text="first").wait_for()
     assert texts(page)[:2] == [TEXTS[1], "first"]
+
+
+def test_deleted_lines_come_back_after_the_tools_were_closed(page, folder):
+    correct(page, "first")
+    shape(page)
+    delete = page.get_by_role("button", name="Delete", exact=True)
+    page.keyboard.type("the ")  # not saved yet
+    delete.click()
+    page.locator(".line").nth(3).wait_for(state="detached")
+    delete.click()
+    page.locator(".line").nth(2).wait_for(state="detached")
+    assert texts(page) == list(TEXTS[2:4])
+    page.get_by_role("button", name="Lines", exact=True).click()
+    page.get_by_role("button", name="Undo delete").wait_for(state="detached")
+    page.get_by_role("button", name="Lines", exact=True).click()
+    for number in (2, 3):
+        page.get_by_role("button", name="Undo delete").click()
+        page.locator(".line").nth(number).wait_for()
+    page.locator(".line .text", has_text="the first").wait_for()
+    assert texts(page)[0] == "the first" and texts(page)[2:] == list(TEXTS[2:4])
+    assert page.get_by_role("button", name="Undo delete").count() == 0
+    assert read_page(folder / "a.page.xml").lines[0].text == "the first"
 
 
 def test_a_point_of_a_baseline_is_dragged_and_moved_by_keys(page, folder):

@@ -97,6 +97,17 @@ def test_lines_are_drawn_split_joined_moved_and_removed(client, page, line):
     assert found["lines"][1] == drawn and drawn["polygon"]
 
 
+def test_a_line_added_with_a_text_is_not_read(client, page, line):
+    sent = {"baseline": line["baseline"], "after": "l3", "text": " mine\n", "status": "confirmed"}
+    added = client.post(f"/api/pages/{page}/lines", json=sent).json()["lines"][4]
+    assert (added["text"], added["status"]) == ("mine", "confirmed")
+    del sent["status"]
+    other = client.post(f"/api/pages/{page}/lines", json=sent).json()["lines"][4]
+    assert other["status"] == "corrected" and other["id"] != added["id"]
+    [note] = client.get(f"{address(page, added)}/history").json()
+    assert (note["action"], note["new"], note["status"]) == ("add", "mine", "confirmed")
+
+
 def test_pictures(client, page, line):
     for name in (f"/api/pages/{page}/thumbnail.jpg", f"/api/pages/{page}/image.jpg?width=300", line["strip"]):
         answer = client.get(name)
@@ -207,6 +218,7 @@ def test_an_exported_file_says_what_a_person_has_done(client, page, line):
         ("PUT", "/api/pages/PAGE/lines/l1", [], 400, "must be a JSON object"),
         ("PUT", "/api/pages/PAGE/lines/l1", {"text": "x"}, 409, "changed in the meantime"),
         ("POST", "/api/pages/PAGE/lines", {}, 400, "needs a baseline"),
+        ("POST", "/api/pages/PAGE/lines", {"baseline": [[1, 2], [9, 2]], "status": "confirmed"}, 400, "needs its text"),
         ("POST", "/api/pages/PAGE/lines/l1/split", {"x": 1}, 400, "split at a point"),
         ("POST", "/api/pages/PAGE/lines/l1/merge", {"with": "l2"}, 400, "name the other line"),
         ("POST", "/api/read", {"pages": ["nothing"]}, 404, "no such page"),

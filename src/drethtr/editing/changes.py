@@ -70,13 +70,18 @@ def with_review(old: Transcription | None, text: str, review: Review) -> Transcr
 def add_line(file: PageFile, line: TextLine, after: str | None, page: str, *, placed: bool) -> Changed:
     """Add a line after another one, or first; at the place its position suggests, unless `placed`.
 
+    Its text, if it has one, is a person's.
+
     Raises:
         DataError: if there is no line `after`.
     """
     if not placed:
         after = neighbor_before(file.page.lines, line.baseline or line.polygon or ())
     new = replace(line, id=file.free_id("line"))
-    return Changed(file.with_new_lines([new], after), (new.id,), (Change(page, new.id, "add", None, None, None),))
+    given = line.transcription
+    text, status = (given.text, str(given.review)) if given else (None, None)
+    note = Change(page, new.id, "add", None, text, status)
+    return Changed(file.with_new_lines([new], after), (new.id,), (note,))
 
 
 def delete_line(file: PageFile, line_id: str, page: str) -> Changed:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Review, TextLine
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed
 from drethtr.editing.folder_pages import FolderPage
@@ -25,6 +25,7 @@ from drethtr.server.editor.values import (
     page_of,
     points_of,
     refuse_unknown,
+    review_of,
     revision_of,
     text_of,
 )
@@ -49,16 +50,20 @@ class LineStructure:
         ]
 
     async def add_line(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/lines`: a new line, which is read at once."""
+        """`POST /api/pages/{page}/lines`: a new line, which is read at once unless its text is given."""
         body = await json_of(request)
-        refuse_unknown(body, "baseline", "polygon", "after", "who")
+        refuse_unknown(body, "baseline", "polygon", "after", "text", "status", "who")
         baseline, polygon = points_of(body, "baseline", 2), points_of(body, "polygon", 3)
         if baseline is None and polygon is None:
             raise ConfigError("a new line needs a baseline, as [[12, 40], [380, 42]]")
         after = text_of(body, "after", MAX_NAME_LENGTH)
+        text, status = text_of(body, "text", MAX_TEXT_LENGTH), review_of(body)
+        if status is not None and text is None:
+            raise ConfigError("a new line with a status needs its text")
+        given = None if text is None else changes.with_review(None, changes.tidy(text), status or Review.CORRECTED)
 
         def work(page: FolderPage, opened: OpenPage) -> Changed:
-            drawn = TextLine("", polygon, baseline)
+            drawn = TextLine("", polygon, baseline, given)
             if polygon is None:
                 drawn = replace(drawn, polygon=self.workspace.outline_of(page)(drawn, opened.file))
             return changes.add_line(opened.file, drawn, after, page.id, placed=after is not None)

@@ -2,12 +2,13 @@
 // and so is the caret.
 
 import { html } from "../html.js";
-import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 
 export function Dialog({ title, close, children }) {
   const element = useRef();
   const [before] = useState(whereFocusIs); // while the dialog is rendered: it has not taken the focus yet
-  useEffect(() => {
+  // The end of a `useEffect` comes some time after the dialog is gone; what is typed until then would be lost.
+  useLayoutEffect(() => {
     const dialog = element.current;
     dialog.showModal();
     return () => {

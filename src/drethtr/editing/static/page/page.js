@@ -143,7 +143,7 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
         ${
           isShaping &&
           html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing}
-          reshape=${reshaping.reshape} readAgain=${reshaping.readPage} entered=${entering(".shaping")} back=${back} />`
+          reshaping=${reshaping} entered=${entering(".shaping")} back=${back} />`
         }
         ${
           comparison &&

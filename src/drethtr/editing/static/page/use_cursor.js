@@ -13,6 +13,7 @@ export const turn = (page) => page && go(`/p/${page}`);
 // `said` is the message that is shown, `say` shows one.
 export function useCursor(store, said, say) {
   const [active, setActive] = useState(null);
+  const [entered, setEntered] = useState(null); // {line, offset} that became active without a key or click in its text
   const [caret, setCaret] = useState(null);
   const { order } = store;
 
@@ -30,10 +31,17 @@ export function useCursor(store, said, say) {
     const element = active && textOf(active);
     if (element && document.activeElement !== element) select(element, caret ?? 0);
   };
-  // What had the focus may be gone with a line; then another line has become the active one.
+  // Makes a line the active one; what is typed next goes there, if it went to another line or what had the focus is gone.
+  const enter = (line) => {
+    setActive(line);
+    setEntered({ line, offset: line === active ? (caret ?? 0) : 0 });
+  };
   useEffect(() => {
-    if (document.activeElement === document.body) back();
-  }, [active]);
+    const element = entered?.line && textOf(entered.line);
+    const focused = document.activeElement;
+    if (element && focused !== element && (focused === document.body || focused.closest(".text")))
+      select(element, entered.offset);
+  }, [entered]);
 
   // At the end of the page, says so; the same key once more goes to the next page.
   const leave = (told, key, prepare) => {
@@ -68,5 +76,5 @@ export function useCursor(store, said, say) {
     const { line, text } = store.entries.get(id);
     select(textOf(id), offsetAt(line, text, point));
   };
-  return { active, setActive, caret, setCaret, follow, back, leave, step, selectNext, goTo };
+  return { active, setActive, enter, caret, setCaret, follow, back, leave, step, selectNext, goTo };
 }

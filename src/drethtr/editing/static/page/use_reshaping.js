@@ -1,16 +1,20 @@
 // Changing which lines a page has, where they are, and reading them again.
 
 import * as api from "../api.js";
+import { useState } from "../vendor/hooks.js";
 
-// `attempt` tells what went wrong, and otherwise `done`.
-export function useReshaping(store, { active, setActive }, say, load) {
+// `attempt` tells what went wrong, and otherwise `done`; returns whether all went well.
+export function useReshaping(store, { active, enter }, say, load) {
+  const [deleted, setDeleted] = useState([]); // as `addLine` takes them, the last one last
   const attempt = async (doing, done) => {
     try {
       await doing();
       say(done);
+      return true;
     } catch (failed) {
       say(failed.message);
       if (failed.status === 409) load();
+      return false;
     }
   };
   // By a call that answers with the page; then the first changed line is the active one, or that nearest to a deleted one.
@@ -20,7 +24,7 @@ export function useReshaping(store, { active, setActive }, say, load) {
       const changed = await store.reshape(line, call);
       const first = changed.find((other) => store.entries.has(other));
       const nearest = store.order[Math.min(place, store.order.length - 1)]?.line.id;
-      setActive(first ?? (store.entries.has(active) ? active : nearest));
+      enter(first ?? (store.entries.has(active) ? active : nearest));
     }, done);
   const moveBaseline = (line, baseline) => {
     const call = async (revision) => {
@@ -30,6 +34,29 @@ export function useReshaping(store, { active, setActive }, say, load) {
     return reshape(line, call, "The line image was updated.");
   };
   const draw = (baseline) => reshape(null, () => api.addLine(store.id, { baseline }), "A line was added.");
+  const remove = async (id) => {
+    let gone;
+    const call = (revision) => {
+      const { line, text } = store.entries.get(id); // what was typed is saved by now
+      const { baseline, polygon, status } = line;
+      const after = store.order[store.order.findIndex((other) => other.line.id === id) - 1]?.line.id;
+      gone = { baseline, polygon, after, ...(["corrected", "confirmed"].includes(status) && { text, status }) };
+      // A line that was just drawn or split is being read.
+      return api.deleteLine(store.id, id, revision).catch((error) => {
+        const now = error.answer?.line;
+        if (error.status !== 409 || now?.status !== "read") throw error;
+        return api.deleteLine(store.id, id, now.revision);
+      });
+    };
+    if (await reshape(id, call, "The line was deleted.")) setDeleted((others) => [...others, gone]);
+  };
+  const restore = async () => {
+    const line = deleted.at(-1);
+    setDeleted(deleted.slice(0, -1));
+    const after = store.entries.has(line.after) ? line.after : undefined;
+    if (!(await reshape(null, () => api.addLine(store.id, { ...line, after }), "The line was restored.")))
+      setDeleted((others) => [...others, line]);
+  };
   const readPage = () =>
     attempt(() => api.readPage(store.id), "The page is being read; lines that you have edited stay.");
   const readLine = (line) =>
@@ -38,5 +65,5 @@ export function useReshaping(store, { active, setActive }, say, load) {
       await api.readLine(store.id, line, store.entries.get(line).line.revision);
       await load();
     }, "The line was read again; its earlier text is in History.");
-  return { reshape, moveBaseline, draw, readPage, readLine };
+  return { reshape, moveBaseline, draw, remove, deleted, restore, readPage, readLine };
 }
