@@ -458,6 +458,38 @@ def test_update_writes_into_the_file_and_keeps_what_is_there(drethtr, export, ti
     assert read_page(path).lines[0].text != "abc"
 
 
+@pytest.mark.parametrize(
+    "options", [("--format", "txt,page", "--output", "OUT"), ("--update",), ("--update", "--force")], ids=str
+)
+def test_a_line_that_a_person_reviewed_is_never_read(drethtr, export, tiny_path, tmp_path, options):
+    path = export / "page" / "a.xml"
+    put_page(export / "a.png", path, ["abc", "mine"])
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('id="l1"', 'id="l1" custom="drethtr {review:confirmed;}"'), "utf-8"
+    )
+    options = [str(tmp_path / "out") if option == "OUT" else option for option in options]
+    outcome = drethtr("transcribe", path, "--model", tiny_path, *options)
+    assert outcome.code == 0
+    read = read_page(tmp_path / "out" / "a.page.xml" if "--output" in options else path).lines
+    assert read[1].text == "mine" and read[1].is_reviewed
+    assert (read[0].text == "abc") == (options == ["--update"])
+
+
+def test_force_does_not_replace_the_work_of_a_person(transcribe, scans):
+    """It is refused before the scan is read; the other one is read again."""
+    write_beside = (scans, "--format", "page", "--output", scans)
+    transcribe(*write_beside)
+    path = scans / "one.page.xml"
+    pattern, marked = '(<TextLine [^>]*custom=")', r"\1drethtr {review:corrected;} "
+    reviewed = re.sub(pattern, marked, path.read_text(encoding="utf-8"), count=1)
+    path.write_text(reviewed, encoding="utf-8")
+    before = (scans / "two.page.xml").stat().st_mtime_ns
+    outcome = transcribe(*write_beside, "--force")
+    assert outcome.code == 1
+    assert "one.page.xml: is not replaced, because a person corrected or confirmed 1 line of it; --upd" in outcome.err
+    assert path.read_text(encoding="utf-8") == reviewed and (scans / "two.page.xml").stat().st_mtime_ns > before
+
+
 def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, capsys):
     """The first run finds one line without text, the second none."""
     arguments = ["drethtr", "transcribe", str(export / "page" / "a.xml"), "--model", str(tiny_path), "--update"]

@@ -9,6 +9,7 @@ import typer
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
+from drethtr.base.wording import counted
 
 if TYPE_CHECKING:
     from drethtr.lines.sample import Sample
@@ -56,13 +57,15 @@ def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: s
 
 
 def doubts_text(doubts: "DoubtCounts") -> str:
-    """A one-line summary of doubtful words and flagged lines."""
-    if not doubts.lines:
-        kept = f": {doubts.kept} have text; --force reads them again" if doubts.kept else ""
-        return f"no line was read{kept}"
-    basis = " by uncalibrated confidences" if doubts.uncalibrated else ""
-    found = (
-        f"{doubts.doubtful} of {doubts.words} words doubtful{basis}, {doubts.flagged} of {doubts.lines} lines flagged"
-    )
-    kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(doubts.kinds.items()))
-    return f"{found} ({kinds})" if kinds else found
+    """A one-line summary of doubtful words, flagged lines, and lines that were not read."""
+    with_text = doubts.kept - doubts.reviewed
+    if doubts.lines:
+        basis = " by uncalibrated confidences" if doubts.uncalibrated else ""
+        kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(doubts.kinds.items()))
+        flagged = f"{doubts.flagged} of {doubts.lines} lines flagged" + (f" ({kinds})" if kinds else "")
+        found = f"{doubts.doubtful} of {doubts.words} words doubtful{basis}, {flagged}"
+    else:
+        found = "no line was read" + (f": {with_text} have text; --force reads them again" if with_text else "")
+    if doubts.reviewed:
+        found += f"; {counted(doubts.reviewed, 'line')} kept that a person corrected or confirmed"
+    return found

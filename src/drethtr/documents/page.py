@@ -155,6 +155,11 @@ class TextLine:
         return self.transcription.text if self.transcription else ""
 
     @property
+    def is_reviewed(self) -> bool:
+        """Whether a person corrected or confirmed the text."""
+        return self.transcription is not None and self.transcription.review is not None
+
+    @property
     def confidence(self) -> float | None:
         """The confidence of the text, if available."""
         return self.transcription.confidence if self.transcription else None

@@ -12,11 +12,13 @@ class DoubtCounts:
     """Numbers of lines and words, of doubtful words, and of lines with each kind of flag.
 
     kept          lines that were not read because they had text
+    reviewed      those of them that a person corrected or confirmed
     uncalibrated  whether some confidences are not calibrated
     """
 
     lines: int = 0
     kept: int = 0
+    reviewed: int = 0
     words: int = 0
     doubtful: int = 0
     uncalibrated: bool = False
@@ -36,5 +38,7 @@ class DoubtCounts:
         """Count the lines of a page, except those with the ids `kept`, which were not read."""
         self.kept += len(kept)
         for line in page.lines:
-            if line.transcription is not None and line.id not in kept:
+            if line.id in kept:
+                self.reviewed += line.is_reviewed
+            elif line.transcription is not None:
                 self.add(line.transcription)

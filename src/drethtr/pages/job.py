@@ -11,7 +11,7 @@ from drethtr.base.outputs import is_there, write_bytes
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.markup import MAX_BYTES
-from drethtr.documents.page import Page
+from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes
 from drethtr.documents.update import update
 from drethtr.images.page_file import is_pdf
@@ -23,7 +23,7 @@ from drethtr.pages.provenance import made_with, provenance_of
 from drethtr.pages.running import Run, run_job
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.task import UPDATE, FileTask, is_whole
+from drethtr.pages.task import UPDATE, FileTask, is_whole, refuse_replacing_reviewed
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 
@@ -73,6 +73,8 @@ class PageJob:
             try:
                 if not run.claims.win(task):
                     continue
+                if self.force:
+                    refuse_replacing_reviewed(task)
                 record = run.planner.recorder(task)
                 sheets = self.read(task, run.recognizer, provenance, report, witness)
                 lost = sheets.count(None)
@@ -92,10 +94,9 @@ class PageJob:
         settings = {**made_with(recognizer, self.segmentation), "doubts": recognizer.doubtful if marks else UNMARKED}
         return settings if format == UPDATE else {**settings, "format": format}  # pdf and pdfa have the same names
 
-    @property
-    def keep(self) -> bool:
-        """Whether given lines with text keep it."""
-        return self.update and not self.force
+    def keeps(self, line: TextLine) -> bool:
+        """Whether a given line keeps its text: a reviewed one always, others if an update fills empty lines only."""
+        return line.is_reviewed or (self.update and not self.force and line.transcription is not None)
 
     def read(
         self,
@@ -124,11 +125,20 @@ class PageJob:
                 sheets.append(original.sheet(page))
         return sheets
 
+    def kept_lines(self, original: Original) -> frozenset[str]:
+        """The ids of the given lines that keep their text.
+
+        Raises:
+            DataError: if their description can no longer be read.
+        """
+        given = original.given()
+        return frozenset(line.id for line in given.lines if self.keeps(line)) if given is not None else frozenset()
+
     def count(self, task: FileTask, sheets: Sheets, doubts: DoubtCounts) -> None:
         """Count the doubts in the pages of a file."""
         for original, sheet in zip(task.originals, sheets, strict=True):
             if sheet is not None:
-                doubts.add_page(sheet.page, kept_lines(original) if self.keep else frozenset())
+                doubts.add_page(sheet.page, self.kept_lines(original))
 
     def read_page(
         self,
@@ -145,7 +155,7 @@ class PageJob:
         page = None
         try:
             finder = self.segmentation.finder(original)
-            page = transcribe(original, recognizer, finder, keep=self.keep, witness=witness)
+            page = transcribe(original, recognizer, finder, keeps=self.keeps, witness=witness)
         finally:
             report(PageRead(original, page))
         return page
@@ -204,14 +214,3 @@ def remove_shelves(tasks: Sequence[FileTask]) -> None:
     for task in tasks:
         if task.shelf is not None:
             task.shelf.remove()
-
-
-def kept_lines(original: Original) -> frozenset[str]:
-    """The ids of the given lines that have text.
-
-    Raises:
-        DataError: if their description can no longer be read.
-    """
-    given = original.given()
-    lines = given.lines if given is not None else ()
-    return frozenset(line.id for line in lines if line.transcription is not None)

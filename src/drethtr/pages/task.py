@@ -6,11 +6,13 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.base.outputs import is_there
+from drethtr.base.wording import counted
 from drethtr.documents.beside import numbered, page_stem, with_pages
 from drethtr.documents.formats import Format
+from drethtr.documents.read import read_page
 from drethtr.pages.changes import files_of
 from drethtr.pages.shelf import Shelf
-from drethtr.pages.source import Original
+from drethtr.pages.source import DESCRIPTIONS, Original
 from drethtr.pages.volume import given_name
 
 UPDATE = "update"
@@ -133,3 +135,28 @@ def refuse_overwriting(tasks: Sequence[FileTask]) -> None:
                 )
             if target.resolve() in read and not (task.in_place and target == task.updated):
                 raise DataError(f"{target} is an input and would be overwritten; choose another folder")
+
+
+def refuse_replacing_reviewed(task: FileTask) -> None:
+    """Refuse to replace results with the work of a person.
+
+    Raises:
+        DataError: naming the first.
+    """
+    for _, path in task.results:
+        if reviewed := reviewed_lines(path):
+            raise DataError(
+                f"is not replaced, because a person corrected or confirmed {counted(reviewed, 'line')} of it; "
+                "--update --force reads its other lines again",
+                path,
+            )
+
+
+def reviewed_lines(path: Path) -> int:
+    """The number of lines of a result that a person corrected or confirmed; 0 if it cannot be read."""
+    if path.suffix not in DESCRIPTIONS or not is_there(path):
+        return 0
+    try:
+        return sum(line.is_reviewed for line in read_page(path).lines)
+    except DataError:
+        return 0

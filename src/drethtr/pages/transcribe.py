@@ -1,9 +1,9 @@
 """Read a page: find its lines unless they are given, straighten and read them, and place their words on the page."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -35,6 +35,15 @@ SPACING = 48
 
 BETTER = 0.1
 """Minimum gain in confidence for lines to be turned upside down."""
+
+
+Keeps: TypeAlias = Callable[[TextLine], bool]
+"""Whether a given line keeps its text instead of being read."""
+
+
+def nothing(line: TextLine) -> bool:
+    """Read all given lines."""
+    return False
 
 
 class ReadLine(NamedTuple):
@@ -72,41 +81,41 @@ def transcribe(
     recognizer: Recognizer,
     finder: Finder | None = None,
     *,
-    keep: bool = False,
+    keeps: Keeps = nothing,
     witness: Witness = nobody,
 ) -> Page:
     """Transcribe a page: its given lines, or the detected ones if there are none.
 
     Args:
         finder: Line segmentation; by default the one that suits the image, see `Original.finder_name`.
-        keep: Keep given lines that have text; otherwise lines that cannot be read lose their text.
+        keeps: Whether a given line is not read; others lose their text, also if they cannot be read.
         witness: Receives every line that is read, once, when its text is final.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.
         MissingExtraError: if the finder needs a package that is not installed.
     """
-    page = read_original(original, recognizer, finder or finder_named(original.finder_name), keep, witness)
+    page = read_original(original, recognizer, finder or finder_named(original.finder_name), keeps, witness)
     return replace(page, source=original.source)
 
 
-def read_original(original: Original, recognizer: Recognizer, finder: Finder, keep: bool, witness: Witness) -> Page:
+def read_original(original: Original, recognizer: Recognizer, finder: Finder, keeps: Keeps, witness: Witness) -> Page:
     """The page of `transcribe`, still without its scan."""
     if finder.whole and not original.has_lines:
         return read_whole(original, recognizer, witness)
     gray = original.source.gray()
     given = original.given_for(gray)
     if given is not None and given.lines:
-        return read_given(gray, given, recognizer, keep=keep, witness=witness)
+        return read_given(gray, given, recognizer, keeps, witness)
     name = original.source.image_name if given is None else given.image
     return read_found(gray, name, recognizer, finder, witness)
 
 
 def read_given(
-    gray: Line, page: Page, recognizer: Recognizer, *, keep: bool = False, witness: Witness = nobody
+    gray: Line, page: Page, recognizer: Recognizer, keeps: Keeps = nothing, witness: Witness = nobody
 ) -> Page:
     """The page with its given lines read; lines without a usable place have no text."""
-    wanted = [line for line in page.lines if not (keep and line.transcription is not None)]
+    wanted = [line for line in page.lines if not keeps(line)]
     placed = [line for line in wanted if line.baseline or line.polygon]
     done = {line.id: replace(line, transcription=None) for line in wanted}
     lines = complete(gray, [GivenLine.of(line) for line in placed])

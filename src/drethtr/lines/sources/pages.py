@@ -63,7 +63,7 @@ def is_reviewed(path: Path) -> bool:
         page = read_page(path)
     except DataError:
         return False
-    return any(line.transcription is not None and line.transcription.review is not None for line in page.lines)
+    return any(line.is_reviewed for line in page.lines)
 
 
 def document_name(path: Path) -> str:
