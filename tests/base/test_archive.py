@@ -103,9 +103,9 @@ def test_a_bomb_is_refused_by_what_it_says_and_cannot_lie(tmp_path):
 @pytest.mark.parametrize(
     ("bound", "value", "reason"),
     [
-        ("MOST_FILES", 1, "has more than 1 files"),
-        ("MOST_BYTES", 3, "larger than 0 GB in total"),
-        ("MOST_BYTES_OF_FILE", 1, "'2.jpg' in it is larger"),
+        ("MAX_FILES", 1, "has more than 1 files"),
+        ("MAX_BYTES", 3, "larger than 0 GB in total"),
+        ("MAX_FILE_BYTES", 1, "'2.jpg' in it is larger"),
     ],
 )
 def test_bounds(tmp_path, monkeypatch, bound, value, reason):

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 ENDING = ".zip"
 
-MOST_FILES = 100_000
-MOST_BYTES = 64 << 30
+MAX_FILES = 100_000
+MAX_BYTES = 64 << 30
 """Total size of all files."""
 
-MOST_BYTES_OF_FILE = 2 << 30
+MAX_FILE_BYTES = 2 << 30
 
-MOST_GROWTH = 100
+MAX_GROWTH = 100
 """Highest compression ratio accepted: scans hardly compress, and XML to about a tenth."""
 
 SMALL = 64 << 20
@@ -143,8 +143,8 @@ def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tup
         DataError: if they are too many or too large, or one of them is unsafe.
     """
     entries = archive.infolist()
-    if len(entries) > MOST_FILES:
-        raise DataError(f"has more than {MOST_FILES:,} files; split it", name)
+    if len(entries) > MAX_FILES:
+        raise DataError(f"has more than {MAX_FILES:,} files; split it", name)
     files: dict[tuple[str, ...], ZipInfo] = {}
     for entry in entries:
         parts = safe_parts(entry, name)
@@ -155,13 +155,13 @@ def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tup
         files[parts] = entry
     content = sum(entry.file_size for entry in files.values())
     largest = max(files.values(), key=lambda entry: entry.file_size, default=None)
-    if largest is not None and largest.file_size > MOST_BYTES_OF_FILE:
-        raise DataError(f"{largest.filename!r} in it is larger than {MOST_BYTES_OF_FILE >> 30} GB", name)
-    if content > MOST_BYTES:
-        raise DataError(f"its files are larger than {MOST_BYTES >> 30} GB in total; split it", name)
-    if content > max(SMALL, MOST_GROWTH * size):
+    if largest is not None and largest.file_size > MAX_FILE_BYTES:
+        raise DataError(f"{largest.filename!r} in it is larger than {MAX_FILE_BYTES >> 30} GB", name)
+    if content > MAX_BYTES:
+        raise DataError(f"its files are larger than {MAX_BYTES >> 30} GB in total; split it", name)
+    if content > max(SMALL, MAX_GROWTH * size):
         raise DataError(
-            f"its files are more than {MOST_GROWTH} times larger than the ZIP file, like those of a ZIP bomb; "
+            f"its files are more than {MAX_GROWTH} times larger than the ZIP file, like those of a ZIP bomb; "
             "if you trust it, unpack it and give the folder",
             name,
         )

@@ -20,7 +20,7 @@ from drethtr.base.plugins import load_plugins
 Config = TypeVar("Config")
 Named = TypeVar("Named")
 
-MOST_BYTES = 1 << 20
+MAX_BYTES = 1 << 20
 """The largest settings file that is accepted."""
 
 
@@ -43,13 +43,13 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file.
 
     Raises:
-        ConfigError: naming the file, if it cannot be read or is larger than `MOST_BYTES`.
+        ConfigError: naming the file, if it cannot be read or is larger than `MAX_BYTES`.
     """
     try:
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise ConfigError(f"larger than {MOST_BYTES:,} bytes; it is not a settings file", path)
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ConfigError(f"larger than {MAX_BYTES:,} bytes; it is not a settings file", path)
         return tomllib.loads(content.decode())
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", path) from error

@@ -28,7 +28,7 @@ from drethtr.base.web_answer import LONGEST_PAUSE, Answer, answer_of
 
 IPAddress: TypeAlias = IPv4Address | IPv6Address
 
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """Largest file."""
 
 PATIENCE = 30.0
@@ -37,7 +37,7 @@ PATIENCE = 30.0
 TRIES, PAUSE = 4, 2.0
 """Attempts at a busy host; seconds before the second, then doubled, unless the host sends Retry-After."""
 
-MOST_HOPS = 5
+MAX_HOPS = 5
 """Redirects that are followed."""
 
 MARKS = "%/:=&?~#+!$,;'@()*[]-._"
@@ -84,7 +84,7 @@ class Web:
             write_bytes(path, content)
         return path
 
-    def fetch(self, addresses: Sequence[str], most: int = MOST_BYTES) -> bytes:
+    def fetch(self, addresses: Sequence[str], most: int = MAX_BYTES) -> bytes:
         """The content of the first URL that has any; requests to busy hosts are retried with pauses.
 
         Raises:
@@ -118,7 +118,7 @@ class Web:
             DataError: if a URL is malformed or not on the public web, or redirects are too many or leave HTTPS.
         """
         here = address
-        for _ in range(MOST_HOPS + 1):
+        for _ in range(MAX_HOPS + 1):
             parts = check_url(here, address)
             with self.turns[parts.netloc.lower()]:
                 answer = self.ask(parts, most, address)
@@ -128,7 +128,7 @@ class Web:
             if here.startswith("https:") and not there.startswith("https:"):
                 raise DataError(f"is redirected to {there}, which is not encrypted", address)
             here = there
-        raise DataError(f"is redirected more than {MOST_HOPS} times", address)
+        raise DataError(f"is redirected more than {MAX_HOPS} times", address)
 
     def ask(self, parts: SplitResult, most: int, name: str) -> Answer:
         """Send one request to one host."""

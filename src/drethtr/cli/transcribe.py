@@ -83,7 +83,9 @@ def transcribe(
     precision: PrecisionName = "float32",
     device: DeviceName = "auto",
     threads: Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files and texts, except lines that a person reviewed.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace existing files and texts, except lines that a person reviewed.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report how each file was segmented.")] = False,
     log: LogName = "text",
 ) -> None:

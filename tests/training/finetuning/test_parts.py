@@ -10,7 +10,7 @@ from drethtr.images.prepare import Preparation
 from drethtr.lines.sample import Sample, check_apart
 from drethtr.training.finetuning.parts import (
     FEWEST,
-    MOST,
+    MAX_SHARE,
     REMEMBERED,
     SHARE,
     drop_unreadable,
@@ -31,7 +31,7 @@ def test_whole_pages_are_drawn():
     parts = split_lines(lines(100, pages=10))
     assert parts.by_page
     assert len(parts.train) + len(parts.validation) == 100 and not parts.left_out
-    assert SHARE * 100 <= len(parts.validation) <= MOST * 100
+    assert SHARE * 100 <= len(parts.validation) <= MAX_SHARE * 100
     check_apart({"train": parts.train, "validation": parts.validation})
 
 

@@ -15,7 +15,7 @@ from drethtr.training.feed.batch import NARROWEST
 SHARE = 0.15
 """Share of the lines for validation."""
 
-MOST = 0.3
+MAX_SHARE = 0.3
 """Maximum share of the lines for validation, if pages are long."""
 
 FEWEST = 20
@@ -114,7 +114,7 @@ def choose(pages: Sequence[Sequence[Sample]], lines: int) -> set[int] | None:
     chosen: set[int] = set()
     taken = 0
     for number, page in enumerate(pages):
-        if taken + len(page) <= MOST * lines:
+        if taken + len(page) <= MAX_SHARE * lines:
             chosen.add(number)
             taken += len(page)
         if taken >= SHARE * lines:
