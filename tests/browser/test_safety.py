@@ -2,11 +2,13 @@
 
 import subprocess
 import sys
+from contextlib import closing
 
 from browser_steps import enter, served, text_of, texts, wait_until_saved
 from made_pages import TEXTS
 
 from drethtr.documents.read import read_page
+from drethtr.editing.journal import Journal
 
 
 def first_line(folder):
@@ -39,6 +41,31 @@ def test_a_file_changed_outside_is_shown(page, folder):
     path.write_bytes(path.read_bytes().replace(TEXTS[1].encode(), b"From elsewhere"))
     page.locator(".text", has_text="From elsewhere").wait_for()
     assert texts(page)[0] == TEXTS[0]
+
+
+def test_the_bar_says_why_nothing_is_saved(page, folder):
+    (folder / "a.page.xml").chmod(0o444)
+    page.keyboard.type("Kept ")
+    page.keyboard.press("Enter")
+    page.locator(".saved", has_text="Not saved").filter(
+        has_text="a.page.xml: cannot be written: it is write-"
+    ).wait_for()
+    (folder / "a.page.xml").chmod(0o644)
+    wait_until_saved(page)
+    assert page.locator(".saved").inner_text() == "Saved" and first_line(folder).startswith("Kept ")
+
+
+def test_the_bar_says_why_there_is_no_history(folder, tiny_path, open_tab):
+    with closing(Journal.open(folder)) as journal:
+        journal.database.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON change BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
+        )
+    with served(folder, tiny_path) as site:
+        page = enter(open_tab(site), "a.png")
+        page.keyboard.type("Kept ")
+        page.keyboard.press("Enter")
+        page.get_by_text("Saved, but the history cannot be written: the disk is full").wait_for()
+        assert first_line(folder).startswith("Kept ")
 
 
 def start(folder, model, port):

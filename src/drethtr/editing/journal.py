@@ -64,6 +64,7 @@ class Journal:
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
         self.lock = Lock()
+        self.error: str | None = None  # why the last changes could not be added
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -89,17 +90,21 @@ class Journal:
             return cls(connect(path))
 
     def add(self, changes: Sequence[Change]) -> None:
-        """Add changes with the present time; errors such as a full disk are ignored."""
+        """Add changes with the present time; an error such as a full disk is kept in `error`."""
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         rows = [
             (one.page, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
         ]
-        with suppress(sqlite3.Error), self.lock, self.database:
-            self.database.executemany(
-                "INSERT INTO change (page, line, time, who, model, action, old, new, status) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+        try:
+            with self.lock, self.database:
+                self.database.executemany(
+                    "INSERT INTO change (page, line, time, who, model, action, old, new, status) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    rows,
+                )
+            self.error = None
+        except sqlite3.Error as error:
+            self.error = str(error)
 
     def of_line(self, page: str, line: str) -> list[Change]:
         """The changes of a line, newest first."""

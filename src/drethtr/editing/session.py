@@ -88,6 +88,7 @@ class Session:
             "lines": {status: sum(summary.counts[status] for summary in readable) for status in Status},
             "ready": True,
             "learn": {"confirmed": confirmed, "needed": MIN_CONFIRMED, "possible": why is None, "why": why},
+            "history_error": self.workspace.journal.error,
             "formats": list(FORMATS),
             "jobs": [job.to_json() for job in self.jobs.newest_first()],
         }

@@ -21,6 +21,13 @@ const STATES = {
   unsaved: "Not saved; kept in this browser",
 };
 
+// `unsaved` is the reason why a line, `history` why the history could not be written.
+function saying(state, unsaved, history) {
+  if (state === "unsaved" && unsaved) return `Not saved, kept in this browser. ${unsaved}`;
+  if (state === "saved" && history) return `Saved, but the history cannot be written: ${history}`;
+  return STATES[state];
+}
+
 function App() {
   const route = useRoute();
   const [status, setStatus] = useState(null);
@@ -64,7 +71,7 @@ function App() {
   if (!status) {
     return html`<main class="notice"><p>${isLost ? "The server does not respond. Start drethtr edit again; this page will continue by itself." : "Opening…"}</p></main>`;
   }
-  const toolbar = ({ name, previous, next, state, page }) => html`
+  const toolbar = ({ name, previous, next, state, unsaved, page }) => html`
     <header class="bar">
       <nav aria-label="Pages">
         ${
@@ -80,7 +87,8 @@ function App() {
       ${
         isLost
           ? html`<span class="saved" role="status" data-state="unsaved">No server; your changes are kept in this browser</span>`
-          : state && html`<span class="saved" role="status" data-state=${state}>${STATES[state]}</span>`
+          : state &&
+            html`<span class="saved" role="status" data-state=${state}>${saying(state, unsaved, status.history_error)}</span>`
       }
       <button type="button" onClick=${() => setDialog("learn")}>${learningState(status.learn, jobs)}</button>
       <button type="button" onClick=${() => setDialog({ page })}>Export</button>

@@ -120,7 +120,8 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
     setDrawing(false);
     if (points) reshaping.draw(points);
   };
-  const shown = { name: page.name, previous: page.previous, next: page.next, state: store.state, page: id };
+  const { state, error: unsaved } = store;
+  const shown = { name: page.name, previous: page.previous, next: page.next, state, unsaved, page: id };
   return html`
     ${toolbar(shown)}
     <main class="page" onKeyDown=${(event) => screenKeys(event, keys)} style=${{ "--scan-share": `${share}%` }}>

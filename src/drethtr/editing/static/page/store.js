@@ -145,14 +145,13 @@ export class PageStore {
 
   refused(entry, error, sent) {
     entry.status ??= sent.status;
-    entry.error = error.message;
     if (error.status === 409 || error.status === 404) {
       const theirs = error.answer.line ?? null;
       if (theirs?.text === entry.text) this.accept(entry, theirs, sent);
-      else Object.assign(entry, theirs ? { state: "conflict", theirs } : { state: "gone" });
+      else Object.assign(entry, theirs ? { state: "conflict", theirs } : { state: "gone" }, { error: null });
       return;
     }
-    entry.state = "failed";
+    Object.assign(entry, { state: "failed", error: error.message });
     const wait = RETRIES[Math.min(this.failures++, RETRIES.length - 1)];
     entry.timer = setTimeout(() => this.save(entry.line.id), wait);
   }
@@ -184,8 +183,14 @@ export class PageStore {
     await Promise.all([...this.entries.keys()].map((id) => this.save(id)));
   }
 
+  // Why a line could not be saved, also while that is tried again.
+  get error() {
+    return [...this.entries.values()].find(({ error }) => error)?.error;
+  }
+
   // "saved", "saving" or "unsaved"
   get state() {
+    if (this.error) return "unsaved";
     const states = [...this.entries.values()].map((entry) => entry.state);
     if (states.some((state) => ["failed", "conflict", "gone"].includes(state))) return "unsaved";
     return states.some((state) => state === "typed" || state === "saving") ? "saving" : "saved";
