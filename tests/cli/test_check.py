@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from made_pages import HAND
+from PIL import Image, ImageDraw, ImageFont
 
 from drethtr.documents.read import read_page
 from drethtr.lines.sources import open_samples
@@ -54,6 +56,21 @@ def test_what_is_left_over_on_either_side_is_named(drethtr, text, tmp_path):
     text.write_text(" ".join([*LETTER[:3], *LETTER[4:], "And something that an editor has added at the end of it."]))
     done = drethtr("align", PAGE, text, "--output", tmp_path / "out", "--threads", "1")
     assert done.code == 1 and "no text for letter.jpg r1l4" in done.out and "on no line: 'And something" in done.out
+
+
+def test_a_page_of_another_document_gets_no_text(drethtr, text, tmp_path):
+    image = Image.new("L", (2400, 500), 235)
+    for row, line in enumerate(
+        ("Piotr Nikolaievitch, né le 4 août 1816 à Moscou", "et mort le 18 janvier, est un écrivain")
+    ):
+        ImageDraw.Draw(image).text((90, 90 + 180 * row), line, font=ImageFont.truetype(HAND, 80), fill=30)
+    image.save(tmp_path / "other.png")
+    note = "And something that an editor has added at the end of it, and again something else that is as long."
+    text.write_text(f"{WHOLE} {note}", encoding="utf-8")
+    done = drethtr("align", PAGE, tmp_path / "other.png", text, "--output", tmp_path / "out", "--threads", "1")
+    assert done.code == 1 and "no text for other.png (2 lines)" in done.out and done.out.count("on no line: ") == 1
+    assert {line.text for line in read_page(tmp_path / "out" / "other.page.xml").lines} == {""}
+    assert [line.text for line in read_page(tmp_path / "out" / "letter.page.xml").lines] == LETTER
 
 
 def test_a_false_word_of_a_letter_is_doubted(drethtr, text, tmp_path):

@@ -50,6 +50,16 @@ def test_another_text_does_not_fit(text):
     assert not align_text(text, READ).fits
 
 
+def test_a_page_of_another_text_gets_none_of_it():
+    german = ["Ein ganz anderes Blatt aus", "einem Buch, das niemand kennt"]
+    note = "And a long note of the same editor, about other things."
+    aligned = align_text(f"{TEXT} {note}", READ + german)
+    assert any(aligned.texts[4:])
+    apart = aligned.without_other_pages([4, 2])
+    assert apart.texts == (*aligned.texts[:4], "", "") and apart.left == (note,)
+    assert align_text(f"{note} {TEXT}", german + READ).without_other_pages([2, 4]).left == (note,)
+
+
 def test_no_lines_leave_the_whole_text():
     assert align_text("some words", []).left == ("some words",)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 10
-"""Most lines and passages to list."""
+"""Most pages, lines and passages to list."""
 
 
 def align(
@@ -73,10 +73,10 @@ def align(
         write_pages([page for proof in proofs for page in proof.pages], recognizer, targets, formats)
     if ground_truth is not None:
         typer.echo(write_ground_truth(proofs, recognizer, ground_truth, precision))
-    on_lines = [line for proof in proofs for page in proof.pages for line in page.lines]
+    pages = [page.lines for proof in proofs for page in proof.pages]
     left = [part for proof in proofs for part in proof.left.values()]
-    bare = [line for line in on_lines if not line.check.text]
-    typer.echo(summary(on_lines, bare, left))
+    typer.echo(summary(pages, left))
+    bare = any(not line.check.text for page in pages for line in page)
     if bare or left or any(proof.unreadable for proof in proofs):
         raise typer.Exit(1)
 
@@ -93,14 +93,23 @@ def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", 
     return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {precision:.1%} should be correct"
 
 
-def summary(lines: "Sequence[ProofLine]", bare: "Sequence[ProofLine]", left: "Sequence[ProofLine]") -> str:
-    """How much was aligned, and which lines and passages were not."""
+def summary(pages: "Sequence[Sequence[ProofLine]]", left: "Sequence[ProofLine]") -> str:
+    """How much was aligned, and which pages, lines and passages were not."""
     from drethtr.proofreading.proof import shortened
 
-    words = sum(len(line.check.text.split()) for line in lines)
-    rows = [f"{counted(words, 'word')} aligned with {len(lines) - len(bare):,} of {len(lines):,} lines"]
-    rows += [f"no text for {line.page} {line.line}, which reads {line.check.reading!r}" for line in bare[:SHOWN]]
-    rows += [f"on no line: {shortened(line.check.text)!r}" for line in left[:SHOWN]]
-    if hidden := max(len(bare) - SHOWN, 0) + max(len(left) - SHOWN, 0):
+    lines = [line for page in pages for line in page]
+    written = [line for line in lines if line.check.text]
+    words = sum(len(line.check.text.split()) for line in written)
+    empty = [page for page in pages if not any(line.check.text for line in page)]
+    on_empty = {id(line) for page in empty for line in page}
+    bare = [line for line in lines if not line.check.text and id(line) not in on_empty]
+    found = (
+        [f"no text for {page[0].page} ({counted(len(page), 'line')})" for page in empty],
+        [f"no text for {line.page} {line.line}, which reads {line.check.reading!r}" for line in bare],
+        [f"on no line: {shortened(line.check.text)!r}" for line in left],
+    )
+    rows = [f"{counted(words, 'word')} aligned with {len(written):,} of {len(lines):,} lines"]
+    rows += [row for some in found for row in some[:SHOWN]]
+    if hidden := sum(max(len(some) - SHOWN, 0) for some in found):
         rows.append(f"… and {hidden:,} more")
     return "\n".join(rows)

@@ -89,11 +89,14 @@ def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
 def aligned_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, dict[int, str]]:
     """Running text aligned with the lines of its pages; and its parts on no line, by the number of lines before them.
 
+    Pages of another text get none of it.
+
     Raises:
         DataError: if the text belongs to other pages.
     """
     names = ", ".join(original.name for original, _ in read)
     alignment = fitting(source, text, names, [line.text for _, page in read for line in page.lines])
+    alignment = alignment.without_other_pages([len(page.lines) for _, page in read])
     texts = iter(alignment.texts)
     left = {place: part for place, part in enumerate(alignment.between) if part}
     return [tuple(next(texts) for _ in page.lines) for _, page in read], left

@@ -10,7 +10,7 @@ after them.
 
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,14 +63,25 @@ class AlignedLine(NamedTuple):
 class Alignment:
     """A text aligned with lines.
 
-    text   with white space folded
-    lines  the part of the text on each line
-    apart  edits between text and readings per character read; lines without text do not count
+    text      with white space folded
+    lines     the part of the text on each line
+    readings  of the lines, with letters that are easily confused made the same
     """
 
     text: str
     lines: tuple[AlignedLine, ...]
-    apart: float
+    readings: tuple[str, ...]
+
+    @property
+    def apart(self) -> float:
+        """Edits between text and readings per character read; lines without text do not count; 1 if none has any."""
+        pairs = [
+            (alike(self.text[line.first : line.last]), reading)
+            for line, reading in zip(self.lines, self.readings, strict=True)
+            if line.last > line.first
+        ]
+        edits = sum(Levenshtein.distance(*pair) for pair in pairs)
+        return edits / max(sum(len(reading) for _, reading in pairs), 1) if pairs else 1.0
 
     @property
     def fits(self) -> bool:
@@ -94,6 +105,15 @@ class Alignment:
         """Those parts that are not empty."""
         return tuple(filter(None, self.between))
 
+    def without_other_pages(self, lines: Sequence[int]) -> "Alignment":
+        """The alignment in which pages that the text does not fit have none of it; `lines` is their number on each."""
+        kept: list[AlignedLine] = []
+        for count in lines:
+            here, end = slice(len(kept), len(kept) + count), kept[-1].last if kept else 0
+            page = replace(self, lines=self.lines[here], readings=self.readings[here])
+            kept += page.lines if page.fits else [AlignedLine(end, end)] * count
+        return replace(self, lines=tuple(kept))
+
 
 def align_text(text: str, read: Sequence[str]) -> Alignment:
     """Align a text with readings of lines, in reading order.
@@ -115,7 +135,7 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
             AlignedLine(line.first + place, line.last + place, line.hyphen)
             for line in (found if last else found[: CHUNK - OVERLAP])
         ]
-    return Alignment(folded, tuple(aligned), edits_per_character(letters, aligned, readings))
+    return Alignment(folded, tuple(aligned), tuple(readings))
 
 
 def alike(text: str) -> str:
@@ -248,15 +268,3 @@ def running_edits(costs: Costs, places: Places) -> tuple[Costs, Places]:
     """Costs if characters of the text may be skipped, one edit each, and where the skipping began."""
     least, at = running_least(costs - places.astype(np.float32))
     return (least + places).astype(np.float32), at
-
-
-def edits_per_character(letters: str, aligned: Sequence[AlignedLine], read: Sequence[str]) -> float:
-    """Edits per character between the text and the readings of lines that have some of it; 1 if none has."""
-    pairs = [
-        (letters[one.first : one.last], line) for one, line in zip(aligned, read, strict=True) if one.last > one.first
-    ]
-    return (
-        sum(Levenshtein.distance(*pair) for pair in pairs) / max(sum(len(line) for _, line in pairs), 1)
-        if pairs
-        else 1.0
-    )
