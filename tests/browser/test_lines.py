@@ -37,6 +37,15 @@ def test_a_line_is_split_at_the_cursor_and_joined_again(page):
     assert texts(page)[:2] == ["north south", TEXTS[1]]
 
 
+def test_the_tools_stay_in_view(page):
+    page.set_viewport_size({"width": 1300, "height": 400})
+    shape(page)
+    tools, first = page.get_by_role("toolbar", name="Lines"), page.locator(".line").first
+    before = tools.bounding_box()
+    page.locator(".line").last.evaluate("line => line.scrollIntoView()")
+    assert first.bounding_box()["y"] < 0 and tools.bounding_box() == before
+
+
 def wait_until_entered(page, number):
     """Wait until a line, counted from 1, is the active one and has the caret."""
     page.locator(f".line:nth-child({number})[aria-current=true] .text:focus").wait_for()

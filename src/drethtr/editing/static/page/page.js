@@ -146,26 +146,28 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
           html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing}
           reshaping=${reshaping} entered=${entering(".shaping")} back=${back} />`
         }
-        ${
-          comparison &&
-          html`<${Compared} comparison=${comparison} order=${order} jump=${() => comparing.jump(1)} close=${() => {
-            comparing.end();
-            back();
-          }} />`
-        }
-        ${page.error && order.length > 0 && html`<p class="hint flag">${page.error}</p>`}
-        <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
-        ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reshaping.readPage} />`}
-        <ol class="lines">
-          ${order.map((other, place) => {
-            const isActive = other.line.id === active;
-            return html`<${Line} key=${other.line.id} page=${id} entry=${other} number=${place + 1} store=${store} threshold=${threshold}
-              comparison=${comparison} afresh=${status.afresh} isActive=${isActive} caret=${isActive ? caret : null} on=${on} />`;
-          })}
-        </ol>
-        <div class="foot">
-          <p class="said" role="status">${said}</p>
-          ${hasPalette && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
+        <div class="written">
+          ${
+            comparison &&
+            html`<${Compared} comparison=${comparison} order=${order} jump=${() => comparing.jump(1)} close=${() => {
+              comparing.end();
+              back();
+            }} />`
+          }
+          ${page.error && order.length > 0 && html`<p class="hint flag">${page.error}</p>`}
+          <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
+          ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reshaping.readPage} />`}
+          <ol class="lines">
+            ${order.map((other, place) => {
+              const isActive = other.line.id === active;
+              return html`<${Line} key=${other.line.id} page=${id} entry=${other} number=${place + 1} store=${store} threshold=${threshold}
+                comparison=${comparison} afresh=${status.afresh} isActive=${isActive} caret=${isActive ? caret : null} on=${on} />`;
+            })}
+          </ol>
+          <div class="foot">
+            <p class="said" role="status">${said}</p>
+            ${hasPalette && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
+          </div>
         </div>
       </section>
       ${comparing.isChoosing && html`<${Compare} page=${id} close=${comparing.unchoose} done=${comparing.begin} />`}
