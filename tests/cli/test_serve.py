@@ -6,11 +6,14 @@ import sys
 from pathlib import Path
 from urllib.request import Request, urlopen
 
+import pytest
+
 LINE = Path(__file__).parents[2] / "samples" / "000003.png"
 
 
-def test_it_answers_until_it_is_interrupted(tiny_path):
-    command = [sys.executable, "-m", "drethtr.cli", "serve", "--model", str(tiny_path), "--port", "0"]
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_it_answers_at_the_address_it_prints_until_it_is_interrupted(tiny_path, host):
+    command = [sys.executable, "-m", "drethtr.cli", "serve", "--model", str(tiny_path), "--host", host, "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         said = next(row for row in process.stderr if "running on" in row)
         address = said.split("running on ")[1].split()[0]
@@ -19,6 +22,7 @@ def test_it_answers_until_it_is_interrupted(tiny_path):
         process.send_signal(signal.SIGINT)
         process.stderr.read()
         assert process.wait() == 0
+    assert "//0.0.0.0:" not in address
 
 
 def test_a_place_that_cannot_be_had_is_told_before_the_model_is_loaded(drethtr, tmp_path):

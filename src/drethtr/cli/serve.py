@@ -2,7 +2,7 @@
 
 import sys
 from contextlib import suppress
-from socket import AF_INET, AF_INET6, create_server, socket
+from socket import AF_INET, AF_INET6, SOCK_DGRAM, AddressFamily, create_server, gethostname, socket
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,6 +32,12 @@ BACKLOG = 256
 
 DESCRIPTORS = 2048
 """Wanted limit of open files: more than the server can have open."""
+
+EVERYWHERE = ("0.0.0.0", "::")
+"""What a socket that listens on all addresses gives as its own."""
+
+FAR = {AF_INET: "192.0.2.1", AF_INET6: "2001:db8::1"}
+"""Addresses outside this machine's network, reserved for documentation."""
 
 
 def serve(
@@ -127,9 +133,21 @@ def allow_descriptors() -> None:
 
 
 def address(door: socket) -> str:
-    """The URL of a listening socket."""
+    """The URL of a listening socket; where it listens on all addresses of this machine, one that others can open."""
     shown, number = door.getsockname()[:2]
+    if shown in EVERYWHERE:
+        shown = own_address(AddressFamily(door.family))
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{number}"
+
+
+def own_address(family: AddressFamily) -> str:
+    """The address of this machine in its network; its name if it is in none."""
+    with socket(family, SOCK_DGRAM) as probe:
+        try:
+            probe.connect((FAR[family], 9))  # chooses a route, and sends nothing
+        except OSError:
+            return gethostname()
+        return str(probe.getsockname()[0])
 
 
 def listener(host: str, port: int) -> socket:
