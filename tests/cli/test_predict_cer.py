@@ -63,6 +63,15 @@ def test_lines_of_pages_are_read(drethtr, taught, tmp_path):
     assert (page["page"], page["lines"]) == ("scans/1", 3)
 
 
+def test_scans_without_lines_are_counted(drethtr, taught, tmp_path):
+    scans = tmp_path / "scans"
+    put_page(scans / "1.png", scans / "page" / "1.xml", ["abc def", "", "a cabbage"])
+    for name in ("2.png", "sub/3.png"):
+        put_page(scans / name, tmp_path / "elsewhere.xml", ["abc def"])
+    outcome = drethtr("predict-cer", scans, "--model", taught)
+    assert outcome.code == 0 and f"--output {scans}): 2 scans, such as {scans / '2.png'}\n" in outcome.err
+
+
 def test_lines_that_nobody_confirmed_are_read_too(drethtr, taught, tmp_path):
     """`data import` takes only confirmed lines of a folder in which people worked."""
     path = tmp_path / "scans" / "1.xml"

@@ -2,11 +2,14 @@
 
 import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION, IMAGES, is_hidden
+from drethtr.base.wording import counted
+from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below
+from drethtr.documents.read import read_page
 from drethtr.images.line import page_for_line
 from drethtr.lines.importers.pages import Pages
 from drethtr.lines.sample import LeftOut, Sample
@@ -23,7 +26,7 @@ def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = l
     line, and its folder a page.
 
     Args:
-        report: Called with every marked line that cannot be used.
+        report: Called with every marked line that cannot be used, and once with the scans of a folder without lines.
 
     Raises:
         DataError: if there are no lines, or naming an image that is a page.
@@ -37,6 +40,7 @@ def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = l
             found += open_all([name])
         elif Pages().recognizes(path):
             found += marked_lines(path, report)
+            report_unread(path, report)
         else:
             found += line_images(path)
     if not found:
@@ -53,6 +57,21 @@ def marked_lines(source: Path, report: Callable[[LeftOut], object]) -> list[Samp
         else:
             found.append(replace(entry.sample, image=png_of(entry.sample)))  # a hundredth of the memory of its pixels
     return found
+
+
+def report_unread(folder: Path, report: Callable[[LeftOut], object]) -> None:
+    """Report how many scans of a folder no PAGE or ALTO file describes."""
+    below = visible_below(folder)
+    described = set()
+    for path in below:
+        with suppress(DataError):  # reported with its lines
+            if path.suffix.lower() == DESCRIPTION:
+                described.add(image_beside(path, read_page(path).image))
+    unread = [path for path in below if path.suffix.lower() in IMAGES and path not in described]
+    if unread:
+        scans = f"{counted(len(unread), 'scan')}, such as {unread[0]}"
+        place = shlex.quote(str(folder))
+        report(LeftOut(scans, f"not read yet (drethtr transcribe {place} --format page --output {place})"))
 
 
 def line_images(path: Path) -> list[Sample]:
