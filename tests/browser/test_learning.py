@@ -25,7 +25,14 @@ def confirmed(tmp_path):
 
 def test_what_is_missing_is_said(tab):
     tab.get_by_role("button", name="Learn").click()
-    tab.get_by_text("Confirm 25 more.").wait_for()
+    tab.get_by_text("Not yet: learning needs 25 confirmed lines; confirm 25 more.").wait_for()
+
+
+def test_a_missing_package_is_said_before_the_first_line_is_confirmed(tab, monkeypatch):
+    monkeypatch.setattr("drethtr.editing.learner.NEEDED", ("no_such_package",))
+    tab.reload()
+    tab.get_by_role("button", name="Learn").click()
+    tab.get_by_text("pip install 'drethtr[train]'").wait_for()
 
 
 def test_the_gain_is_shown_before_the_model_is_used(confirmed, tiny_path, open_tab):

@@ -83,9 +83,7 @@ class Learner:
         if any(find_spec(package) is None for package in NEEDED):
             return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
         if confirmed < MIN_CONFIRMED:
-            return (
-                f"{confirmed} lines are confirmed and {MIN_CONFIRMED} needed; confirm {MIN_CONFIRMED - confirmed} more"
-            )
+            return f"learning needs {MIN_CONFIRMED} confirmed lines; confirm {MIN_CONFIRMED - confirmed} more"
         return None
 
     def learn(self, *, adapter: bool = False) -> Job:

@@ -26,7 +26,6 @@ export function Learn({ status, jobs, close }) {
     );
   const job = jobs.find(({ kind, id }) => kind === "learn" && id !== hidden);
   const { confirmed, needed, possible, why } = status.learn;
-  const missing = needed - confirmed;
   const discard = () => attempt(api.endJob(job.id).then(() => setHidden(job.id)));
   return html`<${Dialog} title="Learn from my corrections" close=${close}>
     ${job && isGoing(job) && html`<${Progress} job=${job} stop=${() => attempt(api.endJob(job.id))} />`}
@@ -38,8 +37,8 @@ export function Learn({ status, jobs, close }) {
       html`
       <p>drethtr learns the handwriting in this folder from the lines you have confirmed. A fifth of them is held out and shows
         the gain before you adopt the new model. Lines that you have edited are never changed.</p>
-      ${missing > 0 && html`<progress max=${needed} value=${confirmed} aria-label="Confirmed lines" />`}
-      ${possible ? html`<button type="button" class="main" onClick=${() => attempt(api.learn())}>Learn from ${confirmed} confirmed lines</button>` : html`<p class="hint">${missing > 0 ? `Learning needs ${needed} confirmed lines. Confirm ${missing} more.` : why}</p>`}`
+      ${confirmed < needed && html`<progress max=${needed} value=${confirmed} aria-label="Confirmed lines" />`}
+      ${possible ? html`<button type="button" class="main" onClick=${() => attempt(api.learn())}>Learn from ${confirmed} confirmed lines</button>` : html`<p class="hint">Not yet: ${why}.</p>`}`
     }
     ${error && html`<p class="hint flag" role="alert">${error}</p>`}
     <p class="hint">Model in use: ${status.model_file ?? status.model}</p>
