@@ -40,7 +40,8 @@ def draw_hits(hits: Sequence[Hit]) -> Canvas:
         bottom = top + cut.image.height
         shapes.append(Photo(MARGIN, top, cut.image))
         shapes.append(Rectangle(MARGIN + cut.left, top, MARGIN + cut.right, bottom, MARK, OPACITY))
-        caption = f"{hit.probability:4.2f}  {hit.page.name}  {hit.snippet}"
+        page = f"{hit.page.name} page {hit.number}" if hit.number > 1 else hit.page.name
+        caption = f"{hit.probability:4.2f}  {page}  {hit.snippet}"
         shapes.append(Label(MARGIN, bottom + CAPTION - 5, shortened(caption), LETTERS, BLACK))
         top = bottom + CAPTION + MARGIN
     return Canvas(WIDTH + 2 * MARGIN, top, tuple(shapes))
