@@ -1,6 +1,8 @@
 """Lines are split, joined, ordered, added, deleted, and their baselines moved."""
 
-from browser_steps import text_of, texts, wait_until_saved
+import re
+
+from browser_steps import enter, text_of, texts, wait_until_saved
 from made_pages import TEXTS
 
 from drethtr.documents.read import read_page
@@ -44,6 +46,15 @@ def test_the_tools_stay_in_view(page):
     before = tools.bounding_box()
     page.locator(".line").last.evaluate("line => line.scrollIntoView()")
     assert first.bounding_box()["y"] < 0 and tools.bounding_box() == before
+
+
+def test_numbers_of_lines_that_begin_at_the_edge_are_on_the_scan(tab, folder):
+    path = folder / "a.page.xml"
+    path.write_text(re.sub('(<Baseline points=")[0-9]+', r"\g<1>0", path.read_text()))
+    page = enter(tab, "a.png")
+    shape(page)
+    numbers, scan = page.locator(".scan .order").all(), page.locator(".scan img").bounding_box()
+    assert len(numbers) == 4 and all(number.bounding_box()["x"] >= scan["x"] for number in numbers)
 
 
 def wait_until_entered(page, number):

@@ -149,7 +149,7 @@ export function Scan({ page, active, caret, isShaping, isDrawing, onClick, onBas
                 (other, place) =>
                   other.baseline?.length > 1 &&
                   html`<polyline class="baseline" points=${points(other.id === line?.id ? baseline : other.baseline)} />
-              <text class="order" x=${other.baseline[0][0]} y=${other.baseline[0][1]} dx=${-22 / scale} font-size=${14 / scale}>${place + 1}</text>`,
+              <text class="order" x=${Math.max(other.baseline[0][0] - 22 / scale, (10 + 9 * `${place + 1}`.length) / scale)} y=${other.baseline[0][1]} font-size=${14 / scale}>${place + 1}</text>`,
               )
             }
             ${isShaping && baseline && html`<${Handles} baseline=${baseline} scale=${scale} change=${(moved) => onBaseline(line.id, moved)} />`}
