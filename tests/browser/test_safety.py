@@ -55,6 +55,19 @@ def test_the_bar_says_why_nothing_is_saved(page, folder):
     assert page.locator(".saved").inner_text() == "Saved" and first_line(folder).startswith("Kept ")
 
 
+def test_a_long_message_stays_long_enough_to_be_read(page, folder):
+    (folder / "a.page.xml").chmod(0o444)
+    page.clock.install()
+    page.get_by_role("button", name="Lines").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    told = page.locator(".said", has_text="a.page.xml: cannot be written")
+    told.wait_for()
+    page.clock.run_for(9_000)
+    assert told.is_visible()
+    page.clock.run_for(10_000)
+    told.wait_for(state="detached")
+
+
 def test_the_bar_says_why_there_is_no_history(folder, tiny_path, open_tab):
     with closing(Journal.open(folder)) as journal:
         journal.database.execute(

@@ -24,7 +24,8 @@ import { useReshaping } from "./use_reshaping.js";
 import { useStore } from "./use_store.js";
 import { wordsOf } from "./words.js";
 
-const MESSAGE = 6000; // ms that a message stays
+const MESSAGE = 5000; // ms that a message stays
+const LETTER = 80; // ms more for each of its letters
 
 export function Page({ id, status, wanted, isReading, toolbar }) {
   const { store, error, load, redraw } = useStore(id, status);
@@ -44,7 +45,7 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
   const chosen = useRef(null); // takes an alternative of the active line
 
   useEffect(() => {
-    const fade = setTimeout(() => say(""), MESSAGE);
+    const fade = setTimeout(() => say(""), MESSAGE + LETTER * said.length);
     return () => clearTimeout(fade);
   }, [said]);
   // The special characters cover the lower end of the text.
