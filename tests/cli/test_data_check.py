@@ -1,5 +1,7 @@
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import written
 from PIL import Image
@@ -51,6 +53,15 @@ def test_every_line_that_cannot_be_opened_is_named_and_the_others_are_checked(dr
     assert outcome.code == 1 and "error: unusable line, 3:" in outcome.out and "1 of 1 lines were read" in outcome.out
     for name, reason in (("two.gt.txt", "not UTF-8"), ("lonely.gt.txt", "no image"), ("three.png", "no transcription")):
         assert f"{lines / name}: {reason}" in outcome.out
+
+
+def test_every_row_of_a_parquet_file_that_cannot_be_used_is_named(drethtr, splits, tiny_path):
+    path = splits / "s.val.parquet"
+    rows = pq.read_table(path).to_pylist()
+    pq.write_table(pa.Table.from_pylist([*rows, rows[0] | {"text": None}, rows[0] | {"image": None}]), path)
+    outcome = drethtr("data", "check", splits / "*.parquet", "--model", tiny_path)
+    assert outcome.code == 1 and "error: unusable line, 2:" in outcome.out and "6 of 6 lines were read" in outcome.out
+    assert f"{path} row 2: text is None" in outcome.out and f"{path} row 3: no image" in outcome.out
 
 
 def test_a_table_without_a_line_that_can_be_opened(drethtr, lines, tiny_path):

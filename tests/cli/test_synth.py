@@ -23,7 +23,7 @@ def synth(drethtr):
 def test_writes_lines_and_a_sheet_of_them(synth, options, tmp_path):
     outcome = synth(*options, "--sheet", tmp_path / "sheet.png")
     assert outcome.code == 0, outcome.err
-    samples = read_parquet(tmp_path / "out.parquet")
+    samples = list(read_parquet(tmp_path / "out.parquet"))
     assert len(samples) == 6 and all(sample.line().shape[0] == 64 and sample.text for sample in samples)
     with Image.open(tmp_path / "sheet.png") as sheet:
         assert sheet.height > 3 * 64

@@ -48,7 +48,7 @@ def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
 
 
 def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
-    """The samples of a file or folder, with a `DataError` in place of each unusable line of a folder or table.
+    """The samples of a file or folder, with a `DataError` in place of each unusable line, except on pages.
 
     Raises:
         DataError: if there is nothing at `path`, or its content cannot be used at all.
@@ -75,7 +75,7 @@ def lines_at(path: str | Path, spelling: Spelling = nfc) -> Lines:
     return READERS[path.suffix.lower()](path, spelling)
 
 
-def read_url(url: str, spelling: Spelling) -> list[Sample]:
+def read_url(url: str, spelling: Spelling) -> Lines:
     """All samples of a Parquet file at a URL."""
     if PurePosixPath(url).suffix != ".parquet":
         raise DataError("only .parquet can be read from a URL; download other files first", url)

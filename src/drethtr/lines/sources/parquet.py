@@ -30,20 +30,24 @@ MAX_IMAGE_BYTES = 200_000_000
 """Maximum bytes of an encoded image, since a URL may never end. Most lines have a few thousand."""
 
 
-def read_parquet(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
-    """One sample per row of a file or URL; the encoded images stay in memory.
+def read_parquet(path: str | Path, spelling: Spelling = nfc) -> Iterator[Sample | DataError]:
+    """One sample per row of a file or URL, or the reason why it cannot be used; the encoded images stay in memory.
 
     The column `image` is binary, `struct{bytes, path}` or a path; paths are relative to the file.
     `text` is required; `set` (default: the file name without its split), `lang`, `page`, `hand` and `clean` are
     optional.
 
     Raises:
-        DataError: for a file that is not Parquet, a missing column, or a row without image or text.
+        DataError: for a file that is not Parquet, or a missing column.
     """
     name = str(path)
     with open_parquet(name) as file:
         rows = file.read(columns_of(file, name), use_threads=False).to_pylist()
-    return [sample_of(row, name, number, spelling) for number, row in enumerate(rows)]
+    for number, row in enumerate(rows):
+        try:
+            yield sample_of(row, name, number, spelling)
+        except DataError as error:
+            yield error
 
 
 @contextmanager
@@ -89,7 +93,11 @@ def columns_of(file: "ParquetFile", name: str) -> list[str]:
 
 
 def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -> Sample:
-    """The sample of a row, counted from 0."""
+    """The sample of a row, counted from 0.
+
+    Raises:
+        DataError: naming the row, if it has no usable image or text.
+    """
     key = f"{file} row {number}"
     text = text_of(row["text"], key)
     try:
