@@ -9,6 +9,7 @@ from drethtr.recognition.model_file import load_model
 from drethtr.recognition.reading import Character, Reading
 
 RATES = ["cer", "cer_low", "cer_high", "wer", "wer_low", "wer_high"]
+KINDS = ["substitutions", "insertions", "deletions"]
 BY_CONVENTION = [
     f"{convention}{end}" for convention in ("wer_punctuation", "wer_unicode") for end in ("", "_low", "_high")
 ]
@@ -24,8 +25,8 @@ def test_writes_figures_in_their_published_form(drethtr, lines, tiny_path, tmp_p
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert list(found)[:4] == ["format", "convention", "sets", "overall"]
     [of_set] = found["sets"]
-    assert list(of_set) == ["name", "lines", "drawn", "characters", *RATES, *BY_CONVENTION]
-    assert list(found["overall"]) == ["lines", "drawn", "characters", *RATES, *BY_CONVENTION]
+    assert list(of_set) == ["name", "lines", "drawn", "characters", *RATES, *BY_CONVENTION, *KINDS]
+    assert list(found["overall"]) == ["lines", "drawn", "characters", *RATES, *BY_CONVENTION, *KINDS]
     assert (of_set["name"], of_set["lines"], of_set["drawn"], of_set["characters"]) == (
         "lines",
         6,
@@ -68,7 +69,9 @@ def test_figures_are_written_before_they_are_shown(drethtr, lines, tiny_path, tm
 def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypatch):
     texts = [path.read_text(encoding="utf-8").strip() for path in (lines / "one.gt.txt", lines / "two.gt.txt")]
     right = [Reading(t, 0.9, tuple(Character(c, 0.9, i, i + 1) for i, c in enumerate(t))) for t in texts]
-    monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", lambda *given: right)
+    monkeypatch.setattr(
+        "drethtr.evaluation.evaluate.read_each", lambda _, samples, __: zip(samples, right, strict=True)
+    )
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
     assert "CER %: – of flagged lines, 0.00 of the others" in outcome.out and outcome.out.count("    –  ") == 3
     assert "not calibrated for this decoder; run drethtr calibrate" in outcome.out
@@ -76,7 +79,9 @@ def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypat
 
 def test_where_nothing_was_read_nothing_is_right_or_wrong(drethtr, lines, tiny_path, monkeypatch):
     nothing = [Reading("", 0.0, (), word_confidences=())] * 2
-    monkeypatch.setattr("drethtr.evaluation.evaluate.read_lines", lambda *given: nothing)
+    monkeypatch.setattr(
+        "drethtr.evaluation.evaluate.read_each", lambda _, samples, __: zip(samples, nothing, strict=True)
+    )
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
     assert outcome.code == 0 and outcome.out.count("0        –       –       –") == 3
     assert "not calibrated" not in outcome.out
@@ -115,10 +120,38 @@ def test_data_that_are_not_there(drethtr, tiny_path, tmp_path, name):
     assert outcome.code == 2 and outcome.err.startswith("drethtr: ") and outcome.err.count("\n") == 1
 
 
-def test_a_damaged_image_is_named(drethtr, lines, tiny_path):
+def test_a_damaged_image_is_named_and_the_others_are_evaluated(drethtr, lines, tiny_path, tmp_path):
     (lines / "one.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    outcome = drethtr("evaluate", lines, "--model", tiny_path, "--json", tmp_path / "a.json")
+    assert outcome.code == 1 and outcome.err.count("one.png") == 1 and outcome.err.count("\n") == 1
+    assert "Left out because the image cannot be used: 1 line." in outcome.out
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found["unreadable"] == 1 and found["overall"]["lines"] == 1
+
+
+def test_without_an_image_that_can_be_used_there_are_no_rates(drethtr, lines, tiny_path):
+    for image in lines.glob("*.png"):
+        image.write_bytes(b"\x89PNG\r\n\x1a\n")
     outcome = drethtr("evaluate", lines, "--model", tiny_path)
-    assert outcome.code == 2 and outcome.err.count("one.png") == 1 and outcome.err.count("\n") == 1
+    assert outcome.code == 2 and outcome.err.count("one.png") == 1 and outcome.out == ""
+
+
+def test_errors_of_each_line_are_written(drethtr, lines, tiny_path, tmp_path):
+    (lines / "two.gt.txt").write_text("a  cabbage ", encoding="utf-8")
+    rows, figures = tmp_path / "errors.jsonl", tmp_path / "a.json"
+    run = ("evaluate", lines, "--model", tiny_path, "--per-line", rows, "--json", figures)
+    assert drethtr(*run).code == 0
+    one, two = map(json.loads, rows.read_text(encoding="utf-8").splitlines())
+    overall = json.loads(figures.read_text())["overall"]
+    assert [row["line"] for row in (one, two)] == [str(lines / "one.png"), str(lines / "two.png")]
+    assert (one["text"], two["text"]) == ("abc def", "a cabbage")  # as compared
+    assert {type(row["reading"]) for row in (one, two)} == {str} and 0 <= one["confidence"] <= 1
+    assert sum(row["edits"] for row in (one, two)) == round(overall["cer"] * overall["characters"])
+    for kind in KINDS:
+        assert one[kind] + two[kind] == overall[kind]
+    assert one["edits"] == sum(one[kind] for kind in KINDS)
+    assert "--force" in drethtr(*run[:-2]).err
+    assert "--per-line does not go with --search" in drethtr(*run[:-2], "--force", "--search").err
 
 
 def test_texts_of_another_script_are_refused(drethtr, lines, tiny_path):

@@ -8,7 +8,7 @@ from conftest import written
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.evaluation.evaluate import evaluate, read_each, read_lines
-from drethtr.evaluation.metrics import Counts, bootstrap, score
+from drethtr.evaluation.metrics import Counts, EditKinds, bootstrap, score
 from drethtr.evaluation.words import WORD_CONVENTIONS
 from drethtr.lines.sample import Sample
 
@@ -80,7 +80,7 @@ def test_progress_covers_every_line(recognizer, samples, monkeypatch):
     monkeypatch.setattr("drethtr.evaluation.evaluate.READ_TOGETHER", 4)
     steps = []
     assert evaluate(recognizer, samples, advance=steps.append) == evaluate(recognizer, samples)
-    assert steps == [4, 4, 2]
+    assert steps == [1] * 10
 
 
 def test_large_images_are_not_all_in_memory_together(recognizer, samples, monkeypatch):
@@ -119,9 +119,14 @@ def test_another_script_is_an_error(recognizer, samples):
         evaluate(recognizer, [replace(samples[0], text="мир")])
 
 
-def test_a_bad_image_is_named_by_its_sample(recognizer, samples):
+def test_a_bad_image_is_named_by_its_sample_and_left_out(recognizer, samples):
+    broken = replace(samples[0], image=b"\x89PNG")
+    scores = evaluate(recognizer, [broken, *samples[1:]])
+    [error] = scores.unreadable
+    assert str(error).startswith("line 0: ") and scores.to_json()["unreadable"] == 1
+    assert scores.overall == evaluate(recognizer, samples[1:]).overall
     with pytest.raises(DataError, match="line 0"):
-        evaluate(recognizer, [replace(samples[0], image=b"\x89PNG")])
+        evaluate(recognizer, [broken])
 
 
 def test_each_line_is_opened_once(recognizer, samples, monkeypatch):
@@ -136,8 +141,18 @@ def test_each_line_is_opened_once(recognizer, samples, monkeypatch):
 
 def test_a_line_too_long_is_named_by_its_sample(recognizer, samples):
     too_long = np.full((2, 20_000), 255, np.uint8)
-    with pytest.raises(DataError, match="line 0: a line image of 20000 x 2 pixels is too long"):
-        evaluate(recognizer, [replace(samples[0], image=too_long), *samples[1:]])
+    [error] = evaluate(recognizer, [replace(samples[0], image=too_long), *samples[1:]]).unreadable
+    assert str(error).startswith("line 0: a line image of 20000 x 2 pixels is too long")
+
+
+def test_edits_are_told_apart_by_line_and_by_set(recognizer, samples):
+    scores = evaluate(recognizer, samples)
+    found = scores.to_json()
+    for line in scores.lines:
+        assert sum(line.kinds) == line.counts.edits == score([line.sample.text], [line.reading.text])[0].edits
+    for row in (*found["sets"], found["overall"]):
+        assert sum(row[kind] for kind in EditKinds._fields) == round(row["cer"] * row["characters"])
+    assert found["overall"]["deletions"] == sum(row["deletions"] for row in found["sets"])
 
 
 def test_words_are_counted_in_three_conventions(recognizer, samples):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation import metrics
-from drethtr.evaluation.metrics import Counts, bootstrap, compare, score
+from drethtr.evaluation.metrics import Counts, EditKinds, bootstrap, compare, edit_kinds, score
 from drethtr.text.normalize import for_scoring
 
 LINES = st.text(st.sampled_from("abcÄ , .\u0308\u00a0\t"), max_size=12)
@@ -27,6 +27,16 @@ def test_rates_agree_with_jiwer(pairs):
 
 def test_counts_by_hand():
     assert compare("Ein  Haus,", "ein Haus ,") == Counts(edits=2, characters=9, word_edits=3, words=2, lines=1)
+
+
+def test_kinds_of_edits_by_hand():
+    assert edit_kinds("Haus,", "Hans") == EditKinds(substitutions=1, insertions=0, deletions=1)
+    assert edit_kinds(" ", "two  words") == EditKinds(substitutions=0, insertions=9, deletions=0)
+
+
+@given(pair=st.tuples(LINES, LINES))
+def test_kinds_of_edits_sum_to_all_edits(pair):
+    assert sum(edit_kinds(*pair)) == compare(*pair).edits
 
 
 def test_both_spellings_of_an_accent_are_equal():

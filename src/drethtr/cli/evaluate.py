@@ -46,6 +46,12 @@ def evaluate(
         bool, typer.Option("--confidence", help="Also measure how reliable confidences and flags are.")
     ] = False,
     json_file: JSONFile = None,
+    per_line: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Also write text, reading and errors of each line to this file, in JSON Lines."
+        ),
+    ] = None,
     force: ForceResults = False,
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Evaluate whole pages (PAGE, ALTO), line segmentation included.")
@@ -92,12 +98,19 @@ def evaluate(
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Measure character and word error rates on transcribed lines, per set and overall."""
+    """Measure character and word error rates on transcribed lines, per set and overall.
+
+    Lines whose images cannot be used are reported and left out; the exit code is then 1.
+    """
     from drethtr.pages.segmentation import segmentation_named
 
-    refuse_results(json_file, save_fit, force=force, inputs=data)
+    refuse_results(json_file, per_line, save_fit, force=force, inputs=data)
     measures = {"--search": search, "--check": check, "--align": align, "--end-to-end": end_to_end}
-    refuse_together([name for name, is_wanted in measures.items() if is_wanted], confidence=confidence)
+    of_lines = {"--confidence": confidence, "--per-line": per_line is not None}
+    refuse_together(
+        [name for name, is_wanted in measures.items() if is_wanted],
+        [name for name, is_wanted in of_lines.items() if is_wanted],
+    )
     if lines is not None and not (align or end_to_end):
         raise ConfigError("--lines needs --end-to-end or --align; add one, or leave out --lines")
     if (among or save_fit is not None) and not search:
@@ -126,20 +139,22 @@ def evaluate(
     elif check:
         result = evaluate_check(recognizer, data, fit or [], limit, seed)
     else:
-        result = evaluate_lines(recognizer, data, limit, seed, confidence=confidence)
+        result = evaluate_lines(recognizer, data, limit, seed, confidence=confidence, per_line=per_line)
     deliver(result, recognizer, json_file)
+    if not result.complete:
+        raise typer.Exit(1)
 
 
-def refuse_together(wanted: Sequence[str], *, confidence: bool) -> None:
-    """Refuse options that exclude each other.
+def refuse_together(wanted: Sequence[str], of_lines: Sequence[str]) -> None:
+    """Refuse options that exclude each other: measures, and what only the error rates of lines have.
 
     Raises:
         ConfigError: naming them.
     """
     if len(wanted) > 1:
         raise ConfigError(f"{' and '.join(wanted)} measure different things; give one of them")
-    if confidence and wanted:
-        raise ConfigError(f"--confidence does not go with {wanted[0]}; leave out one of them")
+    if of_lines and wanted:
+        raise ConfigError(f"{of_lines[0]} does not go with {wanted[0]}; leave out one of them")
 
 
 def deliver(result: EvaluationResult, recognizer: "Recognizer", json_file: Path | None) -> None:

@@ -17,10 +17,11 @@ OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_un
 
 
 class EvaluationResult(NamedTuple):
-    """A result as text, and as plain values for JSON."""
+    """A result as text, and as plain values for JSON; whether it is complete, with every input."""
 
     text: str
     figures: Mapping[str, Any]
+    complete: bool = True
 
 
 def read_by(recognizer: "Recognizer") -> str:

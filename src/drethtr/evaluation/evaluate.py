@@ -1,8 +1,7 @@
 """Evaluate a recognizer on transcribed lines.
 
-Validation and test use `evaluate` with the same `Recognizer` as users do. For the errors of individual lines, use the
-parts: `to_read` selects the lines, `read_lines` reads them, `count_unknown` counts characters outside the alphabet,
-and `metrics.score` counts edits.
+Validation and test use `evaluate` with the same `Recognizer` as users do. Its parts: `to_read` selects the lines,
+`read_each` reads them, `count_unknown` counts characters outside the alphabet, and `metrics.score` counts edits.
 """
 
 from collections import Counter, defaultdict
@@ -13,7 +12,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
-from drethtr.evaluation.metrics import CONVENTION, WORD_CONVENTION, Rates, bootstrap, score
+from drethtr.evaluation.metrics import (
+    CONVENTION,
+    WORD_CONVENTION,
+    Counts,
+    EditKinds,
+    Rates,
+    bootstrap,
+    edit_kinds,
+    score,
+)
 from drethtr.evaluation.words import WORD_CONVENTIONS, Words
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, page_of
@@ -30,6 +38,31 @@ Advance: TypeAlias = Callable[[int], object]
 """Called after each of many steps with the number of lines read."""
 
 
+class ScoredLine(NamedTuple):
+    """A line with its reading and errors."""
+
+    sample: Sample
+    reading: Reading
+    counts: Counts
+    kinds: EditKinds
+
+    def to_json(self) -> dict[str, Any]:
+        """A row of `drethtr evaluate --per-line`, with both texts as they are compared."""
+        return {
+            "line": self.sample.key,
+            "set": self.sample.set,
+            "page": self.sample.page,
+            "text": for_scoring(self.sample.text),
+            "reading": for_scoring(self.reading.text),
+            "confidence": self.reading.confidence,
+            "characters": self.counts.characters,
+            "edits": self.counts.edits,
+            **self.kinds._asdict(),
+            "words": self.counts.words,
+            "word_edits": self.counts.word_edits,
+        }
+
+
 class BySet(NamedTuple):
     """Rates of each set, sorted by name, and of all lines."""
 
@@ -41,8 +74,10 @@ class BySet(NamedTuple):
 class Scores:
     """Error rates of each set, by name, and of all lines together.
 
+    lines       every line that was read, with its errors
     conventions rates under the other conventions of what a word is (`WORD_CONVENTIONS`), by name
     left_out    lines not read because of editorial marks or uncertain letters, by set
+    unreadable  why the images of other lines could not be used
     empty       lines without text, by set: text read there counts as edits and adds no characters
     unknown     characters of the transcriptions outside the alphabet, most frequent first; each is an error
     trust       how well confidences and flags indicate errors
@@ -51,7 +86,9 @@ class Scores:
 
     sets: Mapping[str, Rates]
     overall: Rates
+    lines: Sequence[ScoredLine]
     left_out: Mapping[str, int]
+    unreadable: Sequence[DataError]
     empty: Mapping[str, int]
     unknown: Mapping[str, int]
     conventions: Mapping[str, BySet]
@@ -67,11 +104,17 @@ class Scores:
                     "name": name,
                     **plain(rates),
                     **wer_of({c: found.sets[name] for c, found in self.conventions.items()}),
+                    **sums_of([line.kinds for line in self.lines if line.sample.set == name]),
                 }
                 for name, rates in self.sets.items()
             ],
-            "overall": plain(self.overall) | wer_of({c: found.overall for c, found in self.conventions.items()}),
+            "overall": {
+                **plain(self.overall),
+                **wer_of({c: found.overall for c, found in self.conventions.items()}),
+                **sums_of([line.kinds for line in self.lines]),
+            },
             "left_out": dict(self.left_out),
+            "unreadable": len(self.unreadable),
             "empty": dict(self.empty),
             "unknown": dict(self.unknown),
             "word_conventions": WORD_CONVENTION,
@@ -87,25 +130,37 @@ def evaluate(
     seed: int = 0,
     advance: Advance | None = None,
 ) -> Scores:
-    """Read the clean lines and compare the readings with their texts.
+    """Read the clean lines and compare the readings with their texts; lines whose images cannot be used are left out.
 
     Args:
         limit: Read at most this many lines of each set, drawn with `seed`.
         advance: Called after each of many steps with the number of lines read.
 
     Raises:
-        DataError: naming the sample, if an image cannot be used; or if there is no clean line with a text, or no
-            character of the texts is in the model's alphabet.
+        DataError: if there is no clean line with a text, no character of the texts is in the model's alphabet, or no
+            image can be used.
     """
-    chosen = to_read(samples, limit, seed)
-    unknown = count_unknown(recognizer, chosen)
-    readings = read_lines(recognizer, chosen, advance)
+    wanted = to_read(samples, limit, seed)
+    unknown = count_unknown(recognizer, wanted)
+    chosen, readings, unreadable = [], [], []
+    for sample, found in read_each(recognizer, wanted, advance):
+        if isinstance(found, DataError):
+            unreadable.append(found)
+        else:
+            chosen.append(sample)
+            readings.append(found)
+    if not chosen:
+        raise unreadable[0]
     conventions = {name: by_set(chosen, readings, words_of) for name, words_of in WORD_CONVENTIONS.items()}
     usual = conventions.pop("wer")
     texts = [sample.text for sample in chosen]
+    counts = score(texts, [reading.text for reading in readings])
+    kinds = [edit_kinds(text, reading.text) for text, reading in zip(texts, readings, strict=True)]
     return Scores(
         sets=usual.sets,
         overall=usual.overall,
+        lines=tuple(map(ScoredLine, chosen, readings, counts, kinds)),
+        unreadable=tuple(unreadable),
         left_out=dict(sorted(Counter(sample.set for sample in samples if not sample.clean).items())),
         empty=dict(sorted(Counter(sample.set for sample in chosen if not for_scoring(sample.text)).items())),
         unknown=dict(unknown.most_common()),
@@ -127,6 +182,11 @@ def by_set(samples: Sequence[Sample], readings: Sequence[Reading], words_of: Wor
         for name, of_set in sorted(places.items())
     }
     return BySet(sets, bootstrap(counts, pages))
+
+
+def sums_of(kinds: Sequence[EditKinds]) -> dict[str, int]:
+    """The number of edits of each kind, for JSON."""
+    return dict(zip(EditKinds._fields, map(sum, zip(*kinds, strict=True)), strict=True))
 
 
 def wer_of(conventions: Mapping[str, Rates]) -> dict[str, float | None]:

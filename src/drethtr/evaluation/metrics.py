@@ -4,9 +4,11 @@ Edits are summed over all lines before dividing, so long lines weigh more than s
 All rates are fractions: 0.03 is 3 %. They can exceed 1.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from math import erfc, nan, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +66,14 @@ class Counts:
         return self.word_edits / self.words if self.words else nan
 
 
+class EditKinds(NamedTuple):
+    """The edits of characters by kind; they sum to `Counts.edits`."""
+
+    substitutions: int
+    insertions: int
+    deletions: int
+
+
 @dataclass(frozen=True)
 class Rates:
     """Error rates with the limits of their 95 % intervals, and the amount of text behind them.
@@ -104,6 +114,13 @@ def compare(reference: str, hypothesis: str, words_of: Words = between_spaces) -
         words=len(words),
         lines=1,
     )
+
+
+def edit_kinds(reference: str, hypothesis: str) -> EditKinds:
+    """Count the kinds of edits in one of the shortest alignments of two lines."""
+    edits = Levenshtein.editops(for_scoring(reference), for_scoring(hypothesis))
+    kinds = Counter(edit.tag for edit in edits)
+    return EditKinds(kinds["replace"], kinds["insert"], kinds["delete"])
 
 
 def bootstrap(

@@ -23,5 +23,12 @@ class Validator:
         return f"validation: {len(self.samples):,} lines [{lines_digest(self.samples)}]"
 
     def __call__(self, model: Model, network: DRetHTR) -> Scores:
-        """Evaluate a model, whose weights `network` has, on all lines."""
-        return evaluate(Recognizer(model, self.decoder, network=TorchNetwork(network)), self.samples)
+        """Evaluate a model, whose weights `network` has, on all lines.
+
+        Raises:
+            DataError: naming the line, if an image cannot be used.
+        """
+        scores = evaluate(Recognizer(model, self.decoder, network=TorchNetwork(network)), self.samples)
+        if scores.unreadable:
+            raise scores.unreadable[0]
+        return scores
