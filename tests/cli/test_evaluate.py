@@ -144,6 +144,7 @@ def test_errors_of_each_line_are_written(drethtr, lines, tiny_path, tmp_path):
     one, two = map(json.loads, rows.read_text(encoding="utf-8").splitlines())
     overall = json.loads(figures.read_text())["overall"]
     assert [row["line"] for row in (one, two)] == [str(lines / "one.png"), str(lines / "two.png")]
+    assert (one["id"], two["id"]) == ("one", "two")
     assert (one["text"], two["text"]) == ("abc def", "a cabbage")  # as compared
     assert {type(row["reading"]) for row in (one, two)} == {str} and 0 <= one["confidence"] <= 1
     assert sum(row["edits"] for row in (one, two)) == round(overall["cer"] * overall["characters"])

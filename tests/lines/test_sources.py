@@ -202,7 +202,7 @@ def test_tsv_beside_its_images(draw, tmp_path, header, more):
     for path in (tmp_path, tmp_path / "gt.tsv"):
         a, b = open_samples(path)
         assert (a.image, a.text, a.set) == (tmp_path / "images" / "a.png", '"é x', "gt")
-        assert (b.image, b.text) == (tmp_path / "b.png", "")
+        assert (b.image, b.text) == (tmp_path / "b.png", "") and (a.id, b.id) == ("images/a.png", "b.png")
 
 
 def test_jsonl_beside_its_images(draw, tmp_path):

@@ -11,13 +11,13 @@ LINE = np.tile(np.arange(0, 250, 5, dtype=np.uint8), (20, 1))
 
 def test_what_is_stored_is_read_again(tmp_path):
     samples = [
-        Sample(LINE, "Eau-de-vie", "bills", "fr", "p. 3", "anon", False),
+        Sample(LINE, "Eau-de-vie", "bills", "fr", "p. 3", "anon", False, id="r1l2"),
         Sample(255 - LINE // 2, "œuf", "bills"),
     ]
     store_parquet(iter(samples), tmp_path / "lines.parquet")
     for before, after in zip(samples, read_parquet(tmp_path / "lines.parquet"), strict=True):
         assert np.array_equal(before.line(), after.line())
-        for name in ("text", "set", "language", "page", "hand", "clean"):
+        for name in ("text", "set", "language", "page", "hand", "clean", "id"):
             assert getattr(before, name) == getattr(after, name)
 
 

@@ -5,6 +5,7 @@ A fifth of them is held out for testing, always the same ones, none of which was
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -52,8 +53,8 @@ def gather(workspace: Workspace, check: Callable[[], None]) -> Confirmed:
                     strip = workspace.scans.straighten_line(page, line, opened.file.page.lines)
                     key = f"{page.name} line {line.id}"
                     name = workspace.folder.name
-                    sample = Sample(strip.line, line.text, name, page=page.name, key=key)
-                    found.append((page.id, line.id, Sample(png_of(sample), line.text, name, page=page.name, key=key)))
+                    sample = Sample(strip.line, line.text, name, page=page.name, key=key, id=line.id)
+                    found.append((page.id, line.id, replace(sample, image=png_of(sample))))
     return hold_out(workspace, found)
 
 

@@ -52,6 +52,7 @@ class ScoredLine(NamedTuple):
             "line": self.sample.key,
             "set": self.sample.set,
             "page": self.sample.page,
+            "id": self.sample.id,
             "text": for_scoring(self.sample.text),
             "reading": for_scoring(self.reading.text),
             "confidence": self.reading.confidence,

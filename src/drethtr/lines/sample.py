@@ -21,7 +21,8 @@ class Sample:
     """One line; `image` contains encoded bytes, the path of an image file, or pixels.
 
     `set` names the collection; `page` and `hand` are unique within it. `clean` is false if the text has editorial marks
-    or uncertain letters. `key` says where the sample comes from, for error messages.
+    or uncertain letters. `key` says where the sample comes from, for error messages. `id` names the line in its source,
+    such as the id in its PAGE file or the name of its image, and is kept when the sample is stored.
     """
 
     image: bytes | Path | Line
@@ -32,6 +33,7 @@ class Sample:
     hand: str | None = None
     clean: bool = True
     key: str = ""
+    id: str | None = None
 
     def line(self) -> Line:
         """Decode the image.

@@ -15,7 +15,7 @@ from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.lines.sample import Sample, content_of
 
 ROWS_TOGETHER = 500
-STRINGS = ("text", "set", "lang", "page", "hand")
+STRINGS = ("text", "set", "lang", "page", "hand", "id")
 
 
 class ParquetStore:
@@ -112,6 +112,7 @@ def row_of(sample: Sample, number: int) -> dict[str, Any]:
         "lang": sample.language,
         "page": sample.page,
         "hand": sample.hand,
+        "id": sample.id,
         "clean": sample.clean,
     }
 

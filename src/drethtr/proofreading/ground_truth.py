@@ -31,5 +31,5 @@ def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recogn
         strips = strips_of(proof.original, source.gray(), lines, recognizer)
         for line, strip in zip(lines, strips, strict=True):
             if strip is not None:
-                sample = Sample(strip.line, line.text, source.path.parent.resolve().name, page=page)
+                sample = Sample(strip.line, line.text, source.path.parent.resolve().name, page=page, id=line.id)
                 yield replace(sample, image=png_of(sample))

@@ -42,6 +42,10 @@ def texts(lines):
     return [(line.split, line.sample.text) for line in lines]
 
 
+def ids(lines):
+    return [line.sample.id for line in lines]
+
+
 LINES_TXT = """#--- lines.txt ---#
 # format: a01-000u-00 ok 154 19 408 746 1663 91 A|MOVE|to|stop|Mr.|Gaitskell|from
 a01-000u-00 ok 154 19 408 746 1663 91 A|MOVE|,|Mr.
@@ -59,6 +63,7 @@ def test_iam_as_in_lines_txt(put, draw, root):
     lines, left_out = found(source, "iam")
     assert texts(lines) == [("", "A MOVE , Mr."), ("", 'nominating "')]
     assert (lines[0].sample.page, lines[0].sample.hand, lines[0].sample.language) == ("a01-000u", "005", "en")
+    assert ids(lines) == ["a01-000u-00", "a01-000u-01"]
     assert left_out == ["no image"]
 
 
@@ -96,7 +101,7 @@ def test_rimes_is_cut_from_its_letters(put, draw):
     assert texts(lines)[-2:] == [("val", "l’été 14"), ("test", "droit")]  # in the order of numbers: 14 after 9
     assert [line.split for line in lines].count("train") == 14
     assert lines[0].sample.size() == (20, 11) and lines[-1].sample.size() == (10, 11)
-    assert lines[0].sample.page == "train2011-0" and lines[0].sample.language == "fr"
+    assert lines[0].sample.page == "train2011-0" and lines[0].sample.language == "fr" and ids(lines)[-1] == "0"
     assert left_out == ["box outside the letter", "no image of the letter"]
 
 
@@ -152,6 +157,7 @@ def test_bentham_has_its_partitions(put, draw):
     lines, left_out = found(source, "bentham")
     assert texts(lines) == [("train", "law & order"), ("val", "a <gap/> of")]
     assert [line.sample.clean for line in lines] == [True, False] and lines[0].sample.page == "002_080_001"
+    assert ids(lines) == ["002_080_001_02_01", "002_081_001_02_01"]
     assert left_out == ["no image"]
 
 
@@ -170,10 +176,11 @@ def test_teklia_sets(draw, tmp_path):
 
 
 def test_what_drethtr_wrote_keeps_its_sets_and_doubts(draw, tmp_path):
-    own = [Sample(draw("a"), "a", set="letters", clean=False), Sample(draw("b"), "b", set="diary")]
+    own = [Sample(draw("a"), "a", set="letters", clean=False, id="l1"), Sample(draw("b"), "b", set="diary")]
     store_parquet(own, tmp_path / "mine.train.parquet")
     lines, _ = found(tmp_path / "mine.train.parquet", "hugging-face")
     assert [(line.sample.set, line.sample.clean) for line in lines] == [("letters", False), ("diary", True)]
+    assert ids(lines) == ["l1", None]
 
 
 def test_catmus_modern(draw, tmp_path):
@@ -247,7 +254,7 @@ def test_kraken_folders(put, draw):
     lines, left_out = found(source, "kraken")
     assert texts(lines) == [("train", "eins"), ("val", "zwei")]
     assert lines[0].sample.image == source / "train/p1/0001.png"
-    assert [line.sample.page for line in lines] == ["p1", None]
+    assert [line.sample.page for line in lines] == ["p1", None] and ids(lines) == ["0001", "0002"]
     assert sorted(left_out) == ["no .gt.txt beside it", "no image beside it", "not one line of UTF-8 text"]
 
 
@@ -273,7 +280,7 @@ def test_pylaia_tables(put, draw):
     put("images/train/im01.jpg", draw("for", "JPEG"))
     source = put("images/val/im03.jpg", draw("a", "JPEG"))
     lines, left_out = found(source, "pylaia")
-    assert texts(lines) == [("train", "for det"), ("val", "æ ")]
+    assert texts(lines) == [("train", "for det"), ("val", "æ ")] and ids(lines) == ["train/im01", "val/im03.jpg"]
     assert left_out == ["no image"]
 
 
@@ -289,7 +296,7 @@ def test_tables_of_files_and_texts(put, draw):
     source = put("img_transcription.txt", "a.png\tHerr ¬\nb.png\tweg\na.png\nc.png\t \n")
     put("image/c.png", draw("c"))
     lines, left_out = found(source, "table")
-    assert texts(lines) == [("", "Herr ¬")]
+    assert texts(lines) == [("", "Herr ¬")] and ids(lines) == ["a.png"]
     assert left_out == ["no image", misshapen(["a.png"]), "empty transcription"]
 
 

@@ -31,7 +31,7 @@ def test_transkribus_export(tmp_path):
     assert name == "pages"
     assert [(line.split, line.sample.text) for line in lines] == [("", "eins"), ("", "zwei é")]
     assert [(line.sample.set, line.sample.page) for line in lines] == [("letters", "0001")] * 2
-    assert lines[0].sample.key.endswith("0001.xml line l0")
+    assert lines[0].sample.key.endswith("0001.xml line l0") and [line.sample.id for line in lines] == ["l0", "l2"]
     assert [entry.reason for entry in left_out] == ["not a page", "empty transcription"]
 
 

@@ -52,7 +52,14 @@ def entry(root: Path, name: str, split: str) -> Entry:
         return LeftOut(str(root / f"Transcriptions/{name}.txt"), "no transcription")
     written = read_transcription(text)
     page = "_".join(name.split("_")[:3])
-    return ImportedLine(
-        split,
-        Sample(image, nfc(html.unescape(written)), "bentham", "en", page, clean="<" not in written, key=str(image)),
+    sample = Sample(
+        image,
+        nfc(html.unescape(written)),
+        "bentham",
+        "en",
+        page,
+        clean="<" not in written,
+        key=str(image),
+        id=name,
     )
+    return ImportedLine(split, sample)

@@ -27,6 +27,7 @@ COLUMNS = {
     "hand": ("hand", "shelfmark"),
     "kind": ("writing_type",),
     "set": ("set",),
+    "id": ("id",),
     "clean": ("clean",),
 }
 """Possible names of each column. A shelfmark is used as the hand, the closest information in CATMuS."""
@@ -111,5 +112,6 @@ def entry(row: dict[str, Any], split: str, name: str, key: str) -> Entry:
         word(row.get("hand")),
         clean=is_clean(row.get("clean"), key),
         key=key,
+        id=word(row.get("id")),
     )
     return ImportedLine(split, sample)

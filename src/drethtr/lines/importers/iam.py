@@ -90,7 +90,7 @@ def line(name: str, text: str, images: Path, writers: dict[str, str]) -> Entry:
     image = within(images, f"{form[:3]}/{form}/{name}.png", f"{name}.png")
     if image is None:
         return LeftOut(str(images / f"{name}.png"), "no image")
-    sample = Sample(image, nfc(text), "iam", "en", page=form, hand=writers.get(form), key=str(image))
+    sample = Sample(image, nfc(text), "iam", "en", page=form, hand=writers.get(form), key=str(image), id=name)
     return ImportedLine("", sample)
 
 

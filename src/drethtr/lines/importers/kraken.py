@@ -60,6 +60,7 @@ def entry(images: list[Path], text: Path, name: str, source: Path) -> Entry:
         written = read_transcription(text)
     except DataError:
         return LeftOut(str(text), "not one line of UTF-8 text")
+    stem = text.name.removesuffix(TEXT)
     inside = [part for part in text.parent.relative_to(source).parts if not split_named(part)]
-    sample = Sample(images[0], written, name, page="/".join(inside) or None, key=str(images[0]))
+    sample = Sample(images[0], written, name, page="/".join(inside) or None, key=str(images[0]), id=stem)
     return ImportedLine(split_of_path(text.parent, source) if text.parent != source else "", sample)

@@ -68,4 +68,4 @@ def entry(fields: list[str], source: Path, split: str, name: str, where: str) ->
     if image is None:
         return LeftOut(f"{where}: {fields[0]}", "no image")
     text = "".join(" " if token == SPACE else token for token in fields[1:])
-    return ImportedLine(split, Sample(image, nfc(text), name, key=str(image)))
+    return ImportedLine(split, Sample(image, nfc(text), name, key=str(image), id=fields[0]))

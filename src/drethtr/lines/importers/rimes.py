@@ -82,12 +82,12 @@ def lines_of(letter: ElementTree.Element, source: Path, split: str) -> Iterator[
         with Image.open(image, formats=FORMATS) as opened:
             opened.load()
             for number, line in enumerate(letter.iter("Line")):
-                yield cut(line, opened, split, file.stem, f"{image.with_suffix('')}-{number}.png")
+                yield cut(line, opened, split, file.stem, f"{image.with_suffix('')}-{number}.png", str(number))
     except DECODING_ERRORS:
         yield LeftOut(str(image), "image of the letter cannot be read")
 
 
-def cut(line: ElementTree.Element, letter: Image.Image, split: str, page: str, key: str) -> Entry:
+def cut(line: ElementTree.Element, letter: Image.Image, split: str, page: str, key: str, name: str) -> Entry:
     """One line; the few boxes with swapped edges are corrected."""
     try:
         top, bottom, left, right = (int(line.attrib[edge]) for edge in ("Top", "Bottom", "Left", "Right"))
@@ -101,4 +101,4 @@ def cut(line: ElementTree.Element, letter: Image.Image, split: str, page: str, k
     stream = BytesIO()
     letter.crop(box).save(stream, "PNG")
     text = nfc(html.unescape(line.get("Value", "")))
-    return ImportedLine(split, Sample(stream.getvalue(), text, "rimes", "fr", page=page, key=key))
+    return ImportedLine(split, Sample(stream.getvalue(), text, "rimes", "fr", page=page, key=key, id=name))

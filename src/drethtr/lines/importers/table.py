@@ -64,4 +64,4 @@ def entry(cells: Sequence[str], folder: Path, split: str, name: str, where: str)
     image = next((folder / place / file for place in FOLDERS if (folder / place / file).is_file()), None)
     if image is None:
         return LeftOut(f"{where}: {file}", "no image")
-    return ImportedLine(split, Sample(image, nfc(text), name, key=str(image)))
+    return ImportedLine(split, Sample(image, nfc(text), name, key=str(image), id=file))

@@ -44,7 +44,7 @@ def sample_of(image: Path, transcription: Path, spelling: Spelling) -> Sample | 
         text = read_transcription(transcription, spelling)
     except DataError as error:
         return error
-    return Sample(image, text, set=image.parent.resolve().name, key=str(image))
+    return Sample(image, text, set=image.parent.resolve().name, key=str(image), id=image.stem)
 
 
 def read_transcription(path: Path, spelling: Spelling = nfc) -> str:

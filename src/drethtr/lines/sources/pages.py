@@ -119,7 +119,7 @@ def cut(gray: Line, line: TextLine, place: FoundLine, key: str) -> Sample | Left
         strip = straighten(gray, place.baseline, place.polygon)
     except DataError as error:
         return LeftOut(f"{key}: {error}", "cannot be cut from the page")
-    return Sample(strip.line, line.text, key=key)
+    return Sample(strip.line, line.text, key=key, id=line.id)
 
 
 def key_of(path: Path, line: TextLine) -> str:

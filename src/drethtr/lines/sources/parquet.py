@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 REQUIRED = ("image", "text")
-OPTIONAL = ("set", "lang", "page", "hand", "clean")
+OPTIONAL = ("set", "lang", "page", "hand", "id", "clean")
 
 READ_AHEAD = 1 << 20
 """Bytes of a column to fetch at a time, instead of whole row groups."""
@@ -34,8 +34,8 @@ def read_parquet(path: str | Path, spelling: Spelling = nfc) -> Iterator[Sample 
     """One sample per row of a file or URL, or the reason why it cannot be used; the encoded images stay in memory.
 
     The column `image` is binary, `struct{bytes, path}` or a path; paths are relative to the file.
-    `text` is required; `set` (default: the file name without its split), `lang`, `page`, `hand` and `clean` are
-    optional.
+    `text` is required; `set` (default: the file name without its split), `lang`, `page`, `hand`, `id` and
+    `clean` are optional.
 
     Raises:
         DataError: for a file that is not Parquet, or a missing column.
@@ -113,6 +113,7 @@ def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -
         hand=word(row.get("hand")),
         clean=is_clean(row.get("clean"), key),
         key=key,
+        id=word(row.get("id")),
     )
 
 

@@ -122,4 +122,5 @@ def sample_of(entry: dict[str, Any], table: Path, number: int, spelling: Spellin
         hand=entry.get("hand"),
         clean=True if clean is None else clean,
         key=key,
+        id=entry["file"],
     )
