@@ -3,7 +3,7 @@
 from collections import Counter
 
 from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding_if
-from drethtr.text.normalize import nfc
+from drethtr.text.normalize import for_scoring
 
 RARE = 3
 """Characters that occur less often than this in training are hardly learned."""
@@ -13,16 +13,18 @@ def alphabets(splits: Splits) -> list[Finding]:
     """Find characters that are missing from training, or rare in it."""
     if "train" not in splits:
         return []
-    counts = {name: Counter(c for sample in samples for c in nfc(sample.text)) for name, samples in splits.items()}
+    counts = {
+        name: Counter(c for sample in samples for c in for_scoring(sample.text)) for name, samples in splits.items()
+    }
     learned = counts.pop("train")
     found = []
     for name, of_split in counts.items():
         unknown = Counter({character: n for character, n in of_split.items() if character not in learned})
-        rows = [Row(sample.key) for sample in splits[name] if unknown.keys() & set(nfc(sample.text))]
+        rows = [Row(sample.key) for sample in splits[name] if unknown.keys() & set(for_scoring(sample.text))]
         message = f"lines of {name} with characters missing from training: {listed(unknown)}"
         found += finding_if(Severity.WARNING, "unknown characters", message, rows)
     rare = Counter({character: n for character, n in learned.items() if n < RARE})
-    rows = [Row(sample.key) for sample in splits["train"] if rare.keys() & set(nfc(sample.text))]
+    rows = [Row(sample.key) for sample in splits["train"] if rare.keys() & set(for_scoring(sample.text))]
     message = f"characters that occur fewer than {RARE} times in training: {listed(rare)}"
     return [*found, *finding_if(Severity.NOTE, "rare characters", message, rows)]
 

@@ -13,7 +13,7 @@ from drethtr.lines.sources.pages import page_files, read_page_lines
 from drethtr.lines.sources.parquet import read_parquet
 from drethtr.lines.sources.table import read_jsonl, read_tsv
 from drethtr.lines.urls import find_files, identity, is_url
-from drethtr.text.normalize import Spelling, nfc
+from drethtr.text.normalize import Spelling, for_scoring, nfc
 
 Lines: TypeAlias = Iterable[Sample | DataError]
 """Lines in order, each a sample or the reason why it cannot be used."""
@@ -26,10 +26,11 @@ READERS: Mapping[str, Callable[[Path, Spelling], Lines]] = {
 }
 
 
-def open_samples(path: str | Path, spelling: Spelling = nfc) -> list[Sample]:
+def open_samples(path: str | Path, spelling: Spelling = for_scoring) -> list[Sample]:
     """All samples of a Parquet, TSV or JSONL file, of a PAGE or ALTO page, or of a folder of lines or pages.
 
-    Samples keep their order, and none is left out. Parquet can also be given as a URL.
+    Samples keep their order, and none is left out. Parquet can also be given as a URL. Texts are spelled as they are
+    compared, so that no model learns what error rates ignore.
 
     Raises:
         DataError: if there is nothing at `path`, or its content cannot be used.

@@ -19,7 +19,7 @@ from drethtr.base.errors import DataError
 from drethtr.lines.sample import Sample
 from drethtr.lines.sources import all_matching
 from drethtr.lines.sources.parquet import columns_of, is_clean, open_parquet, sample_of, text_of
-from drethtr.text.normalize import nfc
+from drethtr.text.normalize import for_scoring
 from drethtr.training.feed.supply import FromFiles, Supply
 
 TOGETHER = 16
@@ -84,7 +84,7 @@ class Streamed(FromFiles):
 
     def accepts(self, row: dict[str, Any], key: str) -> bool:
         """Whether to train on a row."""
-        return self.suits(nfc(text_of(row["text"], key)), is_clean(row.get("clean"), key))
+        return self.suits(for_scoring(text_of(row["text"], key)), is_clean(row.get("clean"), key))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class StreamedLines(Supply):
         for block in group:
             if number < len(block.rows):
                 row = int(block.rows[number])
-                return sample_of(self.rows(block.file, block.group)[row], block.file, block.first + row, nfc)
+                return sample_of(self.rows(block.file, block.group)[row], block.file, block.first + row, for_scoring)
             number -= len(block.rows)
         raise AssertionError
 
@@ -138,7 +138,7 @@ class StreamedLines(Supply):
             with open_parquet(file) as opened:
                 for block in blocks:
                     column = opened.read_row_group(block.group, ["text"], use_threads=False)["text"]
-                    yield from (nfc(column[row].as_py()) for row in block.rows.tolist())
+                    yield from (for_scoring(column[row].as_py()) for row in block.rows.tolist())
 
     def describe(self) -> str:
         """The numbers of lines and files."""
