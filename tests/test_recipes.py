@@ -49,6 +49,7 @@ def test_the_published_recipes_train_the_published_network(name):
     assert run.network == PRESETS["base"].network and run.preparation == PRESETS["base"].preparation
     assert run.augmentation == augment.PUBLISHED and run.loss.label_smoothing == 0.4
     assert config.from_dict(RunConfig, config.to_dict(run)) == run
+    assert config.from_dict(RunConfig, config.changes(run)) == run
 
 
 @pytest.mark.parametrize(

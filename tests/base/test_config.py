@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 
 import pytest
 
-from drethtr.base.config import essence, from_dict, load, to_dict
+from drethtr.base.config import changes, essence, from_dict, load, to_dict
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.architecture import (
     BASE,
@@ -84,7 +84,8 @@ NETWORKS = [
 
 @pytest.mark.parametrize("config", HOUSES + NETWORKS, ids=str)
 def test_a_config_survives_saving(config):
-    assert from_dict(type(config), json.loads(json.dumps(to_dict(config)))) == config
+    for form in (to_dict, changes):
+        assert from_dict(type(config), json.loads(json.dumps(form(config)))) == config
 
 
 def read(tmp_path, text, *overrides):
@@ -199,6 +200,13 @@ MISTAKES = {
         "^network.mixer.normalize: unknown setting of JointSoftmax$",
     ),
 }
+
+
+def test_changes_are_what_a_person_would_write():
+    house = House(street="a", animals=(Cat(), Cat(3)), keeper=Cat(lives=8), owner=None)
+    animals = [{"kind": "Cat"}, {"kind": "Cat", "lives": 3}]
+    assert changes(house) == {"kind": "House", "street": "a", "animals": animals, "keeper": {"lives": 8}, "owner": None}
+    assert changes(replace(house, network=replace(COMPACT, heads=8)))["network"] == {"heads": 8}
 
 
 def test_the_essence_is_what_is_not_by_default():

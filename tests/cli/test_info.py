@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 from sharing_examples import CARD, complete
 
+from drethtr.recognition.architecture import Multiplied, NoPrior
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decay import Scheduled
 from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import save_model
 
@@ -51,6 +53,31 @@ def test_figures_of_another_model_are_said_to_be(told):
 def test_lines_and_hours_are_those_of_the_last_run(told):
     out = told({**CARD, **TRAINED})
     assert "last run, lines seen: 16009" in out and "last run, hours: 0.519" in out
+
+
+def test_settings_of_the_run_are_told_as_they_are_set(told):
+    run = {
+        "samples": 8,
+        "train": [{"kind": "Real", "paths": ["ü"]}],
+        "optimizer": {"learning_rate": 2e-4},
+        "prose": None,
+    }
+    out = told({**CARD, "run": run})
+    assert '  samples = 8\n  train.0.kind = "Real"\n  train.0.paths = ["ü"]\n' in out
+    assert "  optimizer.learning_rate = 0.0002\n  prose = false\n" in out
+
+
+def test_networks_that_differ_are_told_apart(drethtr, tiny_model, tmp_path):
+    described = set()
+    for prior in (NoPrior(), Multiplied(), Multiplied(Scheduled("small"))):
+        save_model(
+            replace(tiny_model, network=replace(tiny_model.network, prior=prior)), tmp_path / "model.safetensors"
+        )
+        [told] = [line for line in drethtr("info", tmp_path / "model.safetensors").out.splitlines() if "prior" in line]
+        described.add(told)
+    assert (
+        "  prior: Multiplied(decay=Scheduled(schedule='small', subtractor=0.86))" in described and len(described) == 3
+    )
 
 
 def test_what_fine_tuning_says_is_told_in_words(told):

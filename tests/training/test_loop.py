@@ -41,7 +41,8 @@ def test_a_run_without_progress_ends_when_patience_does(data, monkeypatch):
     best = train(wanted, data / "out", workers=0)
     assert len(validations(data / "out")) == 3 and validations(data / "out")[0] == 0
     assert load_model(best).card["samples"] == 0
-    assert load_model(data / "out" / LATEST).card["samples"] < 96
+    card = load_model(data / "out" / LATEST).card
+    assert card["samples"] < 96 and config.from_dict(RunConfig, card["run"]) == wanted
 
 
 def test_a_run_with_prose_learns_language(data, monkeypatch):

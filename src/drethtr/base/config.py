@@ -117,6 +117,21 @@ def to_dict(config: Any) -> Any:
     return [to_dict(item) for item in config] if isinstance(config, tuple) else config
 
 
+def changes(config: Any, default: Any = None) -> Any:
+    """Like `to_dict`, but without the settings of `default`, or without defaults; `from_dict` restores them."""
+    if not is_dataclass(config):
+        return [changes(item) for item in config] if isinstance(config, tuple) else config
+    alike = type(default) is type(config)
+    usual = vars(default) if alike else defaults(type(config))
+    values = {f.name: getattr(config, f.name) for f in fields(config)}
+    changed = {
+        name: changes(value, usual.get(name))
+        for name, value in values.items()
+        if name not in usual or usual[name] != value
+    }
+    return changed if alike else {"kind": type(config).__name__} | changed
+
+
 def essence(config: Any) -> Any:
     """Like `to_dict`, but without defaults and with all numbers as floats, so that adding settings changes nothing.
 

@@ -1,6 +1,7 @@
 """`drethtr info`: describe a model, and check or extend its model card."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from drethtr.cli.tables import table_of
 if TYPE_CHECKING:
     from drethtr.recognition.model_file import Model
 
-VALIDATION = "validation_cer"
+VALIDATION, RUN = "validation_cer", "run"
 LABELS = {"samples": "last run, lines seen", "hours": "last run, hours"}
 """Labels of entries that training writes; other entries are labeled by their names."""
 
@@ -112,8 +113,14 @@ def description(model: "Model", path: Path) -> list[str]:
         f"{path}: {path.stat().st_size / 1e6:.1f} MB, {model.parameter_count:,} parameters",
         f"hash: {model.hash}",
         f"network: {type(config.architecture).__name__}, {config.layers} layers of width {config.width}, "
+        f"{config.hidden} hidden channels, "
         f"{config.heads} heads, backbone {type(config.backbone).__name__}, {type(config.mixer).__name__} text, "
         f"{'with' if config.ctc else 'without'} CTC head",
+        *(
+            f"  {name.replace('_', ' ')}: {value}"
+            for name, value in vars(config).items()
+            if type(value) not in (int, float)
+        ),
         f"lines: {model.preparation.height} pixels high",
         f"alphabet: {tokenizer.size} tokens: {alphabet(model)}",
     ]
@@ -128,6 +135,8 @@ def description(model: "Model", path: Path) -> list[str]:
     for name, value in card.items():
         if name == VALIDATION and (rates := percentages(value)):
             lines += validation(rates, alone=evaluation is None)
+        elif name == RUN:
+            lines += ["settings of the run that differ from the defaults:", *settings(value)]
         else:
             lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
@@ -176,6 +185,17 @@ def entry(name: str, value: Any) -> list[str]:
     if isinstance(value, list):
         return [f"{name}:", *(f"  {row(item)}" for item in value)]
     return [f"{name}: {value}"]
+
+
+def settings(value: Any, name: str = "") -> Iterator[str]:
+    """Nested settings in the form of `--set`, one per line."""
+    if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        value = dict(enumerate(value))
+    if not isinstance(value, Mapping):
+        yield f"  {name} = {json.dumps(False if value is None else value, ensure_ascii=False)}"
+        return
+    for key, item in value.items():
+        yield from settings(item, f"{name}.{key}".lstrip("."))
 
 
 def words(value: Any) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
+from drethtr.base import config
+from drethtr.base.version import __version__
 from drethtr.network.backend import with_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import Model
@@ -36,7 +38,12 @@ class ModelTemplate:
         return replace(with_network(self.model, network), card=card)
 
     def candidate(self, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> Candidate:
-        """The model with the averaged weights; its card says how long it has been trained."""
+        """The model with the averaged weights; its card says how long it has been trained, and with which settings."""
         network = run.tuning.finish(learner.average.network)
-        card = {"samples": progress.samples, "hours": round(progress.seconds / 3600, 3)}
+        card = {
+            "samples": progress.samples,
+            "hours": round(progress.seconds / 3600, 3),
+            "trained_by": f"drethtr {__version__}",
+            "run": config.changes(run),
+        }
         return Candidate(self.with_weights(network, card), network)

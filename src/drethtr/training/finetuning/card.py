@@ -12,7 +12,7 @@ from drethtr.sharing.card import NOT_STATED, mappings
 from drethtr.training.finetuning.judge import Forgotten
 from drethtr.training.finetuning.material import Material
 
-NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "command", "fine_tuned")
+NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "trained_by", "run", "command", "fine_tuned")
 """Entries of a card that do not hold for other weights."""
 
 
