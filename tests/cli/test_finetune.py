@@ -54,6 +54,12 @@ def weights(path):
     return read_tensors(path)
 
 
+def test_letters_written_from_right_to_left_are_warned_of(drethtr, data, tiny_path, tmp_path):
+    data.write_text(data.read_text(encoding="utf-8").replace("good", "\u05e9\u05dc"), encoding="utf-8")
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", tmp_path / "mine.safetensors", "--check")
+    assert "Warning: \u05e9\u05dc is written from right to left" in outcome.out
+
+
 def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--check")

@@ -217,6 +217,14 @@ def test_lines_that_are_made_need_an_alphabet(data, monkeypatch):
     assert load_model(best).tokenizer.characters == " 0123456789eiln"
 
 
+def test_letters_written_from_right_to_left_are_warned_of(data, monkeypatch, capsys):
+    rows = pq.read_table(data / "train.parquet").to_pylist()
+    backwards = [row | {"text": "\u05d0" + row["text"]} for row in rows]
+    pq.write_table(pa.Table.from_pylist(backwards), data / "train.parquet")
+    train(run(data, monkeypatch), data / "out", workers=0, minutes=0)
+    assert "\u05d0 is written from right to left" in capsys.readouterr().err
+
+
 def test_patience_is_at_least_one():
     with pytest.raises(ConfigError, match="patience must be at least 1"):
         RunConfig(train=(), validation=ValidationConfig(paths=()), samples=1, patience=0)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from drethtr.base.wording import counted
+from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 
 if TYPE_CHECKING:
     from drethtr.evaluation.compare import Difference
@@ -34,6 +35,8 @@ def material_text(material: "Material") -> str:
         new = [f"{c}×{n} ({begins_as(alphabet.origin(c))})" for c, n in list(alphabet.added.items())[:SHOWN]]
         more = f" and {len(alphabet.added) - SHOWN} more" if len(alphabet.added) > SHOWN else ""
         lines.append(f"New characters: {', '.join(new)}{more}.")
+    if letters := right_to_left(alphabet.added):
+        lines.append(f"Warning: {letters} is {NOT_LEARNED}.")
     if alphabet.rare:
         rare = " ".join(f"{c}×{n}" for c, n in list(alphabet.rare.items())[:SHOWN])
         why = "an adapter adds none" if material.plan.adapter else "too rare to add"

@@ -14,6 +14,15 @@ RELATIVES = dict(zip("ſ’‘“”„–—¬œæ", 's\'\'"""---oa', strict=Tr
 """Similar characters that Unicode does not relate to each other."""
 
 
+NOT_LEARNED = "written from right to left, but lines are read from left to right; leave out lines with such letters"
+"""What is wrong with letters from `right_to_left`."""
+
+
+def right_to_left(characters: Iterable[str]) -> str:
+    """The letters among some characters that are written from right to left, such as Hebrew and Arabic ones."""
+    return "".join(character for character in characters if unicodedata.bidirectional(character) in ("R", "AL"))
+
+
 def relative(character: str, known: Container[str]) -> str | None:
     """The known character most similar to another: without its accents, or in the other case."""
     return next((like for like in looks(character) if like and like in known), None)

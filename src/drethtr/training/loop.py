@@ -18,6 +18,7 @@ from drethtr.base.lock import claimed
 from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import save_model
+from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
 from drethtr.training.candidate import Candidate, ModelTemplate
 from drethtr.training.devices import Devices
@@ -89,6 +90,8 @@ def train_locked(
     streams = open_streams(batches, progress.positions, devices, workers)
     log = MetricsLog(output, run.samples, progress.samples) if devices.is_main else TrainingLog()
     log.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {batches.tokenizer.size} tokens")
+    if letters := right_to_left(batches.tokenizer.alphabet):
+        log.say(f"warning: {letters} is {NOT_LEARNED}")
     with closing(log):
         if run.validation.at_start and not progress.step and devices.is_main:
             progress = validate(validator, template.candidate(learner, progress, run), output, log, progress)

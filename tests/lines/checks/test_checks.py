@@ -54,6 +54,13 @@ def test_the_same_page_of_another_set_is_another_page():
     assert found({**SOUND, "test": [replace(line("neu", 90, page="1"), set="other")]}, "the same page") == []
 
 
+def test_letters_that_are_written_from_right_to_left():
+    splits = {**SOUND, "train": [*SOUND["train"], line("\u05e9\u05dc\u05d5\u05dd", 40), line("2 \u0633\u0644", 41)]}
+    [(severity, message, rows)] = found(splits, "right to left")
+    assert severity == "warning" and rows == ["row 40", "row 41"] and "\u05e9\u00d71" in message
+    assert found(SOUND, "right to left") == []
+
+
 def test_images_twice_in_a_split():
     first = SOUND["train"][0]
     equal, other = replace(first, text="eine  Zeile", key="a"), replace(first, text="zwei", key="b")

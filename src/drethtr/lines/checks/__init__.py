@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from drethtr.lines.checks.alphabets import alphabets
+from drethtr.lines.checks.alphabets import alphabets, written_backwards
 from drethtr.lines.checks.finding import Check, Finding, Severity, Splits
 from drethtr.lines.checks.images import broken_images
 from drethtr.lines.checks.lengths import lengths
@@ -23,6 +23,7 @@ CHECKS: tuple[Check, ...] = (
     confused_letters,
     normal_forms,
     alphabets,
+    written_backwards,
     mixed_signs,
     shared_texts,
 )

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding_if
+from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.text.normalize import for_scoring
 
 RARE = 3
@@ -27,6 +28,14 @@ def alphabets(splits: Splits) -> list[Finding]:
     rows = [Row(sample.key) for sample in splits["train"] if rare.keys() & set(for_scoring(sample.text))]
     message = f"characters that occur fewer than {RARE} times in training: {listed(rare)}"
     return [*found, *finding_if(Severity.NOTE, "rare characters", message, rows)]
+
+
+def written_backwards(splits: Splits) -> list[Finding]:
+    """Find letters that are written from right to left, which models do not learn."""
+    every = [sample for samples in splits.values() for sample in samples]
+    counts = Counter(letter for sample in every for letter in right_to_left(sample.text))
+    rows = [Row(sample.key) for sample in every if right_to_left(sample.text)]
+    return finding_if(Severity.WARNING, "right to left", f"{NOT_LEARNED}: {listed(counts)}", rows)
 
 
 def listed(counts: Counter[str], limit: int = 20) -> str:
