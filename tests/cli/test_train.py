@@ -1,4 +1,5 @@
 import pytest
+import torch
 
 RUN = """
 samples = 8
@@ -12,6 +13,23 @@ def run(tmp_path):
     path = tmp_path / "run.toml"
     path.write_text(RUN)
     return path
+
+
+@pytest.fixture
+def threads():
+    """The number of threads of torch, which is as before after the test."""
+    before = torch.get_num_threads()
+    yield torch.get_num_threads
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("command", [("train", "run.toml"), ("finetune", "lines")], ids=" ".join)
+def test_threads_are_as_many_as_wanted(drethtr, lines, run, tmp_path, monkeypatch, threads, command):
+    """With so few lines, both commands end here, before they compute."""
+    monkeypatch.chdir(tmp_path)
+    wanted = threads() + 1
+    assert drethtr(*command, "--output", "out" + ".safetensors" * (command[0] == "finetune"), "-j", wanted).code == 2
+    assert threads() == wanted
 
 
 @pytest.mark.parametrize(

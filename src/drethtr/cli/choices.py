@@ -81,6 +81,16 @@ Threads = Annotated[
         help="Lines to read in parallel on a CPU; default: one per free processor.",
     ),
 ]
+TrainingThreads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        "-j",
+        metavar="N",
+        min=1,
+        help="Threads to compute with on a CPU, beside --workers; default: one per processor.",
+    ),
+]
 
 
 def load_recognizer(model: Path | None, **options: "Unpack[LoadOptions]") -> "Recognizer":

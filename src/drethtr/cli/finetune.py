@@ -7,7 +7,7 @@ import typer
 
 from drethtr.base.errors import DataError, require
 from drethtr.base.exit_codes import NOTHING_BETTER
-from drethtr.cli.choices import DeviceName, Seed, Workers
+from drethtr.cli.choices import DeviceName, Seed, TrainingThreads, Workers
 from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, stopping
@@ -58,6 +58,7 @@ def finetune(
     seed: Seed = 0,
     workers: Workers = 1,
     device: DeviceName = "auto",
+    threads: TrainingThreads = None,
 ) -> None:
     """Fine-tune a model on your lines; 50 are enough to start.
 
@@ -66,6 +67,7 @@ def finetune(
     require("torch", "train")
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.training import finetuning
+    from drethtr.training.devices import limit_threads
 
     refuse(output, model, force=force, resume=resume)
     plan = finetuning.Plan(
@@ -80,16 +82,19 @@ def finetune(
         samples=samples,
         seed=seed,
     )
+    limit_threads(threads)
     chosen = resolve_device(device)
     material = finetuning.gather(plan)
     typer.echo(material_text(material))
     if check:
-        typer.echo(time_needed(finetuning.estimate(material, chosen)))
+        typer.echo(time_needed(finetuning.estimate(material, chosen, threads)))
         return
     if force and not resume:
         finetuning.remove_earlier_run(output)
     with stopping(RESUME):
-        outcome = finetuning.finetune(material, output, resume=resume, device=chosen, workers=workers, tell=report)
+        outcome = finetuning.finetune(
+            material, output, resume=resume, device=chosen, threads=threads, workers=workers, tell=report
+        )
     if not outcome.better:
         typer.echo(nothing_better(material, outcome, output), err=True)
         raise typer.Exit(NOTHING_BETTER)

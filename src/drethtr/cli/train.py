@@ -7,7 +7,7 @@ import typer
 
 from drethtr.base.errors import DataError, require
 from drethtr.base.outputs import make_folder
-from drethtr.cli.choices import DeviceName, Settings, Workers
+from drethtr.cli.choices import DeviceName, Settings, TrainingThreads, Workers
 from drethtr.cli.progress import RESUME, stopping
 from drethtr.recognition.device import resolve_device
 
@@ -22,11 +22,13 @@ def train(
     ] = None,
     workers: Workers = 1,
     device: DeviceName = "auto",
+    threads: TrainingThreads = None,
 ) -> None:
     """Train a model from scratch, or from another model, as a run file says."""
     require("torch", "train")
     from drethtr.base import config
     from drethtr.training import loop
+    from drethtr.training.devices import limit_threads
     from drethtr.training.run import RunConfig
 
     if output.suffix == ".safetensors" and not output.is_dir():
@@ -39,6 +41,7 @@ def train(
     make_folder(output)
     if resume and not (output / loop.SNAPSHOT).exists():
         typer.echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
+    limit_threads(threads)
     with stopping(RESUME):
         best = loop.train(
             wanted, output, resume=resume, device=resolve_device(device), workers=workers, minutes=minutes

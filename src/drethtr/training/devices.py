@@ -25,6 +25,12 @@ TIMEOUT = timedelta(days=7)
 """How long processes wait for each other: one reads validation or test lines while the others are idle."""
 
 
+def limit_threads(threads: int | None) -> None:
+    """Let torch compute with so many threads on a CPU; None keeps its own choice."""
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
 @dataclass(frozen=True)
 class Devices:
     """The device of this process, and its communication with the other processes."""

@@ -38,6 +38,6 @@ def test_the_smallest_share_keeps_most_of_the_gain(errors, share):
 
 def test_a_training_without_gain_stays_at_its_start(tiny_model, tiny_path):
     start = weights_at_start(FromModel(str(tiny_path)), tiny_model)
-    model, share = choose_interpolation(start, tiny_model, LINES, CTC(), "cpu")
+    model, share = choose_interpolation(start, tiny_model, LINES, CTC(), "cpu", 1)
     assert share == 0.0
     assert all(np.array_equal(model.weights[name], weight) for name, weight in start.items())

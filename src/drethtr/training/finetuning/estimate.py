@@ -45,7 +45,7 @@ class Estimate:
     measuring: float
 
 
-def estimate(material: Material, device: str = "cpu") -> Estimate:
+def estimate(material: Material, device: str = "cpu", threads: int | None = None) -> Estimate:
     """Time some steps and readings; it takes seconds, and writes nothing beside the data."""
     lines = to_read(material.parts.validation)
     with TemporaryDirectory(prefix="drethtr-") as folder:
@@ -54,7 +54,7 @@ def estimate(material: Material, device: str = "cpu") -> Estimate:
     network = TorchNetwork(network_of(material.start).to(device))
     validation = runs[-1].validation
     fast = seconds_to_read(Recognizer(material.start, validation.decoder, network=network), material)
-    usual = seconds_to_read(Recognizer(material.start, device=device), material)
+    usual = seconds_to_read(Recognizer(material.start, device=device, threads=threads), material)
     validated = len(to_read(lines, validation.lines))
     readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in runs)
     training = sum(run.samples for run in runs) * line + readings * validated * fast

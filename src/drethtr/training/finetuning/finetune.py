@@ -74,11 +74,13 @@ class Outcome:
 class Workplace:
     """Where and how models are trained; all of them in one precision, so that they are comparable.
 
-    tell  called with a sentence before each step that takes a while
+    threads  lines to read in parallel on a CPU; torch has its own number of threads
+    tell     called with a sentence before each step that takes a while
     """
 
     folder: Path
     device: str
+    threads: int | None
     workers: int
     bfloat16: bool
     tell: Tell
@@ -90,6 +92,7 @@ def finetune(
     *,
     resume: bool = False,
     device: str = "cpu",
+    threads: int | None = None,
     workers: int = 1,
     tell: Tell = silent,
 ) -> Outcome:
@@ -97,6 +100,7 @@ def finetune(
 
     Args:
         resume: Continue an interrupted run beside `output`.
+        threads: Lines to read in parallel on a CPU; by default one for each free processor.
         workers: Processes that load lines; they do not change the result.
         tell: Called with a sentence before each step that takes a while.
 
@@ -106,19 +110,20 @@ def finetune(
     """
     with claimed(output):
         folder = folder_of(output)
-        place = Workplace(folder, device, workers, open_folder(material, folder, device, resume=resume), tell)
+        bfloat16 = open_folder(material, folder, device, resume=resume)
+        place = Workplace(folder, device, threads, workers, bfloat16, tell)
         return finetune_locked(material, output, place)
 
 
 def finetune_locked(material: Material, output: Path, place: Workplace) -> Outcome:
     """Do what `finetune` does; the caller has locked the output against other programs."""
-    lines, device = material.parts.validation, place.device
+    lines, device, threads = material.parts.validation, place.device, place.threads
     pages = pages_of(lines)
     place.tell(f"reading {len(lines):,} lines with the starting model")
-    before = edits(material.start, lines, device)
+    before = edits(material.start, lines, device, threads)
     trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place))
     place.tell("reading these lines with the new model")
-    after = edits(trained, lines, device)
+    after = edits(trained, lines, device, threads)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
     outcome = Outcome(trained, *rates, paired(before, after, pages, name="CER"), None, curve)
@@ -126,7 +131,7 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.tell("calibrating its confidences")
         card = card_of(material, trained, *rates, outcome.forgotten)
-        model = replace(with_trust(trained, material.start.trust, lines, device), card=card)
+        model = replace(with_trust(trained, material.start.trust, lines, device, threads), card=card)
         if adapter is None:
             save_model(model, output, small=True)
         else:
@@ -144,7 +149,7 @@ def forgotten_by(material: Material, trained: Model, place: Workplace) -> Forgot
     if not lines:
         return None
     place.tell(f"reading {len(lines):,} old lines with both models")
-    return Forgotten.between(material.start, trained, lines, place.device)
+    return Forgotten.between(material.start, trained, lines, place.device, place.threads)
 
 
 def folder_of(output: Path) -> Path:
@@ -204,7 +209,9 @@ def train_share(material: Material, share: float, place: Workplace) -> Model:
         effort = load_model(folder / LATEST).card  # the best weights were found before that
         place.tell("interpolating between old and new weights")
         start, validation = weights_at_start(run.start, found), to_read(material.parts.validation, VALIDATION_LINES)
-        chosen, fraction = choose_interpolation(start, found, validation, run.validation.decoder, place.device)
+        chosen, fraction = choose_interpolation(
+            start, found, validation, run.validation.decoder, place.device, place.threads
+        )
         save_model(replace(chosen, card={**effort, "part_of_change": fraction}), best)
     return load_model(best)
 
@@ -230,7 +237,7 @@ def curve_of(material: Material, after: list[Counts], place: Workplace) -> Learn
     """The learning curve; `after` are the errors of the model trained on all lines."""
     validation = material.parts.validation
     trained = (as_saved(material, share, train_share(material, share, place))[0] for share in SHARES[:-1])
-    fewer = [edits(model, validation, place.device) for model in trained]
+    fewer = [edits(model, validation, place.device, place.threads) for model in trained]
     lines = [len(material.some(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], pages_of(validation))
 

@@ -52,13 +52,14 @@ def smallest_share(errors: Mapping[float, int]) -> float:
 
 
 def choose_interpolation(
-    start: Weights, learned: Model, samples: Sequence[Sample], decoder: Strategy, device: str
+    start: Weights, learned: Model, samples: Sequence[Sample], decoder: Strategy, device: str, threads: int | None
 ) -> tuple[Model, float]:
     """Choose the smallest share of the change that keeps most of the gain, and that share."""
     texts = [sample.text for sample in samples]
     errors = {}
     for share in (0.0, *FRACTIONS):
-        readings = read_lines(Recognizer(interpolate(start, learned, share), decoder, device=device), samples)
+        recognizer = Recognizer(interpolate(start, learned, share), decoder, device=device, threads=threads)
+        readings = read_lines(recognizer, samples)
         errors[share] = sum(counts.edits for counts in score(texts, [reading.text for reading in readings]))
     share = smallest_share(errors)
     return interpolate(start, learned, share), share

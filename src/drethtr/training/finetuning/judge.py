@@ -23,18 +23,18 @@ class Forgotten:
     sets: tuple[Difference, ...]
 
     @classmethod
-    def between(cls, start: Model, trained: Model, samples: Sequence[Sample], device: str) -> Self:
+    def between(cls, start: Model, trained: Model, samples: Sequence[Sample], device: str, threads: int | None) -> Self:
         """Read old lines with both models."""
-        before, after = (edits(model, samples, device) for model in (start, trained))
+        before, after = (edits(model, samples, device, threads) for model in (start, trained))
         pages, names = pages_of(samples), [sample.set for sample in samples]
         sets = paired_by(names, sorted(set(names)), before, after, pages)
         ordered = sorted(sets, key=lambda change: -change.difference)
         return cls(paired(before, after, pages, name="CER"), tuple(ordered))
 
 
-def edits(model: Model, samples: Sequence[Sample], device: str) -> list[Counts]:
+def edits(model: Model, samples: Sequence[Sample], device: str, threads: int | None) -> list[Counts]:
     """The errors of a model on each line, read with its default strategy."""
-    readings = read_lines(Recognizer(model, device=device), samples)
+    readings = read_lines(Recognizer(model, device=device, threads=threads), samples)
     return score([sample.text for sample in samples], [reading.text for reading in readings])
 
 
@@ -43,7 +43,7 @@ def pages_of(samples: Sequence[Sample]) -> list[str]:
     return list(map(page_of, samples))
 
 
-def with_trust(model: Model, start: Trust, samples: Sequence[Sample], device: str) -> Model:
+def with_trust(model: Model, start: Trust, samples: Sequence[Sample], device: str, threads: int | None) -> Model:
     """The model calibrated by its lines and what its start knew; it keeps its strategy.
 
     Decoders that the start knew nothing of are only calibrated on enough lines.
@@ -54,6 +54,6 @@ def with_trust(model: Model, start: Trust, samples: Sequence[Sample], device: st
     if not groups:
         return untold
     try:
-        return calibrate(untold, samples, groups, prior=start, device=device)
+        return calibrate(untold, samples, groups, prior=start, device=device, threads=threads)
     except DataError:  # nothing was read, or all of it is right, or nothing, so there is nothing to calibrate
         return untold
