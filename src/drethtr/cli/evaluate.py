@@ -79,7 +79,7 @@ def evaluate(
     ] = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Insert errors into the texts and measure how well drethtr check finds them."),
+        typer.Option("--check", help="Evaluate drethtr check instead, on errors inserted into the texts."),
     ] = False,
     fit: Annotated[
         list[str] | None,
