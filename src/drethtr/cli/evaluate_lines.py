@@ -55,11 +55,12 @@ def evaluate_lines(
 
 def summary(scores: "Scores", recognizer: "Recognizer") -> str:
     """The error rates and their conditions, as text."""
-    from drethtr.evaluation.metrics import EditKinds
-
     found = scores.to_json()
-    kinds = ", ".join(f"{found['overall'][kind]:,} {kind}" for kind in EditKinds._fields)
-    edits = f"Edits of characters: {kinds}."
+    overall = found["overall"]
+    edits = (
+        f"Characters: {overall['substitutions']:,} substituted, {overall['insertions']:,} inserted, "
+        f"{overall['deletions']:,} deleted."
+    )
     parts = [table_of(found), "", edits, found["convention"], found["word_conventions"], read_by(recognizer)]
     if scores.unreadable:
         parts.append(f"Left out because the image cannot be used: {counted(len(scores.unreadable), 'line')}.")
