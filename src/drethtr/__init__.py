@@ -12,6 +12,7 @@ The names in `drethtr/api.py` are stable, as are those in the `__all__` of `dret
 """
 
 import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,9 @@ from drethtr.base.version import __version__ as __version__
 
 # Otherwise recent versions of onnxruntime keep an id of the machine in the user's cache and report to Microsoft.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+if getattr(sys, "frozen", False):  # its child processes are the same program, so they begin here
+    import_module("drethtr.base.limited").serve_if_child()
 
 if TYPE_CHECKING:
     from drethtr.api import *  # noqa: F403

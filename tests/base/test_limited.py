@@ -134,6 +134,26 @@ def test_a_forked_process_starts_its_own(tmp_path):
     assert int((tmp_path / "after").read_text()) != before == limited("a file", limited_calls.process_id)[0]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="its executables are no scripts")
+def test_children_of_a_frozen_program_do_not_run_it_again(tmp_path):
+    """PyInstaller sets `sys.frozen`, and `sys.executable` is the program."""
+    program, runs = tmp_path / "program", tmp_path / "runs"
+    program.write_text(f"""#!{sys.executable}
+import sys
+sys.frozen, sys.executable, sys.path[:] = True, __file__, {sys.path!r}
+import drethtr
+with open({str(runs)!r}, "a") as file:
+    file.write("run\\n")
+import limited_calls
+from drethtr.base.limited import limited, prepare
+prepare("limited_calls")
+print(limited("a file", limited_calls.echoed, 1, b"")[0])
+""")
+    program.chmod(0o755)
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n" and runs.read_text() == "run\n"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are counted otherwise")
 def test_no_process_is_left_behind():
     code = """

@@ -1,5 +1,6 @@
 """Reading in the background, and what it leaves alone. The model is too small to read anything right."""
 
+import sys
 from threading import Event
 
 import pytest
@@ -154,8 +155,10 @@ def test_each_page_of_a_book_is_read_into_its_file(opened, name):
     assert opened.workspace.strip(page_named(opened, f"{name} page 1")["id"], "r1l2").startswith(b"\xff\xd8")
 
 
-def test_learning_says_what_it_lacks(opened):
+def test_learning_says_what_it_lacks(opened, monkeypatch):
     assert "confirm 25 more" in opened.learner.why_not_learnable(0)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert "a frozen program" in opened.learner.why_not_learnable(25)
 
 
 def test_urgent_work_passes_patient_work():

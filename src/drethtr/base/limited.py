@@ -50,6 +50,9 @@ OUT_OF_TIME = (-signal.SIGXCPU,) if hasattr(signal, "SIGXCPU") else (1,)
 OUT_OF_MEMORY = 2
 """Exit code of a child that caught a MemoryError; most are killed by the system or a library."""
 
+FROZEN_CHILD = "DRETHTR_FROZEN_CHILD"
+"""Variable that tells a frozen program (PyInstaller) that it was started as a child; it has the modules to import."""
+
 WATCH = 0.05
 """Seconds between checks of memory use, where the system cannot limit it."""
 
@@ -62,6 +65,9 @@ class Child:
         command = [sys.executable, "-c", begin]
         # Each thread takes address space.
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        if is_frozen():
+            command = [sys.executable]  # the program itself, which takes no code
+            environment[FROZEN_CHILD] = " ".join(modules)
         try:
             self.process = subprocess.Popen(
                 command,
@@ -176,6 +182,18 @@ def limited(name: str, function: Callable[..., Answer], *args: Any, seconds: flo
 def prepare(*modules: str) -> None:
     """Start a child that imports these modules in the background, ready for the first call."""
     children.idle.append(Child(*modules))
+
+
+def is_frozen() -> bool:
+    """Whether this program was made by PyInstaller or the like: its executable is no Python."""
+    return getattr(sys, "frozen", False)
+
+
+def serve_if_child() -> None:
+    """Serve, and exit, if this frozen program was started as a child."""
+    if (modules := os.environ.pop(FROZEN_CHILD, None)) is not None:
+        serve(*modules.split())
+        sys.exit()
 
 
 def reason_of(code: int, seconds: float) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.exit_codes import NOTHING_BETTER
+from drethtr.base.limited import is_frozen
 from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, Confirmed, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
@@ -80,6 +81,8 @@ class Learner:
 
     def why_not_learnable(self, confirmed: int) -> str | None:
         """Why nothing can be learned from so many confirmed lines; None if it can."""
+        if is_frozen():
+            return "learning needs the command drethtr finetune, which a frozen program (PyInstaller) lacks"
         if any(find_spec(package) is None for package in NEEDED):
             return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
         if confirmed < MIN_CONFIRMED:
