@@ -6,9 +6,8 @@ import socket
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from io import BytesIO
-from threading import Event, Thread
+from threading import Event, Semaphore, Thread
 from time import sleep
 from urllib.error import HTTPError
 from urllib.parse import quote
@@ -27,7 +26,7 @@ from drethtr.base.errors import CheckpointError
 from drethtr.documents.formats import FORMATS
 from drethtr.layout.projection import Projection
 from drethtr.pages.transcribe import transcribe_page
-from drethtr.server import app, service, uploads
+from drethtr.server import app, request_queue, service, uploads
 from drethtr.server.request_queue import RequestQueue
 
 
@@ -298,30 +297,44 @@ def test_a_form_that_cannot_be_read_is_explained(ask, content, error):
     assert status in (400, 413, 422) and error in json.loads(answer)["error"]
 
 
-def test_pages_of_those_who_have_hung_up_are_not_read(recognizer):
-    turns, first, go_on = [], Event(), Event()
-
-    async def four_requests():
-        request_queue = RequestQueue(recognizer)
-
-        def read(name):
-            turns.append(name)
-            first.set()
-            go_on.wait()
-            return name
-
-        async def gone(*, answer):
-            return answer
-
-        pages = [
-            asyncio.create_task(request_queue.run_exclusively(partial(read, name), partial(gone, answer=name in "bc")))
-            for name in "abcd"
-        ]
-        await asyncio.to_thread(first.wait)
+def test_lines_are_read_between_those_of_a_page(recognizer, monkeypatch):
+    monkeypatch.setattr(request_queue, "LINES_AT_A_TIME", 1)
+    begun, go_on, turns = held_back(recognizer, monkeypatch)
+    with serving(recognizer) as ask, ThreadPoolExecutor(2) as people:
+        page = people.submit(ask, "/page?format=txt", encoded(PAGE))
+        begun.wait()
+        other = people.submit(ask, "/line", line("abc"))
+        while not json.loads(ask("/")[2])["waiting"]:
+            sleep(0.01)
         go_on.set()
-        return await asyncio.gather(*pages)
+        assert other.result()[0] == 200 and page.result()[2].count(b"\n") == 3
+    assert turns[0] == 1  # the first line of the page; the other line was next
 
-    assert asyncio.run(four_requests()) == ["a", None, None, "d"] and turns == ["a", "d"]
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_page_is_not_read_further_when_its_client_has_left(recognizer, monkeypatch, waits):
+    """Neither one that is read, nor one that waits for it."""
+    monkeypatch.setattr(request_queue, "LINES_AT_A_TIME", 1)
+    begun, go_on, turns = held_back(recognizer, monkeypatch)
+    image, saved, save, searched, find = encoded(PAGE), Semaphore(0), service.save_upload, [], Projection.find
+    monkeypatch.setattr(Projection, "find", lambda self, page: searched.append(page) or find(self, page))
+    monkeypatch.setattr(service, "save_upload", lambda *file: saved.release() or save(*file))
+    with serving(recognizer) as ask, ThreadPoolExecutor(1) as people:
+        page = people.submit(ask, "/page?format=txt", image) if waits else None
+        if waits:
+            saved.acquire()
+        with socket.create_connection(("127.0.0.1", ask.port)) as client:
+            client.sendall(b"POST /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(image) + image)
+            saved.acquire()
+            begun.wait()
+        assert ask("/")[0] == 200  # by now the server has noticed
+        go_on.set()
+        assert page is None or page.result()[0] == 200
+        assert ask("/page?format=txt", image)[0] == 200
+        read = sum(turns)
+        assert ask("/page?format=txt", image)[0] == 200
+        whole = sum(turns) - read
+    assert read == (2 * whole if waits else 1 + whole) and len(searched) == 3
 
 
 def test_who_answers(ask):

@@ -7,21 +7,23 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
-from typing import TypeVar
+
+from starlette.requests import ClientDisconnect
 
 from drethtr.images.line import Line
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
-Result = TypeVar("Result")
-
 MAX_LINES = 64
 """Most lines that are read together, if memory has room for them."""
 
+LINES_AT_A_TIME = 16
+"""Lines of a page that wait at a time, so that other lines are read between them."""
+
 
 class RequestQueue:
-    """One recognizer for many clients; it runs one task at a time, which uses all processors.
+    """One recognizer for many clients; it reads one group of lines at a time, which uses all processors.
 
     `executor` has one thread, and may be shared.
     """
@@ -69,7 +71,8 @@ class RequestQueue:
         """
         wanted = [(answer, line) for answer, line in taken if not answer.done()]
         try:
-            readings = await self.work(partial(self.recognizer.read_lines, [line for _, line in wanted]))
+            work = partial(self.recognizer.read_lines, [line for _, line in wanted])
+            readings = await asyncio.get_running_loop().run_in_executor(self.thread, work)
         except Exception as error:
             if len(wanted) > 1:
                 return False
@@ -82,13 +85,37 @@ class RequestQueue:
                     answer.set_result(reading)
         return True
 
-    async def run_exclusively(
-        self, work: Callable[[], Result], given_up: Callable[[], Awaitable[bool]]
-    ) -> Result | None:
-        """Run other work with the recognizer, and return its result; None if the client has disconnected by then."""
-        async with self.busy:
-            return None if await given_up() else await self.work(work)
 
-    async def work(self, work: Callable[[], Result]) -> Result:
-        """Run work in the thread of the recognizer, outside the event loop."""
-        return await asyncio.get_running_loop().run_in_executor(self.thread, work)
+class QueuedRecognizer(Recognizer):
+    """A recognizer for the thread that reads a page: its lines wait in the queue like those of other requests.
+
+    Args:
+        given_up: Tells whether the client has left.
+    """
+
+    def __init__(self, queue: RequestQueue, given_up: Callable[[], Awaitable[bool]]) -> None:
+        other = queue.recognizer
+        super().__init__(other.model, other.strategy, network=other.network, precision=other.precision)
+        self.queue = queue
+        self.given_up = given_up
+        self.loop = asyncio.get_running_loop()
+        self.ended = False
+
+    def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
+        """Read lines, some at a time.
+
+        Raises:
+            ClientDisconnect: if the client has left, or the request has `ended`.
+            DrethtrError: as `Recognizer.read_lines` does.
+        """
+        readings: list[Reading] = []
+        for start in range(0, len(lines), LINES_AT_A_TIME):
+            few = self.read_few(lines[start : start + LINES_AT_A_TIME])
+            readings += asyncio.run_coroutine_threadsafe(few, self.loop).result()
+        return readings
+
+    async def read_few(self, lines: Sequence[Line]) -> list[Reading]:
+        """Read lines together, in the event loop."""
+        if self.ended or await self.given_up():
+            raise ClientDisconnect
+        return await asyncio.gather(*map(self.queue.read, lines))

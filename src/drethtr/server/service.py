@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import gettempdir
@@ -12,7 +11,7 @@ from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from drethtr.base.atomic import own_folder, tidied
@@ -30,7 +29,7 @@ from drethtr.pages.provenance import provenance_of, way_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.server.request_queue import RequestQueue
+from drethtr.server.request_queue import QueuedRecognizer, RequestQueue
 from drethtr.server.uploads import Budget, Share, Upload, parameters_of, uploads_of
 
 MAX_REQUESTS = 64
@@ -56,6 +55,7 @@ class Service:
         self.recognizer = recognizer
         self.finder = finder
         self.request_queue = RequestQueue(recognizer, executor)
+        self.page_turn = asyncio.Lock()
         self.answering = 0
         self.budget = Budget()
         self.place = Path(gettempdir())
@@ -142,9 +142,23 @@ class Service:
         format = named("format", asked.get("format", "json"), FORMATS)
         with self.admit() as share, own_folder(self.place) as folder:  # uploads wait in files instead of memory
             paths = await self.save_uploads(request, share, folder, asked.get("name", ""))
-            read = partial(self.document_of, paths, format)
-            document = await self.request_queue.run_exclusively(read, given_up=request.is_disconnected)
-        return Response(status_code=400) if document is None else Response(document.content, media_type=document.media)
+            document = await self.read_pages(request, paths, format)
+        return Response(document.content, media_type=document.media)
+
+    async def read_pages(self, request: Request, paths: Sequence[Path], format: Format) -> Body:
+        """The document of these files, in a thread beside the one that reads lines; one request at a time.
+
+        Raises:
+            ClientDisconnect: if the client has left.
+        """
+        async with self.page_turn:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+            recognizer = QueuedRecognizer(self.request_queue, request.is_disconnected)
+            try:
+                return await asyncio.to_thread(self.document_of, paths, format, recognizer)
+            finally:
+                recognizer.ended = True  # the thread may go on if the server stops
 
     async def save_uploads(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
         """Save the uploads of a request, each in its own folder, as names may be equal."""
@@ -155,7 +169,7 @@ class Service:
             paths.append(await asyncio.to_thread(save_upload, upload.content, own, Path(upload.name).name or "page"))
         return paths
 
-    def document_of(self, paths: Sequence[Path], format: Format) -> Body:
+    def document_of(self, paths: Sequence[Path], format: Format, recognizer: Recognizer) -> Body:
         """Read files and write them in a format.
 
         Raises:
@@ -165,7 +179,7 @@ class Service:
             originals = [Original(source) for path in paths for source in open_pages(path, MAX_PAGES)]
             if len(originals) > MAX_PAGES:
                 raise DataError(f"the files have more than {MAX_PAGES:,} pages; send them in several requests")
-            sheets = tuple(self.read_sheet(original) for original in originals)
+            sheets = tuple(self.read_sheet(original, recognizer) for original in originals)
             pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None
             document = Document(sheets, self.provenance, pdf)
             return write_document(document, format, [original.source for original in originals])
@@ -174,9 +188,9 @@ class Service:
                 raise
             raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
 
-    def read_sheet(self, original: Original) -> Sheet:
+    def read_sheet(self, original: Original, recognizer: Recognizer) -> Sheet:
         """Transcribe a page."""
-        page = transcribe(original, self.recognizer, self.finder(original))
+        page = transcribe(original, recognizer, self.finder(original))
         return original.sheet(page)
 
 
