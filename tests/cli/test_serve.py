@@ -25,6 +25,23 @@ def test_it_answers_at_the_address_it_prints_until_it_is_interrupted(tiny_path, 
     assert "//0.0.0.0:" not in address
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends a process at once")
+def test_it_does_not_wait_for_a_request_without_limit(tiny_path):
+    """An upload that has stopped would be answered with 408, after a minute."""
+    code = "from drethtr.cli import main, serve; serve.PATIENCE = 1; main.main()"
+    command = [sys.executable, "-c", code, "serve", "--model", str(tiny_path), "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        said = next(row for row in process.stderr if "running on" in row)
+        port = int(said.split()[2].rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf")
+            with urlopen(f"http://127.0.0.1:{port}/health"):  # by now the server has it
+                process.send_signal(signal.SIGTERM)
+            assert client.recv(12) == b"HTTP/1.1 500"
+        process.stderr.read()
+    assert process.returncode == -signal.SIGTERM
+
+
 def test_a_place_that_cannot_be_had_is_told_before_the_model_is_loaded(drethtr, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -27,6 +27,9 @@ AllowedHosts = Annotated[
     typer.Option(metavar="NAME", help="Also accept requests to this host name; repeatable."),
 ]
 
+PATIENCE = 20
+"""Seconds to wait for open requests at the end; Kubernetes kills a program after 30."""
+
 BACKLOG = 256
 """Most connections waiting to be accepted, which are accepted together: fewer than may be open."""
 
@@ -93,15 +96,15 @@ def serve(
         )
         app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
-        with suppress(KeyboardInterrupt):  # raised after the last request is answered
-            serving(app).run([door])
+        with suppress(KeyboardInterrupt):  # raised at the end
+            serving(app, PATIENCE).run([door])
 
 
-def serving(app: "Starlette", patience: int | None = None) -> "Server":
+def serving(app: "Starlette", patience: int) -> "Server":
     """A server for an application; it closes connections that send their requests too slowly.
 
     Args:
-        patience: Seconds to wait for open requests at the end; by default without limit.
+        patience: Seconds to wait for open requests at the end.
     """
     from uvicorn import Config, Server
 
