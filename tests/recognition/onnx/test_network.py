@@ -1,8 +1,11 @@
 """The network by onnxruntime equals the one by torch, which is the law."""
 
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import replace
+from threading import Event, Timer
 
 import numpy as np
 import pytest
@@ -323,6 +326,26 @@ def near(found, expected):
     """Within a few hundredths of what varies."""
     assert found.shape == expected.shape and found.dtype == np.float32
     assert np.sqrt(((found - expected) ** 2).mean()) < 0.08 * expected.std()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_forked_while_a_session_is_built_can_read(tiny_model):
+    network = OnnxNetwork(tiny_model.network, tiny_model.weights, tiny_model.tokenizer.size)
+    image, graph = np.zeros((48, 64), dtype=np.float32), network._graphs["image"]
+    begun, go_on = Event(), Event()
+    network._graphs["image"] = lambda: begun.set() or (go_on.wait() and graph())
+    with ThreadPoolExecutor(1) as other:
+        parent = other.submit(network.encode, [image])
+        begun.wait()
+        Timer(0.5, go_on.set).start()
+        if (pid := os.fork()) == 0:
+            signal.alarm(60)
+            try:
+                os._exit(network.encode([image]).lines - 1)
+            finally:
+                os._exit(1)
+        go_on.set()
+        assert os.waitpid(pid, 0)[1] == 0 and parent.result().lines == 1
 
 
 def test_groups_are_lines_alone():

@@ -5,6 +5,7 @@ Sessions are created on first use, so CTC decoding never builds the text side. T
 Shapes, everywhere in this file: B lines, R rows; H heads of K channels; I image tokens; V tokens of the vocabulary.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from threading import Lock
@@ -31,6 +32,12 @@ COLUMNS_PER_TOKEN = 8
 PAPER = -1.0
 LONG = 8192
 """Columns up to which all image tokens attend at once; `recognition/pieces.py` cuts lines long before."""
+
+BUILDING = Lock()
+"""Held while a session is built. A fork waits for it, since in the child nobody would release it."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=BUILDING.acquire, after_in_parent=BUILDING.release, after_in_child=BUILDING.release)
 
 Numbers = NDArray[np.float32]
 Kept = tuple[tuple[Numbers, Numbers], ...]
@@ -104,7 +111,6 @@ class OnnxNetwork:
         if rescoring is not None:
             self._graphs["rescorer"] = lambda: rescoring
         self._sessions: dict[str, Session] = {}
-        self._lock = Lock()
         self._blank: Feeds | None = None
 
     def groups(self, columns: Sequence[int]) -> Iterator[list[int]]:
@@ -198,7 +204,7 @@ class OnnxNetwork:
 
     def _session(self, name: str) -> Session:
         """A session, created when first used."""
-        with self._lock:
+        with BUILDING:
             if name not in self._sessions:
                 self._sessions[name] = Session(self._graphs[name]())
                 del self._graphs[name]  # only now: without memory for a session, the next call tries again
