@@ -40,15 +40,16 @@ def test_one_limit_for_every_format(drethtr, lines, tiny_path, tmp_path):
 def test_the_limit_of_a_line_image(drethtr, lines, tiny_path):
     image = lines / "two.png"
     marked = drethtr("transcribe", image, "--model", tiny_path, "--doubts", "1").out.split()
-    text = json.loads(drethtr("transcribe", image, "--model", tiny_path, "--format", "json").out)["text"]
-    assert marked == [f"[{word}?]" for word in text.split()]
+    found = json.loads(drethtr("transcribe", image, "--model", tiny_path, "--format", "json", "--doubts", "1").out)
+    assert marked == [f"[{word['text']}?]" for word in found["words"]]
+    assert all(word["doubtful"] for word in found["words"])
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("--doubts", "2"), "0<=x<=1"),
-        (("--doubts", "--format", "json"), "cannot mark words in json"),
+        (("--doubts", "--format", "tsv"), "cannot mark words in tsv"),
         (("--doubts", "--format", "pdf,hocr", "--output", "out"), "cannot mark words in pdf, hocr"),
     ],
 )

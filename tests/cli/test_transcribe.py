@@ -117,8 +117,9 @@ def test_json_has_places_and_confidences(drethtr, lines, tiny_path):
     assert "".join(character["text"] for character in found["characters"]) == reading.text
     assert [word["text"] for word in found["words"]] == reading.text.split()
     for part in (*found["characters"], *found["words"]):
-        assert list(part) == ["text", "confidence", "left", "right"]
+        assert list(part)[:4] == ["text", "confidence", "left", "right"]
         assert 0 <= part["confidence"] <= 1 and 0 <= part["left"] <= part["right"] <= 20 + 7 * 9
+    assert [word["doubtful"] for word in found["words"]] == [word.doubtful for word in reading.transcription().words]
 
 
 def test_json_of_several_lines_is_an_object_in_each_row(drethtr, lines, tiny_path):

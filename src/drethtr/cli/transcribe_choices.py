@@ -72,10 +72,6 @@ class Choices:
         of_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
         images = line_images(selection, segmentation) if of_lines else None
         if images is not None:
-            if self.doubts and names[0] != "txt":
-                raise ConfigError(
-                    f"--doubts cannot mark words in {names[0]} of line images; use txt, or its confidences"
-                )
             return open_line_job(
                 *images,
                 selection,

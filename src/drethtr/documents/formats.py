@@ -78,11 +78,13 @@ class LineFormat(NamedTuple):
     header  first row of a table, or ""
     row     writes an image as a row among several
     file    writes an image as a file of its own, after the header
+    doubts  whether it marks doubtful words
     """
 
     header: str
     row: Callable[[LineEntry], str]
     file: Callable[[LineEntry], str]
+    doubts: bool = False
 
     @property
     def is_table(self) -> bool:
@@ -92,9 +94,9 @@ class LineFormat(NamedTuple):
 
 LINE_FORMATS: Mapping[str, LineFormat] = {
     "txt": LineFormat("", text_row, text_file),
-    "json": LineFormat("", json_row, json_file),
+    "json": LineFormat("", json_row, json_file, doubts=True),
     "tsv": LineFormat(TABLE_HEADER, table_row, table_row),
 }
 
-LINE_TEXT_WITH_DOUBTS = LineFormat("", marked_row, marked_file)
+LINE_TEXT_WITH_DOUBTS = LineFormat("", marked_row, marked_file, doubts=True)
 """Text of lines with marked doubts."""

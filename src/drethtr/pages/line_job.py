@@ -78,7 +78,7 @@ class LineJob:
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""
         more = {"alternatives": recognizer.pieces.alternatives} if format == "json" else {}
-        doubts = recognizer.doubtful if self.format is LINE_TEXT_WITH_DOUBTS else UNMARKED
+        doubts = recognizer.doubtful if self.format.doubts else UNMARKED
         return {**made_with(recognizer, self.segmentation), "doubts": doubts, **more}
 
     def write(self, task: FileTask, entry: LineEntry, record: Record) -> None:
@@ -110,7 +110,7 @@ def open_line_job(
         ConfigError: for an unknown format.
         DataError: if two images would share a file, or one that is read would be overwritten.
     """
-    chosen = LINE_TEXT_WITH_DOUBTS if doubts else named("format", format, LINE_FORMATS)
+    chosen = LINE_TEXT_WITH_DOUBTS if doubts and format == "txt" else named("format", format, LINE_FORMATS)
     tasks = []
     for image, originals in images.items():
         folder = selection.folders.get(image)

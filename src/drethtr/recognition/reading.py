@@ -138,7 +138,7 @@ class Reading:
             ],
             "alternatives": [{"text": other.text, "score": round(other.score, 4)} for other in self.alternatives],
             "characters": list(map(placed, self.characters)),
-            "words": list(map(placed, self.words())),
+            "words": [{**placed(word), "doubtful": is_doubtful(word, self)} for word in self.words()],
         }
 
     def words(self) -> tuple[Word, ...]:
