@@ -14,6 +14,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 from zipfile import ZipFile
 
+import jsonschema
 import pytest
 import uvicorn
 from archives import build_index, make_archive
@@ -491,6 +492,30 @@ def test_the_description_is_of_what_is_served(recognizer, tmp_path):
         (one["info"]["description"], one["paths"]) for one in described.values()
     ]
     assert "search" not in plain and "search" in searching and set(paths) - set(plain_paths) == {"/search"}
+
+
+def test_answers_are_as_described(tiny_path, tmp_path):
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True, alternatives=2)
+    build_index(make_archive(tmp_path / "archive"), recognizer, tmp_path / "a.sqlite")
+    content, headers = form(("a.png", line("abc")), ("b.png", line("cd")))
+    requests = [
+        ("/", None, {}),
+        ("/health", None, {}),
+        ("/search?q=received", None, {}),
+        ("/line", line("abc"), {}),
+        ("/line", content, headers),
+        ("/page", encoded(PAGE), {}),
+        ("/page", BOOK, {}),
+    ]
+    with serving(recognizer, tmp_path / "a.sqlite") as ask:
+        description = json.loads(ask("/openapi.json")[2])
+        for address, content, headers in requests:
+            [operation] = description["paths"][address.partition("?")[0]].values()
+            schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+            everything = {**schema, "components": description["components"]}
+            jsonschema.Draft202012Validator(everything).validate(json.loads(ask(address, content, **headers)[2]))
+            with pytest.raises(jsonschema.ValidationError):
+                jsonschema.validate({"nothing": 1}, everything)
 
 
 def test_a_damaged_index_is_named_without_its_folders(tiny_path, tmp_path):

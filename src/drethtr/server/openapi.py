@@ -6,6 +6,7 @@ Paths, methods and summaries come from the routes and their handlers; parameters
 import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,12 @@ ERRORS = {
     "400": "the request is invalid",
     "403": "the request comes from another web page",
     "404": "there is no such page, line or job",
+    "408": "the image came too slowly",
     "409": "the line has changed in the meantime; the response has the current one",
+    "413": "the image is too large",
     "422": "a file or image cannot be used",
     "428": "the header If-Match is missing",
+    "503": "the server has too much to do; the header Retry-After says when to try again",
 }
 
 
@@ -53,8 +57,15 @@ def describe(routes: Sequence[BaseRoute], task: str) -> dict[str, Any]:
                 paths.setdefault(path, {})[method.lower()] = operation(route, path, known)
     about = {"title": "drethtr", "version": __version__, "description": known["description"][task]}
     formats = {"type": "string", "enum": list(FORMATS), "description": "A format of pages."}
-    schemas = {**known["schemas"], "Format": formats}
+    schemas = {**known["schemas"], **page_file(), "Format": formats}
     return {"openapi": "3.1.0", "info": about, "paths": paths, "components": {"schemas": schemas}}
+
+
+def page_file() -> dict[str, Any]:
+    """The schema of a page as JSON, and those of its parts, under names of their own."""
+    text = (files("drethtr.documents") / "page.schema.json").read_text(encoding="utf-8")
+    page = json.loads(text.replace("#/$defs/", "#/components/schemas/PageFile_"))
+    return {"PageFile": page, **{f"PageFile_{name}": part for name, part in page.pop("$defs").items()}}
 
 
 def operation(route: Route, path: str, known: dict[str, Any]) -> dict[str, Any]:
