@@ -47,6 +47,11 @@ def test_only_under_its_own_names(listens, host, answered):
     assert (asked.status_code == 200) is answered
 
 
+@pytest.mark.parametrize("host", ["10.1.2.3:8000", "probe.example", ""])
+def test_a_probe_may_use_any_name(host):
+    assert client("0.0.0.0", TOKEN).get("/health", headers={"Host": host}).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("headers", "taken"),
     [

@@ -25,7 +25,7 @@ READS = frozenset({"GET", "HEAD", "OPTIONS"})
 COOKIE = "drethtr"
 
 OPEN = frozenset({"/health"})
-"""Paths that need no token."""
+"""Paths that answer under any host name and need no token, for the probes of load balancers; they tell nothing."""
 
 HOST = re.compile(r"(?:\[(?P<address>[^\[\]]*)\]|(?P<name>[^:@/]*))(?::[0-9]*)?")
 """A Host header: a name or an address, and maybe a port."""
@@ -94,6 +94,8 @@ class Guard:
 
     def refusal(self, scope: Scope) -> Response | None:
         """The response for a request that is refused; None if it is accepted."""
+        if scope["path"] in OPEN:
+            return None
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if not self.rules.answers_as(name_of(host)):
@@ -105,7 +107,7 @@ class Guard:
                 "only requests from this server's own pages and from programs are accepted, not from other web pages"
             )
             return JSONResponse({"error": words}, 403)
-        return None if self.rules.token is None or scope["path"] in OPEN else self.refuse_without_token(scope, headers)
+        return None if self.rules.token is None else self.refuse_without_token(scope, headers)
 
     def refuse_without_token(self, scope: Scope, headers: Headers) -> Response | None:
         """The response for a request without the token; None if it has it.
