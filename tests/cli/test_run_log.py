@@ -61,7 +61,7 @@ def test_ctrl_c_says_what_to_do(said, lines, tmp_path, monkeypatch, more, words)
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Recognizer, "read_each", stopped)
+    monkeypatch.setattr(Recognizer, "read_opened", stopped)
     code, err = said(lines, *more)
     assert code == 130 and words in err
     code, err = said(lines, *more, "--log", "json")

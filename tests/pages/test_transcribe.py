@@ -8,7 +8,7 @@ from PIL import Image
 from real_data import PAGES, needs_pages
 
 from drethtr import Recognizer
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Transcription, read_page
 from drethtr.documents.page import box_around
 from drethtr.documents.writers.page_xml import write_page_xml
@@ -264,3 +264,9 @@ def test_words_stand_on_their_ink(tmp_path, reader):
     for word in line.words:
         left, top, right, bottom = box_around(word.polygon)
         assert (made.gray[top:bottom, left:right] < 120).any()
+
+
+@pytest.mark.parametrize("image", [b"an image", Image.new("L", (9, 9))])
+def test_a_page_that_is_no_file_is_refused(recognizer, image):
+    with pytest.raises(ConfigError, match=f"give its path, not {type(image).__name__}"):
+        transcribe_page(image, recognizer)

@@ -60,6 +60,10 @@ def test_a_network_that_is_built_to_read_does_not_train(tiny_model) -> None:
         assert np.array_equal(weight.numpy(), tiny_model.weights[name]), name
 
 
+def test_a_model_is_shown_in_one_line(tiny_model) -> None:
+    assert repr(tiny_model) == f"<Model: {tiny_model.identity}, {tiny_model.parameter_count:,} parameters>"
+
+
 def test_so_many_numbers_are_learned(tiny_model) -> None:
     """What batch norms count is not."""
     assert tiny_model.parameter_count == network_of(tiny_model).parameter_count

@@ -130,8 +130,18 @@ def test_bad_image_is_named(tiny_model, tmp_path) -> None:
 
 
 def test_a_page_is_not_read_as_one_line(tiny_model) -> None:
-    with pytest.raises(DataError, match=r"array of shape \(300, 900\) .* is a page, not a line: use .*transcribe_page"):
-        Recognizer(tiny_model).read([np.full((300, 900), 255, np.uint8)])
+    recognizer, page = Recognizer(tiny_model), np.full((300, 900), 255, np.uint8)
+    with pytest.raises(DataError, match=r"images\[1\]: array of shape \(300, 900\) .* is a page, not a line: use .*"):
+        recognizer.read([LINES[0], page])
+    with pytest.raises(DataError, match="is a page, not a line"):
+        recognizer.check(page, "abc")
+    [(_, error)] = recognizer.read_each([("page", page)])
+    assert isinstance(error, DataError) and "is a page, not a line" in str(error)
+
+
+def test_a_bad_image_without_a_name_is_named_by_its_place(tiny_model) -> None:
+    with pytest.raises(DataError, match=r"images\[2\]: image of 8 bytes: not an image"):
+        Recognizer(tiny_model).read([LINES[0], LINES[1], b"no image"])
 
 
 @pytest.mark.parametrize("choice", [{"threads": 0}, {"decoder": 5}, {"alternatives": -1}, {"doubtful": 2}])

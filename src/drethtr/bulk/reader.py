@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError, DrethtrError
@@ -10,7 +9,7 @@ from drethtr.base.version import __version__
 from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import InputRow, printable
-from drethtr.images.line import Line, is_line_shaped, name_of, page_for_line
+from drethtr.images.line import Line
 from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -89,19 +88,9 @@ class PartReader:
 
     def opened(self, row: InputRow) -> tuple[OpenedRow, Line | DataError]:
         """A row without its image, and the line opened from the image."""
-        line = self.line_of(row.image)
+        line = self.recognizer.line_or_error(row.image)
         height, width = (0, 0) if isinstance(line, DataError) else line.shape
         return OpenedRow(row._replace(image=b""), width, height), line
-
-    def line_of(self, image: bytes | Path | DataError) -> Line | DataError:
-        """The line of an image, or an error if the image is unusable or a page."""
-        line = self.recognizer.line_or_error(image)
-        if isinstance(image, DataError) or isinstance(line, DataError):
-            return line
-        height, width = line.shape
-        if is_line_shaped(width, height):
-            return line
-        return page_for_line(name_of(image), "use drethtr transcribe for pages")
 
     def row(self, opened: OpenedRow, result: Reading | DataError) -> dict[str, Any]:
         """The output row for a result."""

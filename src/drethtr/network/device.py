@@ -2,7 +2,7 @@
 
 import torch
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, first_line
 
 
 def torch_device(name: torch.device | str) -> torch.device:
@@ -20,5 +20,7 @@ def torch_device(name: torch.device | str) -> torch.device:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ConfigError(f"device {str(name)!r} cannot be used here: {str(error).splitlines()[0]}") from error
+        raise ConfigError(
+            f"device {str(name)!r} cannot be used here: {first_line(error).partition('. ')[0]}"
+        ) from error
     return device

@@ -59,8 +59,11 @@ class LineJob:
         """Read the waiting images and write their results."""
         made_by = cache(lambda: provenance_of(run.recognizer))
         won = filter(run.claims.win, run.plan.waiting)
-        images = (((task, run.planner.recorder(task)), task.path) for task in won)
-        for (task, record), result in run.recognizer.read_each(images, together=READ_TOGETHER):
+        lines = (
+            ((task, run.planner.recorder(task)), run.recognizer.line_or_error(task.path, any_shape=True))
+            for task in won
+        )
+        for (task, record), result in run.recognizer.read_opened(lines, together=READ_TOGETHER):
             try:
                 if isinstance(result, DataError):
                     raise result

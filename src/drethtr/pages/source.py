@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 
 from drethtr.base.archive import as_given
-from drethtr.base.errors import DataError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.beside import DESCRIPTION, image_of
 from drethtr.documents.document import Scan, Sheet
 from drethtr.documents.page import Page
@@ -101,8 +102,11 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
     """The pages of an image, PDF, TIFF, METS or IIIF manifest, or the page that a PAGE, ALTO or JSON file describes.
 
     Raises:
+        ConfigError: if it is no path, but an image.
         DataError: if the file, or the image that it describes, is missing or cannot be read.
     """
+    if not isinstance(path, str | PathLike):
+        raise ConfigError(f"a page is read from a file: give its path, not {type(path).__name__}; save images first")
     path = Path(path)
     if path.suffix.lower() not in DESCRIPTIONS:
         return tuple(Original(source) for source in open_pages(path))

@@ -63,6 +63,7 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
             at least five times wider than tall, is one line, and `RapidDetector` finds the lines of others.
 
     Raises:
+        ConfigError: if `path` is no path, but an image.
         DataError: if file or image are missing or damaged, or the file holds several pages.
         MissingExtraError: if the finder needs a package that is not installed.
     """

@@ -56,7 +56,7 @@ class Rescorer(NamedTuple):
     weights: Weights
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """Everything needed to read: network, preparation, alphabet, language models and calibration; and the card.
 
@@ -76,6 +76,9 @@ class Model:
     trust: Trust = field(default_factory=Trust)
     languages: Languages = NO_LANGUAGE
     rescorer: Rescorer | None = None
+
+    def __repr__(self) -> str:
+        return f"<Model: {self.identity}, {self.parameter_count:,} parameters>"
 
     @cached_property
     def hash(self) -> str:

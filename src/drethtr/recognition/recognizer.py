@@ -187,17 +187,18 @@ class Recognizer:
         `Reading.image`, and a notebook shows the list line by line.
 
         Raises:
-            DataError: naming the image that cannot be used, or is a page.
+            DataError: naming the image that cannot be used, or is a page; its place, if it has no name.
             CheckpointError: if the model's activations are not finite.
             ConfigError: if it is a single image instead of several.
         """
         if isinstance(images, str | bytes | Path | Image.Image | np.ndarray):
             raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
         images = list(images)
-        lines = [self.open_line(image) for image in images]
-        for image, line in zip(images, lines, strict=True):
-            if not is_line_shaped(line.shape[1], line.shape[0]):
-                raise page_for_line(name_of(image), "use drethtr.transcribe_page, or read_lines for a very large line")
+        lines: list[Line] = []
+        for place, line in enumerate(map(self.line_or_error, images)):
+            if isinstance(line, DataError):
+                raise line if isinstance(images[place], str | Path) else line.of(f"images[{place}]")
+            lines.append(line)
         readings = self.read_lines(lines)
         return Readings(replace(reading, image=image) for reading, image in zip(readings, images, strict=True))
 
@@ -218,8 +219,8 @@ class Recognizer:
     ) -> Iterator[tuple[Item, Reading | DataError]]:
         """Read any number of images, up to `together` at a time: yields each item with its reading, or the error.
 
-        Images are consumed as needed, and only one group of them is in memory. An error in place of an image is
-        passed through.
+        Images are consumed as needed, and only one group of them is in memory. A page gives an error; an error in place
+        of an image is passed through.
 
         Raises:
             CheckpointError: if the model's activations are not finite. Errors of images are yielded, not raised.
@@ -240,12 +241,27 @@ class Recognizer:
             for item, line in group:
                 yield item, line if isinstance(line, DataError) else next(readings)
 
-    def line_or_error(self, image: ImageSource | DataError) -> Line | DataError:
-        """The line of an image, or the error."""
+    def line_or_error(self, image: ImageSource | DataError, *, any_shape: bool = False) -> Line | DataError:
+        """The line of an image, or the error; an image shaped like a page is one, unless `any_shape` is taken."""
+        open_image = self.open_line if any_shape else self.open_alone
         try:
-            return image if isinstance(image, DataError) else self.open_line(image)
+            return image if isinstance(image, DataError) else open_image(image)
         except DataError as error:
             return error
+
+    def open_alone(self, image: ImageSource) -> Line:
+        """Like `open_line`, for an image that nobody has declared to be a line.
+
+        Raises:
+            DataError: as `open_line`, or if the image has the shape of a page.
+        """
+        line = self.open_line(image)
+        height, width = line.shape
+        if not is_line_shaped(width, height):
+            raise page_for_line(
+                name_of(image), "use drethtr transcribe; in Python transcribe_page, or read_lines for a very large line"
+            )
+        return line
 
     def open_line(self, image: ImageSource) -> Line:
         """The line of an image, dark on light.
@@ -282,11 +298,11 @@ class Recognizer:
         """Check a given text of a line against its image, word by word.
 
         Raises:
-            DataError: naming the image, if it cannot be used.
+            DataError: naming the image, if it cannot be used or is a page.
             CheckpointError: if the model's activations are not finite.
             ConfigError: if the model has no CTC head.
         """
-        [checked] = self.check_lines([self.open_line(image)], [text])
+        [checked] = self.check_lines([self.open_alone(image)], [text])
         return checked
 
     def check_lines(
