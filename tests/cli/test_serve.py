@@ -14,14 +14,15 @@ LINE = Path(__file__).parents[2] / "samples" / "000003.png"
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_it_answers_at_the_address_it_prints_until_it_is_interrupted(tiny_path, host):
     command = [sys.executable, "-m", "drethtr.cli", "serve", "--model", str(tiny_path), "--host", host, "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    command.append("--access-log")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         said = next(row for row in process.stderr if "running on" in row)
         address = said.split("running on ")[1].split()[0]
         with urlopen(Request(f"{address}/line", LINE.read_bytes())) as answer:
             assert "text" in json.loads(answer.read())
         process.send_signal(signal.SIGINT)
-        process.stderr.read()
-        assert process.wait() == 0
+        printed, _ = process.communicate()
+        assert process.returncode == 0 and printed.count("\n") == 1 and '"POST /line HTTP/1.1" 200' in printed
     assert "//0.0.0.0:" not in address
 
 

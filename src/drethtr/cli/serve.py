@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from logging import INFO, getLogger
 from socket import AF_INET, AF_INET6, SOCK_DGRAM, AddressFamily, create_server, gethostname, socket
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,6 +72,7 @@ def serve(
             help="Also search this index (a file or postgresql://…): GET /search?q=.",
         ),
     ] = None,
+    access_log: Annotated[bool, typer.Option("--access-log", help="Print a line for each request.")] = False,
 ) -> None:
     """Serve recognition over HTTP: POST an image to /line or /page?format=alto.
 
@@ -97,30 +99,32 @@ def serve(
         app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
         with suppress(KeyboardInterrupt):  # raised at the end
-            serving(app, PATIENCE).run([door])
+            serving(app, PATIENCE, access_log=access_log).run([door])
 
 
-def serving(app: "Starlette", patience: int) -> "Server":
+def serving(app: "Starlette", patience: int, *, access_log: bool = False) -> "Server":
     """A server for an application; it closes connections that send their requests too slowly.
 
     Args:
         patience: Seconds to wait for open requests at the end.
+        access_log: Whether to print a line for each request.
     """
     from uvicorn import Config, Server
 
     from drethtr.server.connections import TimedConnection
 
     allow_descriptors()
-    return Server(
-        Config(
-            app,
-            http=TimedConnection,
-            ws="none",
-            log_level="warning",
-            timeout_graceful_shutdown=patience,
-            backlog=BACKLOG,
-        )
+    config = Config(
+        app,
+        http=TimedConnection,
+        ws="none",
+        log_level="warning",
+        timeout_graceful_shutdown=patience,
+        backlog=BACKLOG,
     )
+    if access_log:
+        getLogger("uvicorn.access").setLevel(INFO)
+    return Server(config)
 
 
 def allow_descriptors() -> None:
