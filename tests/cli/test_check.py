@@ -73,6 +73,17 @@ def test_a_page_of_another_document_gets_no_text(drethtr, text, tmp_path):
     assert [line.text for line in read_page(tmp_path / "out" / "letter.page.xml").lines] == LETTER
 
 
+def test_a_text_of_another_page_does_not_stop_the_others(drethtr, tmp_path):
+    pages = [Path(shutil.copy(PAGE, tmp_path / f"{name}.jpg")) for name in ("a", "b")]
+    texts = [page.with_suffix(".txt") for page in pages]
+    texts[0].write_text("Ganz andere Worte, die niemand auf dieses Blatt geschrieben hat. " * 8, encoding="utf-8")
+    texts[1].write_text(WHOLE, encoding="utf-8")
+    done = drethtr("align", *pages, *texts, "--output", tmp_path / "out", "--threads", "1")
+    assert done.code == 1 and "a.txt: this is not the text of" in done.err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["b.page.xml"]
+    assert f"aligned with {len(LETTER)} of {len(LETTER)} lines" in done.out
+
+
 def test_a_false_word_of_a_letter_is_doubted(drethtr, text, tmp_path):
     words = WHOLE.split()
     text.write_text(" ".join([*words[:8], "Schornsteinfeger", *words[9:]]), encoding="utf-8")

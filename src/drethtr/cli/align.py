@@ -68,7 +68,7 @@ def align(
     originals = [original for one in given for original in one.originals]
     targets = targets_of(originals, output, formats, force=force) if output is not None else {}
     recognizer = load_recognizer(model, decoder=decoder, device=device, threads=threads)
-    proofs = prove_all(given, recognizer, segmentation, Rules())
+    proofs, failed = prove_all(given, recognizer, segmentation, Rules())
     if output is not None:
         write_pages([page for proof in proofs for page in proof.pages], recognizer, targets, formats)
     if ground_truth is not None:
@@ -77,7 +77,7 @@ def align(
     left = [part for proof in proofs for part in proof.left.values()]
     typer.echo(summary(pages, left))
     bare = any(not line.check.text for page in pages for line in page)
-    if bare or left or any(proof.unreadable for proof in proofs):
+    if bare or left or failed:
         raise typer.Exit(1)
 
 

@@ -99,9 +99,8 @@ def check(
         originals = [original for one in given for original in one.originals]
         targets = targets_of(originals, output, formats, force=force) if output is not None else {}
         recognizer = load_recognizer(model, decoder=decoder, device=device, precision=precision, threads=threads)
-        proofs = prove_all(given, recognizer, segmentation, rules)
+        proofs, failed = prove_all(given, recognizer, segmentation, rules)
         found = [line for proof in proofs for line in proof.lines]
-        failed = sum(len(proof.unreadable) for proof in proofs)
         pages = [page for proof in proofs for page in proof.pages]
         if output is not None:
             write_pages(pages, recognizer, targets, formats)

@@ -25,18 +25,32 @@ LinesOf = Annotated[
 
 def prove_all(
     given: "Sequence[ProofInput]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
-) -> "list[TextProof]":
-    """Check each text against its pages, with a progress bar; unreadable pages are reported."""
+) -> "tuple[list[TextProof], int]":
+    """Check each text against its pages, with a progress bar.
+
+    Returns:
+        The proofs, and the number of failures, which are reported: unreadable pages, and texts of other pages.
+
+    Raises:
+        DataError: if all texts fail.
+    """
     from tqdm import tqdm
 
     from drethtr.proofreading.text import prove_text
 
+    proofs, failures = [], []
     with tqdm(total=sum(len(one.originals) for one in given), unit="page", disable=None) as bar:
-        proofs = [prove_text(one, recognizer, segmentation, rules, lambda _: bar.update()) for one in given]
-    for proof in proofs:
-        for error in proof.unreadable:
-            report_skipped(error)
-    return proofs
+        for one in given:
+            try:
+                proofs.append(prove_text(one, recognizer, segmentation, rules, lambda _: bar.update()))
+            except DataError as error:
+                failures.append(error)
+    if not proofs:
+        raise failures[0]
+    failures += [error for proof in proofs for error in proof.unreadable]
+    for failure in failures:
+        report_skipped(failure)
+    return proofs, len(failures)
 
 
 def formats_of_pages(names: str) -> tuple[str, ...]:
