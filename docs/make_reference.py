@@ -26,7 +26,7 @@ from drethtr.documents.read import DIALECTS
 from drethtr.editing import Session, Workspace
 from drethtr.lines.importers import IMPORTERS
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.recognition.search.strategies import Strategy
+from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.server.app import make_app
 from drethtr.server.openapi import describe
 

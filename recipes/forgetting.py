@@ -14,10 +14,10 @@ from pathlib import Path
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.lines.sources import open_all
 from drethtr.lines.write_parquet import store_parquet
+from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC
 from drethtr.training.finetuning import Plan, gather
 from drethtr.training.finetuning.interpolation import interpolate, weights_at_start
 from drethtr.training.finetuning.language import with_language

@@ -17,9 +17,9 @@ from pathlib import Path
 from drethtr.base import config
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.lines.sources import open_all
+from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.model_file import SHIPPED, Model, load_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC
 from drethtr.training.feed.supply import Real, SetFactor, Source
 from drethtr.training.finetuning.interpolation import weights_at_start
 from drethtr.training.loop import LATEST, train

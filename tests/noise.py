@@ -9,8 +9,8 @@ from conftest import TINY
 from drethtr.language.languages import NO_LANGUAGE
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
+from drethtr.recognition.decoding.strategy import Strategy, View
 from drethtr.recognition.network import ImageMemory, Network
-from drethtr.recognition.search.strategy import Strategy, View
 
 VOCABULARY = 12
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import Model
-from drethtr.recognition.search.strategies import CTC
 
 RATES = {"lines": 120, "characters": 4200, "cer": 0.1, "cer_low": 0.05, "cer_high": 0.2}
 RATES |= {"wer": 0.3, "wer_low": 0.25, "wer_high": 0.4}

@@ -24,9 +24,9 @@ from drethtr.recognition.architecture import (
 )
 from drethtr.recognition.backbones import Patches, ShallowCNN
 from drethtr.recognition.decay import Gated, Scheduled
+from drethtr.recognition.decoding.strategies import Beam, Greedy
 from drethtr.recognition.model_file import Model, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import Beam, Greedy
 from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import collate

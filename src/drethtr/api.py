@@ -12,6 +12,12 @@ from drethtr.pages.source import open_originals as open_originals
 from drethtr.pages.transcribe import transcribe as transcribe
 from drethtr.pages.transcribe import transcribe_page as transcribe_page
 from drethtr.recognition.alignment import Alignment as Alignment
+from drethtr.recognition.decoding.strategies import CTC as CTC
+from drethtr.recognition.decoding.strategies import Beam as Beam
+from drethtr.recognition.decoding.strategies import Greedy as Greedy
+from drethtr.recognition.decoding.strategies import Joint as Joint
+from drethtr.recognition.decoding.strategies import VerifiedDrafts as VerifiedDrafts
+from drethtr.recognition.decoding.strategy import Strategy as Strategy
 from drethtr.recognition.model_file import Model as Model
 from drethtr.recognition.model_file import load_model as load_model
 from drethtr.recognition.precision import Precision as Precision
@@ -22,12 +28,6 @@ from drethtr.recognition.reading import Flag as Flag
 from drethtr.recognition.reading import Reading as Reading
 from drethtr.recognition.reading import Word as Word
 from drethtr.recognition.recognizer import Recognizer as Recognizer
-from drethtr.recognition.search.strategies import CTC as CTC
-from drethtr.recognition.search.strategies import Beam as Beam
-from drethtr.recognition.search.strategies import Greedy as Greedy
-from drethtr.recognition.search.strategies import Joint as Joint
-from drethtr.recognition.search.strategies import VerifiedDrafts as VerifiedDrafts
-from drethtr.recognition.search.strategy import Strategy as Strategy
 from drethtr.recognition.support.verdict import CheckedWord as CheckedWord
 from drethtr.recognition.support.verdict import TextCheck as TextCheck
 from drethtr.search.index import Hit as Hit

@@ -19,15 +19,15 @@ from drethtr.base.native import native
 from drethtr.language.learn import learn
 from drethtr.language.ngrams import STEP, NGrams, dtypes
 from drethtr.language.weighted import NO_LANGUAGE_MODEL, WeightedNGrams
-from drethtr.recognition.packed import VALUES, PackedLines
-from drethtr.recognition.posteriors import Posteriors
-from drethtr.recognition.search.ctc_paths import CompiledSums, Paths
-from drethtr.recognition.search.ctc_search import (
+from drethtr.recognition.decoding.ctc_paths import CompiledSums, Paths
+from drethtr.recognition.decoding.ctc_search import (
     prefix_search,
     prefix_search_in_python,
     viterbi,
     viterbi_in_python,
 )
+from drethtr.recognition.packed import VALUES, PackedLines
+from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import automaton_of
 from drethtr.search.pattern import pattern_of
 from drethtr.search.spelling import Spelling

@@ -8,8 +8,8 @@ import pytest
 PLUGIN = """
 from dataclasses import dataclass
 
-from drethtr.recognition.search.names import NAMES
-from drethtr.recognition.search.strategies import Greedy
+from drethtr.recognition.decoding.names import NAMES
+from drethtr.recognition.decoding.strategies import Greedy
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ NAMES["careless"] = Careless()
 
 BY_KIND = """
 from drethtr.base.config import from_dict
-from drethtr.recognition.search.strategy import Strategy
+from drethtr.recognition.decoding.strategy import Strategy
 print(from_dict(Strategy, {"kind": "Careless"}))
 """
 
 BY_NAME = """
-from drethtr.recognition.search.names import strategy_named
+from drethtr.recognition.decoding.names import strategy_named
 print(strategy_named("careless"))
 """
 
@@ -66,5 +66,5 @@ def test_a_plugin_that_cannot_be_imported_is_named(installed):
 
 
 def test_known_words_need_no_plugin(installed):
-    code = "from drethtr.recognition.search.names import strategy_named as named; import sys; named('greedy'); "
+    code = "from drethtr.recognition.decoding.names import strategy_named as named; import sys; named('greedy'); "
     assert run(code + "print('other_package' in sys.modules)", installed).stdout == "False\n"

@@ -22,7 +22,7 @@ from drethtr.bulk.job import open_job
 from drethtr.bulk.output import JOB, Output
 from drethtr.bulk.plan import Columns, make_plan
 from drethtr.bulk.reader import PartReader
-from drethtr.recognition.search.strategies import Greedy
+from drethtr.recognition.decoding.strategies import Greedy
 
 
 @pytest.fixture

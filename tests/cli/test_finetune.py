@@ -22,10 +22,10 @@ from drethtr.language.learn import learn
 from drethtr.lines.sources import open_all
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import load_model, save_model, save_trust
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.recognition.weights import read_tensors
 from drethtr.text.tokenizer import EOS
 from drethtr.training.finetuning import Plan, gather

@@ -5,9 +5,9 @@ import pytest
 from conftest import written
 from PIL import Image
 
+from drethtr.recognition.decoding.strategies import CTC, Joint
 from drethtr.recognition.model_file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC, Joint
 
 
 @pytest.fixture

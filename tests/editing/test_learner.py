@@ -18,8 +18,8 @@ from drethtr.editing.jobs import State
 from drethtr.editing.learner import MODEL, Learner, adopted_in, trained_share
 from drethtr.layout.projection import Projection
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import Greedy
 from drethtr.recognition.model_file import save_model
-from drethtr.recognition.search.strategies import Greedy
 from drethtr.text.tokenizer import EOS
 from drethtr.training.metrics_log import MetricsLog
 

@@ -12,10 +12,10 @@ from drethtr.lines.sample import Sample
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
 
 JOINT = Joint(ctc_weight=1.0, language_weight=0.0)
 

@@ -20,9 +20,9 @@ from drethtr.language.learn import learn
 from drethtr.lines.sample import Sample
 from drethtr.network.backend import network_of, with_network
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model_file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
 

@@ -7,8 +7,8 @@ from drethtr.base.errors import DataError
 from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, predict
 from drethtr.lines.sample import Sample
 from drethtr.recognition.confidence.error_rate import TotalDoubt
+from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.reading import Character, Reading
-from drethtr.recognition.search.strategies import CTC
 
 
 def lines_of(name, doubt, factor, rng, pages=12):

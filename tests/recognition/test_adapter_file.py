@@ -14,9 +14,9 @@ from drethtr.base.errors import CheckpointError
 from drethtr.network.adapter import projections
 from drethtr.network.backend import network_of
 from drethtr.recognition.adapter_file import DOWN, UP, Adapter, holds_adapter, load_adapted, load_adapter, save_adapter
+from drethtr.recognition.decoding.strategies import Greedy, Joint
 from drethtr.recognition.model_file import ADAPTER, load_model, save_model, weights_hash
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import Greedy, Joint
 
 LOGISTIC = {"kind": "Logistic", "bias": 0.0, "weights": [1.0, 1.0, 1.0]}
 CALIBRATION = {"kind": "Calibration", "characters": LOGISTIC, "words": LOGISTIC | {"weights": [1.0] * 5}}

@@ -17,6 +17,7 @@ from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.architecture import RescorerConfig
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model_file import (
     SHIPPED,
     Model,
@@ -30,7 +31,6 @@ from drethtr.recognition.model_file import (
     weights_hash,
 )
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import Characters
 

@@ -15,12 +15,12 @@ from drethtr.recognition import pieces as module
 from drethtr.recognition import recognizer as recognizer_module
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.decoded import Decoded
+from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.decoded import Decoded
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import UNK
 

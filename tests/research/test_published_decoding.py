@@ -10,11 +10,11 @@ from conftest import written
 
 from drethtr.base.errors import ConfigError
 from drethtr.network.backend import TorchNetwork
+from drethtr.recognition.decoding.names import name_of, strategy_named
+from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
+from drethtr.recognition.decoding.stepwise import greedy
+from drethtr.recognition.decoding.strategy import View
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.names import name_of, strategy_named
-from drethtr.recognition.search.scorer import NetworkScorer, log_softmax
-from drethtr.recognition.search.stepwise import greedy
-from drethtr.recognition.search.strategy import View
 from drethtr.research.authors import load
 from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy, published_beam_search
 from drethtr.text.tokenizer import BOS, EOS, PAD

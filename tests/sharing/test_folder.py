@@ -8,8 +8,8 @@ from sharing_examples import complete
 
 from drethtr import from_pretrained, push_to_hub, save_pretrained
 from drethtr.base.errors import CheckpointError, DataError
+from drethtr.recognition.decoding.strategies import Greedy
 from drethtr.recognition.model_file import load_model, save_model
-from drethtr.recognition.search.strategies import Greedy
 from drethtr.recognition.weights import dequantize, quantize
 from drethtr.sharing.folder import MODEL, README, locate
 

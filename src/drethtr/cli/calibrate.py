@@ -50,9 +50,9 @@ def calibrate(
     from drethtr.evaluation import calibrate as fit
     from drethtr.evaluation.evaluate import to_read
     from drethtr.lines.sources import open_all
+    from drethtr.recognition.decoding.names import name_of, strategy_named
     from drethtr.recognition.model_file import load_model, save_trust
     from drethtr.recognition.recognizer import Recognizer
-    from drethtr.recognition.search.names import name_of, strategy_named
 
     target = output or model
     refuse_places(target)
@@ -106,7 +106,7 @@ def held_out_table(fit: "Fit") -> str:
     """The reliability of confidences on each set, calibrated on the other sets, and on all of them."""
     from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
     from drethtr.evaluation.predict import leave_one_set_out, mean_absolute_error
-    from drethtr.recognition.search.names import name_of
+    from drethtr.recognition.decoding.names import name_of
 
     strategy, precision = fit.calibration.strategies[0], fit.calibration.precision
     texts, readings = [sample.text for sample, _ in fit.held_out], [reading for _, reading in fit.held_out]
@@ -126,7 +126,7 @@ def held_out_table(fit: "Fit") -> str:
 
 def summary(fits: "Sequence[Fit]") -> str:
     """A table of how reliable the confidences of each decoder are."""
-    from drethtr.recognition.search.names import name_of
+    from drethtr.recognition.decoding.names import name_of
 
     names = [f"{', '.join(map(name_of, fit.calibration.strategies))} ({fit.calibration.precision})" for fit in fits]
     width = max(map(len, names))

@@ -106,7 +106,7 @@ def refuse_decoder(name: str | None) -> None:
     Raises:
         ConfigError: listing the known ones.
     """
-    from drethtr.recognition.search.names import strategy_named
+    from drethtr.recognition.decoding.names import strategy_named
 
     if name is not None:
         strategy_named(name)

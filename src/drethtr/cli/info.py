@@ -146,7 +146,7 @@ def description(model: "Model", path: Path) -> list[str]:
 
 def names_of_strategies(model: "Model") -> dict[str, str]:
     """The names of calibrated decoders by their `repr`, which metrics of drethtr 0.1 contain."""
-    from drethtr.recognition.search.names import name_of
+    from drethtr.recognition.decoding.names import name_of
 
     return {repr(known): name_of(known) for found in model.trust.calibrations for known in found.strategies}
 

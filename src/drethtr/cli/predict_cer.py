@@ -155,7 +155,7 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     Raises:
         ConfigError: if there is none.
     """
-    from drethtr.recognition.search.names import name_of
+    from drethtr.recognition.decoding.names import name_of
 
     rate = recognizer.model.trust.error_rate(recognizer.strategy)
     if rate is None:

@@ -30,6 +30,8 @@ from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.evidence import features_of
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, VerifiedDrafts
+from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.device import CPU
 from drethtr.recognition.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.model_file import Model
@@ -37,8 +39,6 @@ from drethtr.recognition.onnx.support import supports
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategies import CTC, Greedy, Joint, VerifiedDrafts
-from drethtr.recognition.search.strategy import Strategy
 from drethtr.text.normalize import for_scoring
 
 TO_CALIBRATE = 25

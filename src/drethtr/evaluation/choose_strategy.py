@@ -15,14 +15,14 @@ from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample
+from drethtr.recognition.decoding.joint import ScoredText
+from drethtr.recognition.decoding.scorer import LanguageScorer
+from drethtr.recognition.decoding.strategies import CTC, DEFAULT_WEIGHTS, Joint
+from drethtr.recognition.decoding.strategy import Strategy, View
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.joint import ScoredText
-from drethtr.recognition.search.scorer import LanguageScorer
-from drethtr.recognition.search.strategies import CTC, DEFAULT_WEIGHTS, Joint
-from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import EOS
 

@@ -14,8 +14,8 @@ from drethtr.base.wording import counted
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
+from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.search.strategy import Strategy
 
 MIN_SETS = 3
 """Fewest sets for estimating how sets differ."""

@@ -10,11 +10,11 @@ from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.images.line import Line
 from drethtr.images.pieces import quietest
 from drethtr.lines.sample import Sample, fingerprint
+from drethtr.recognition.decoding.ctc_search import align
+from drethtr.recognition.decoding.decoded import CTCScores
+from drethtr.recognition.decoding.strategy import View
 from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.ctc_search import align
-from drethtr.recognition.search.decoded import CTCScores
-from drethtr.recognition.search.strategy import View
 from drethtr.synthesis.recombination import WordGap
 from drethtr.text.tokenizer import PAD
 

@@ -3,8 +3,8 @@
 from drethtr.documents.document import Provenance
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.segmentation import name_of as segmentation_name
+from drethtr.recognition.decoding.names import name_of
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.names import name_of
 
 
 def provenance_of(recognizer: Recognizer) -> Provenance:

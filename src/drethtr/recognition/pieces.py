@@ -16,12 +16,12 @@ from drethtr.images.pieces import Piece, cut
 from drethtr.images.prepare import Prepared
 from drethtr.recognition.batching import in_memory
 from drethtr.recognition.confidence.evidence import Features, LineEvidence, gather, line_features
+from drethtr.recognition.decoding.decoded import Decoded, LogProbs
+from drethtr.recognition.decoding.strategy import Strategy, View
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Alternative, Character, Evidence
-from drethtr.recognition.search.decoded import Decoded, LogProbs
-from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import UNK
 
 Result = TypeVar("Result")

@@ -25,6 +25,10 @@ from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
 from drethtr.recognition.confidence.evidence import Features, features_of
 from drethtr.recognition.confidence.ink import Ink
+from drethtr.recognition.decoding.names import name_of as strategy_name
+from drethtr.recognition.decoding.names import strategy_named
+from drethtr.recognition.decoding.strategies import default_strategy
+from drethtr.recognition.decoding.strategy import MAX_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.device import AUTO, CPU
 from drethtr.recognition.model_file import SHIPPED, Model
 from drethtr.recognition.network import Network
@@ -32,10 +36,6 @@ from drethtr.recognition.pieces import PieceReader, ReadPiece
 from drethtr.recognition.posteriors import joined
 from drethtr.recognition.precision import Precision, precision_named
 from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
-from drethtr.recognition.search.names import name_of as strategy_name
-from drethtr.recognition.search.names import strategy_named
-from drethtr.recognition.search.strategies import default_strategy
-from drethtr.recognition.search.strategy import MAX_ALTERNATIVES, Strategy, check_strategy
 from drethtr.recognition.stitching import reading_of, stitch
 from drethtr.recognition.support.checker import WeighedText, weigh_lines
 from drethtr.recognition.support.default_fit import DEFAULT_FIT

@@ -14,11 +14,11 @@ from drethtr.images.line import Line
 from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.network.retention import CHUNK
+from drethtr.recognition.decoding.strategy import Strategy, View
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import BOS, PAD
 
 TOLERANCE = 1e-3

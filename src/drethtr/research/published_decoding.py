@@ -15,12 +15,12 @@ import numpy as np
 
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
+from drethtr.recognition.decoding.decoded import Decoded, located
+from drethtr.recognition.decoding.names import NAMES, NUMBERED
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints, Mask, Scorer, State, greedy, highest
+from drethtr.recognition.decoding.strategy import Strategy, View
 from drethtr.recognition.network import Network
-from drethtr.recognition.search.decoded import Decoded, located
-from drethtr.recognition.search.names import NAMES, NUMBERED
-from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.stepwise import Floats, Hypothesis, Ints, Mask, Scorer, State, greedy, highest
-from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 LIMIT = 94

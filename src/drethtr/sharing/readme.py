@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drethtr.base.version import __version__
+from drethtr.recognition.decoding.names import name_of
 from drethtr.recognition.model_file import Model
-from drethtr.recognition.search.names import name_of
 from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated, mappings, rate_of
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})

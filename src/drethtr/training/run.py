@@ -6,7 +6,7 @@ from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.architecture import COMPACT, NetworkConfig
-from drethtr.recognition.search.strategies import CTC, Strategy
+from drethtr.recognition.decoding.strategies import CTC, Strategy
 from drethtr.synthesis.augment import SCANS
 from drethtr.synthesis.random_step import RandomStep
 from drethtr.training.feed.batch import BatchConfig

@@ -11,10 +11,10 @@ from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.calibration import Calibration, character_features, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy
 from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy
 
 OF_CHARACTERS, OF_WORDS = (
     Logistic(-1.0, (0.5, 0.1, 0.2, -0.3, -0.2, 1.0)),

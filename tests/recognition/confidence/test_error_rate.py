@@ -4,8 +4,8 @@ import pytest
 
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.error_rate import ErrorRate, TotalDoubt, doubt_of, student_quantile
+from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.reading import Character, Reading
-from drethtr.recognition.search.strategies import CTC
 
 RATE = ErrorRate(CTC(), factor=1.5, spread=0.1, noise=2.0, sets=10)
 

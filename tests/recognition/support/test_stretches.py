@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from drethtr.recognition.search.ctc_search import best_path
+from drethtr.recognition.decoding.ctc_search import best_path
 from drethtr.recognition.support.stretches import Stretches
 from drethtr.text.tokenizer import PAD
 

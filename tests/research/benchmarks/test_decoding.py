@@ -11,8 +11,8 @@ from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.architecture import SMALL, JointSoftmax, Learned, Retentive
 from drethtr.recognition.backbones import Light
-from drethtr.recognition.search.scorer import NetworkScorer, log_softmax
-from drethtr.recognition.search.strategy import View
+from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
+from drethtr.recognition.decoding.strategy import View
 from drethtr.research.benchmarks.decoding import Grid, Task, build, contenders, images_of, measure, prepare_published
 from drethtr.research.benchmarks.memory import formulas
 from drethtr.research.benchmarks.published import CopyingScorer, PublishedRetentive, on_canvas

@@ -5,8 +5,8 @@ import pytest
 from conftest import written
 
 from drethtr.lines.sample import Sample
+from drethtr.recognition.decoding.scorer import log_softmax
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.scorer import log_softmax
 from drethtr.research.tables.likelihood import nats_of_lines
 from drethtr.text.tokenizer import BOS, EOS
 

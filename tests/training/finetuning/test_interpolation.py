@@ -3,7 +3,7 @@ import pytest
 from conftest import written
 
 from drethtr.lines.sample import Sample
-from drethtr.recognition.search.strategies import CTC
+from drethtr.recognition.decoding.strategies import CTC
 from drethtr.training.finetuning.interpolation import (
     choose_interpolation,
     interpolate,

@@ -8,8 +8,8 @@ from drethtr.base.errors import ConfigError
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.decoding.strategies import Joint
 from drethtr.recognition.model_file import SHIPPED, load_model
-from drethtr.recognition.search.strategies import Joint
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.prose import Prose
 from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of

@@ -1,6 +1,6 @@
 /* Inner loops of CTC search and n-grams.
 
-   The Python versions beside the callers define the results: recognition/search/ctc_search.py, recognition/search/
+   The Python versions beside the callers define the results: recognition/decoding/ctc_search.py, recognition/decoding/
    ctc_paths.py and language/ngrams.py. tests/base/test_native.py checks that both agree. */
 #include "shared.h"
 
@@ -144,7 +144,7 @@ PyObject *log_probability(PyObject *self, PyObject *args)
     return PyFloat_FromDouble(total);
 }
 
-/* ---- Prefix search: see prefix_search_in_python in recognition/search/ctc_search.py ---- */
+/* ---- Prefix search: see prefix_search_in_python in recognition/decoding/ctc_search.py ---- */
 
 #define SURE (-1e-3)
 #define MOST_BEAMS (1 << 20)
@@ -547,7 +547,7 @@ PyObject *prefix_search(PyObject *self, PyObject *args)
     return found;
 }
 
-/* ---- Sums over all paths of a text: see Paths in recognition/search/ctc_paths.py ---- */
+/* ---- Sums over all paths of a text: see Paths in recognition/decoding/ctc_paths.py ---- */
 
 /* Logarithms would be slow to add, and plain doubles would underflow: a probability is mantissa * 2^(256 * exponent),
    with the mantissa in (2^-256, 1] or slightly above. Arrays of them are (..., 2) doubles. */
@@ -696,7 +696,7 @@ PyObject *whole(PyObject *self, PyObject *args)
     return PyFloat_FromDouble(sum.mantissa > 0 ? log(sum.mantissa) + sum.exponent * LOG_SCALE : NEVER);
 }
 
-/* ---- The most probable path of a text: see viterbi in recognition/search/ctc_search.py ---- */
+/* ---- The most probable path of a text: see viterbi in recognition/decoding/ctc_search.py ---- */
 
 /* Labels are blank, token, blank, token, ..., blank. 1 and the label at each step; 0 without a path, -1 if out of
    memory. */

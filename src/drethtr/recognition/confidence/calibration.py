@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drethtr.base.errors import ConfigError
+from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places
-from drethtr.recognition.search.strategies import Strategy
 
 CHARACTER_FEATURES, WORD_FEATURES = 6, 6
 

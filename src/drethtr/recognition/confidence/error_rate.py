@@ -14,8 +14,8 @@ from math import exp, log, sqrt
 from typing import NamedTuple
 
 from drethtr.base.errors import ConfigError
+from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.search.strategies import Strategy
 
 NORMAL = 1.959964
 """Quantile 0.975 of the normal distribution."""

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.language.languages import NO_LANGUAGE, Languages
+from drethtr.recognition.decoding.ctc_search import CTCPath
+from drethtr.recognition.decoding.decoded import Decoded, LogProbs
+from drethtr.recognition.decoding.strategy import View
 from drethtr.recognition.network import Dimensions
 from drethtr.recognition.reading import Evidence
-from drethtr.recognition.search.ctc_search import CTCPath
-from drethtr.recognition.search.decoded import Decoded, LogProbs
-from drethtr.recognition.search.strategy import View
 from drethtr.text.tokenizer import PAD
 
 Features = NDArray[np.float64]

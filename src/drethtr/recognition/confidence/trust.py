@@ -15,9 +15,9 @@ from drethtr.recognition.confidence.checks import (
     Unwritten,
 )
 from drethtr.recognition.confidence.error_rate import ErrorRate
+from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.reading import Flag
-from drethtr.recognition.search.strategies import Strategy
 from drethtr.recognition.support.fit import SupportFit
 
 BLANK = Blank()

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.strategy import View
 from drethtr.recognition.pieces import PieceReader, PreparedPiece, overflow
-from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.strategy import View
 from drethtr.recognition.support.evidence import ReadText, SeenLine, TextEvidence, gather
 from drethtr.recognition.support.given import GivenText
 

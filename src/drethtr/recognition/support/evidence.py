@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.recognition.decoding.ctc_paths import TextScores
+from drethtr.recognition.decoding.ctc_search import CTCPath, align
+from drethtr.recognition.decoding.decoded import LogProbs, edges
+from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.logistic import log_odds
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.search.ctc_paths import TextScores
-from drethtr.recognition.search.ctc_search import CTCPath, align
-from drethtr.recognition.search.decoded import LogProbs, edges
-from drethtr.recognition.search.scorer import NetworkScorer
 from drethtr.recognition.support.given import GivenText, Pairing, encode, pair
 from drethtr.recognition.support.stretches import Stretch, Stretches
 from drethtr.recognition.text_tree import TextTree

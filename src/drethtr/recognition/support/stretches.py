@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.search.ctc_paths import LEAST, Beginning, Ending, Paths, Scores
-from drethtr.recognition.search.ctc_search import best_path
-from drethtr.recognition.search.decoded import LogProbs
+from drethtr.recognition.decoding.ctc_paths import LEAST, Beginning, Ending, Paths, Scores
+from drethtr.recognition.decoding.ctc_search import best_path
+from drethtr.recognition.decoding.decoded import LogProbs
 from drethtr.text.tokenizer import PAD
 
 

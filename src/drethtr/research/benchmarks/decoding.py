@@ -16,9 +16,9 @@ from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR
 from drethtr.recognition.architecture import PRESETS, JointSoftmax, MixerConfig, NetworkConfig, Retentive
+from drethtr.recognition.decoding.strategies import Beam, Greedy
+from drethtr.recognition.decoding.strategy import Strategy, View
 from drethtr.recognition.precision import Precision
-from drethtr.recognition.search.strategies import Beam, Greedy
-from drethtr.recognition.search.strategy import Strategy, View
 from drethtr.research.benchmarks import published
 from drethtr.research.benchmarks.published import PublishedRetentive
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError
 from drethtr.images.line import Line
+from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.precision import Precision
-from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.research.benchmarks.report import BenchmarkReport
 from drethtr.research.benchmarks.strategies import batches_of, prepare_reading

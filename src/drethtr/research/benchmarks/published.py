@@ -23,9 +23,9 @@ from drethtr.network.mixer import PastMixer, build_past
 from drethtr.network.retention import RetentionState, recurrent
 from drethtr.recognition.architecture import MixerConfig
 from drethtr.recognition.decay import LayerPosition, Scheduled
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints
 from drethtr.recognition.network import ImageMemory, Network, State
-from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.stepwise import Floats, Hypothesis, Ints
 from drethtr.research.authors import CANVAS
 from drethtr.research.published_decoding import LIMIT, published_beam_search
 from drethtr.text.tokenizer import BOS, EOS

@@ -7,10 +7,10 @@ from typing import TypeVar
 import torch
 
 from drethtr.images.line import Line
+from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.model_file import SHIPPED, load_model
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import Contender, Rounds, Work, time_race
 from drethtr.research.benchmarks.report import BenchmarkReport
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.architecture import SMALL, NoPrior
 from drethtr.recognition.backbones import EfficientNetV2S
-from drethtr.recognition.search.strategies import Greedy
+from drethtr.recognition.decoding.strategies import Greedy
 from drethtr.research.authors import CANVAS
 from drethtr.research.tables.material import DataFiles
 from drethtr.synthesis.augment import PUBLISHED

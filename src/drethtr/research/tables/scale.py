@@ -8,9 +8,9 @@ from typing import ClassVar
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.architecture import CTCConfig, Sinusoidal, Unplaced
 from drethtr.recognition.backbones import PPOCR, Light
+from drethtr.recognition.decoding.strategies import Greedy
+from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.model_file import SHIPPED
-from drethtr.recognition.search.strategies import Greedy
-from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.benchmarks.race import QUICK, Rounds
 from drethtr.research.published_decoding import PublishedBeam, PublishedGreedy
 from drethtr.research.tables.made_lines import make_material

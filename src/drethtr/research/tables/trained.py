@@ -10,10 +10,10 @@ from drethtr.evaluation.metrics import Counts, score
 from drethtr.lines.sample import Sample, check_apart, page_of
 from drethtr.lines.sources import open_all
 from drethtr.network.backend import TorchNetwork, network_of
+from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.model_file import Model, load_model
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategy import Strategy
 from drethtr.research.tables.course import Change, Course, RealOnly, Variation
 from drethtr.research.tables.experiment import Experiment
 from drethtr.research.tables.likelihood import nats_of_lines

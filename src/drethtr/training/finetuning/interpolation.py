@@ -14,9 +14,9 @@ from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import score
 from drethtr.lines.sample import Sample
 from drethtr.network.backend import fresh_network
+from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.search.strategy import Strategy
 from drethtr.recognition.weights import Weights
 from drethtr.training.start import Start
 

@@ -12,9 +12,9 @@ from drethtr.base.errors import ConfigError
 from drethtr.network.adapter import size_of_rank
 from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
+from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model_file import SHIPPED, Model
 from drethtr.recognition.pieces import MAX_COLUMNS
-from drethtr.recognition.search.strategies import CTC, Greedy, Joint
 from drethtr.text.tokenizer import Characters, Tokenizer
 from drethtr.training.feed.batch import BatchConfig
 from drethtr.training.feed.prose import Prose

@@ -16,7 +16,7 @@ from drethtr.recognition.device import resolve_device
 if TYPE_CHECKING:
     import torch
 
-    from drethtr.recognition.search.strategy import Strategy
+    from drethtr.recognition.decoding.strategy import Strategy
     from drethtr.research.benchmarks.decoding import Grid
     from drethtr.research.benchmarks.peers import KnownLine
     from drethtr.research.benchmarks.race import Rounds
@@ -109,7 +109,7 @@ def numbers(text: str) -> list[int]:
 
 def strategies_named(decoders: str) -> list[tuple[str, "Strategy"]]:
     """Parse names of strategies, separated by commas."""
-    from drethtr.recognition.search.names import strategy_named
+    from drethtr.recognition.decoding.names import strategy_named
 
     return [(name, strategy_named(name)) for name in parts(decoders)]
 

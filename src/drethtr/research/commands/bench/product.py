@@ -142,9 +142,9 @@ def drift(
     """Measure how far the parallel and recurrent forms of a model's decoder differ on the texts it reads."""
     require("torch", "train")
     from drethtr.recognition.adapter_file import load_named
+    from drethtr.recognition.decoding.names import strategy_named
     from drethtr.recognition.model_file import SHIPPED
     from drethtr.recognition.precision import precision_named
-    from drethtr.recognition.search.names import strategy_named
     from drethtr.research.drift import TOLERANCE, measure
 
     refuse_results(json_file, force=force)

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from drethtr.recognition.search.continuation import Continuation
-from drethtr.recognition.search.ctc_search import best_path
+from drethtr.recognition.decoding.continuation import Continuation
+from drethtr.recognition.decoding.ctc_search import best_path
 
 BLANK, TOKENS, STEPS = 1, 4, 5
 

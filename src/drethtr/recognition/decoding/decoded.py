@@ -14,9 +14,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.recognition.decoding.ctc_search import CTCPath, align, best_path
+from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.network import ImageMemory, Logits
-from drethtr.recognition.search.ctc_search import CTCPath, align, best_path
-from drethtr.recognition.search.stepwise import Hypothesis
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 IMPOSSIBLE = -1e4

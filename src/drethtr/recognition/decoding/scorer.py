@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drethtr.recognition.decoding.stepwise import Floats, Ints
 from drethtr.recognition.network import ImageMemory, Logits, Network, State
-from drethtr.recognition.search.stepwise import Floats, Ints
 from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import BOS, PAD
 

@@ -18,15 +18,15 @@ import numpy as np
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.language.weighted import WeightedLanguages
+from drethtr.recognition.decoding.continuation import Continuation
+from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, search_languages
+from drethtr.recognition.decoding.decoded import Candidate, Decoded, located
+from drethtr.recognition.decoding.joint import BEAMS, ScoredText, joint_search
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.stepwise import Hypothesis, beam_search, greedy
+from drethtr.recognition.decoding.strategy import Strategy, View
+from drethtr.recognition.decoding.verify import verify
 from drethtr.recognition.network import Network
-from drethtr.recognition.search.continuation import Continuation
-from drethtr.recognition.search.ctc_search import ctc_log_likelihood, search_languages
-from drethtr.recognition.search.decoded import Candidate, Decoded, located
-from drethtr.recognition.search.joint import BEAMS, ScoredText, joint_search
-from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.stepwise import Hypothesis, beam_search, greedy
-from drethtr.recognition.search.strategy import Strategy, View
-from drethtr.recognition.search.verify import verify
 from drethtr.text.tokenizer import EOS, PAD
 
 __all__ = ["CTC", "Beam", "Greedy", "Joint", "Strategy", "VerifiedDrafts"]

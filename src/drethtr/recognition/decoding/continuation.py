@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.recognition.search.ctc_paths import LEAST, Paths, alike
+from drethtr.recognition.decoding.ctc_paths import LEAST, Paths, alike
 
 
 class Continuation:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import load_plugins
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
+from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
 
 NAMES: dict[str, Strategy] = {
     "ctc": CTC(),

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from drethtr.base.native import native
-from drethtr.recognition.search import ctc_paths
-from drethtr.recognition.search.ctc_paths import TextScores
-from drethtr.recognition.search.ctc_search import ctc_log_likelihood
+from drethtr.recognition.decoding import ctc_paths
+from drethtr.recognition.decoding.ctc_paths import TextScores
+from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood
 
 BLANK, TOKENS, STEPS = 1, 4, 6
 TEXTS = [text for length in range(5) for text in itertools.product((0, 2, 3), repeat=length)]

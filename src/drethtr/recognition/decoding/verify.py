@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.stepwise import Floats, Hypothesis
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
 from drethtr.recognition.text_tree import TextTree
 
 ROUNDING = 256

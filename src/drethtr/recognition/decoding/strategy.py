@@ -6,8 +6,8 @@ from typing import ClassVar, NamedTuple, Self
 
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
+from drethtr.recognition.decoding.decoded import CTCScores, Decoded
 from drethtr.recognition.network import ImageMemory, Network
-from drethtr.recognition.search.decoded import CTCScores, Decoded
 
 MAX_ALTERNATIVES = 99
 

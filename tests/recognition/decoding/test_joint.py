@@ -17,10 +17,10 @@ from drethtr.network.backend import TorchNetwork
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.architecture import RETHTR_SMALL, Fade, JointSoftmax, RescorerConfig, Retentive, SplitSoftmax
 from drethtr.recognition.decay import Gated
-from drethtr.recognition.search.ctc_paths import TextScores
-from drethtr.recognition.search.ctc_search import ctc_log_likelihood, prefix_search
-from drethtr.recognition.search.decoded import CTCScores
-from drethtr.recognition.search.joint import (
+from drethtr.recognition.decoding.ctc_paths import TextScores
+from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, prefix_search
+from drethtr.recognition.decoding.decoded import CTCScores
+from drethtr.recognition.decoding.joint import (
     AT_ONCE,
     MARGIN,
     NEARLY,
@@ -36,10 +36,10 @@ from drethtr.recognition.search.joint import (
     judge,
     rescore,
 )
-from drethtr.recognition.search.scorer import LanguageScorer, NetworkScorer, log_softmax
-from drethtr.recognition.search.stepwise import Hypothesis
-from drethtr.recognition.search.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
-from drethtr.recognition.search.strategy import View
+from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer, log_softmax
+from drethtr.recognition.decoding.stepwise import Hypothesis
+from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
+from drethtr.recognition.decoding.strategy import View
 from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD, SPECIALS, Characters
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from drethtr.base.native import native
 from drethtr.language.ngrams import State
 from drethtr.language.weighted import BONUS_PER_TOKEN, NO_LANGUAGE_MODEL, WeightedLanguages, WeightedNGrams
-from drethtr.recognition.search.ctc_paths import sums
+from drethtr.recognition.decoding.ctc_paths import sums
 from drethtr.text.tokenizer import BOS, EOS
 
 SURE = -1e-3

@@ -12,12 +12,12 @@ from drethtr import Recognizer
 from drethtr.lines.sources import open_all
 from drethtr.network.backend import TorchNetwork
 from drethtr.recognition.architecture import JointSoftmax, Retentive, SplitSoftmax
+from drethtr.recognition.decoding import verify as module
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.stepwise import greedy
+from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts, write_greedily
+from drethtr.recognition.decoding.verify import verify
 from drethtr.recognition.precision import Precision
-from drethtr.recognition.search import verify as module
-from drethtr.recognition.search.scorer import NetworkScorer
-from drethtr.recognition.search.stepwise import greedy
-from drethtr.recognition.search.strategies import Greedy, VerifiedDrafts, write_greedily
-from drethtr.recognition.search.verify import verify
 from drethtr.text.tokenizer import EOS
 
 ROOT = Path(__file__).parents[3]

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from drethtr.recognition.search.scorer import log_softmax
-from drethtr.recognition.search.stepwise import Floats, Ints, beam_search, greedy
+from drethtr.recognition.decoding.scorer import log_softmax
+from drethtr.recognition.decoding.stepwise import Floats, Ints, beam_search, greedy
 
 START, END, LIMIT = 0, 1, 4
 TEXTS = [

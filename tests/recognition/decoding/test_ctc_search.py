@@ -11,8 +11,8 @@ from drethtr.base.native import native
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.language.weighted import WeightedLanguages, WeightedNGrams
-from drethtr.recognition.search import ctc_paths, ctc_search
-from drethtr.recognition.search.ctc_search import (
+from drethtr.recognition.decoding import ctc_paths, ctc_search
+from drethtr.recognition.decoding.ctc_search import (
     align,
     best_path,
     ctc_log_likelihood,
