@@ -95,6 +95,18 @@ def test_an_updated_file_is_read_again(tmp_path, tiny_path):
     assert kept.text == "abc" and added.text and summary.doubts.kept == 1
 
 
+def test_reviewed_lines_are_counted_apart(tmp_path, tiny_path):
+    path = tmp_path / "a.xml"
+    put_page(tmp_path / "a.png", path, ["abc", "def", ""])
+    draw_page(tmp_path / "a.png", ["abc", "def", "ghi"])
+    content = path.read_text(encoding="utf-8")
+    path.write_text(content.replace('id="l0"', 'id="l0" custom="drethtr {review:confirmed;}"'), encoding="utf-8")
+    for update, read, kept in ((True, 1, 1), (False, 2, 0)):
+        job = open_job([path], None if update else tmp_path / "out", [] if update else ["txt"], update=update)
+        doubts = job.run(lambda: Recognizer.load(tiny_path)).doubts
+        assert (doubts.lines, doubts.kept, doubts.reviewed) == (read, kept, 1)
+
+
 def test_two_formats_whose_files_have_the_same_names_are_refused(scans, tmp_path):
     with pytest.raises(ConfigError, match=r"pdf and pdfa are both written to files ending in \.pdf; choose one"):
         open_job([scans], tmp_path / "out", ["pdf", "pdfa"])

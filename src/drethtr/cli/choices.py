@@ -1,7 +1,7 @@
 """Arguments and options shared by several commands."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 import typer
 
@@ -71,25 +71,16 @@ DeviceName = Annotated[
         "--device", metavar="NAME", help="cpu, cuda, cuda:1, mps; auto is a CUDA GPU if there is one, else cpu."
     ),
 ]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        "-j",
-        metavar="N",
-        min=1,
-        help="Lines to read in parallel on a CPU; default: one per free processor.",
-    ),
-]
+
+
+def threads_option(help: str) -> Any:
+    """The option `--threads`, which means something else in each kind of command."""
+    return typer.Option("--threads", "-j", metavar="N", min=1, help=help)
+
+
+Threads = Annotated[int | None, threads_option("Lines to read in parallel on a CPU; default: one per free processor.")]
 TrainingThreads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        "-j",
-        metavar="N",
-        min=1,
-        help="Threads to compute with on a CPU, beside --workers; default: one per processor.",
-    ),
+    int | None, threads_option("Threads to compute with on a CPU, beside --workers; default: one per processor.")
 ]
 
 

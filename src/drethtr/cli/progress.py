@@ -58,14 +58,13 @@ def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: s
 
 def doubts_text(doubts: "DoubtCounts") -> str:
     """A one-line summary of doubtful words, flagged lines, and lines that were not read."""
-    with_text = doubts.kept - doubts.reviewed
     if doubts.lines:
         basis = " by uncalibrated confidences" if doubts.uncalibrated else ""
         kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(doubts.kinds.items()))
         flagged = f"{doubts.flagged} of {doubts.lines} lines flagged" + (f" ({kinds})" if kinds else "")
         found = f"{doubts.doubtful} of {doubts.words} words doubtful{basis}, {flagged}"
     else:
-        found = "no line was read" + (f": {with_text} have text; --force reads them again" if with_text else "")
+        found = "no line was read" + (f": {doubts.kept} have text; --force reads them again" if doubts.kept else "")
     if doubts.reviewed:
         found += f"; {counted(doubts.reviewed, 'line')} kept that a person corrected or confirmed"
     return found

@@ -12,7 +12,7 @@ class DoubtCounts:
     """Numbers of lines and words, of doubtful words, and of lines with each kind of flag.
 
     kept          lines that were not read because they had text
-    reviewed      those of them that a person corrected or confirmed
+    reviewed      lines that were not read because a person had corrected or confirmed them
     uncalibrated  whether some confidences are not calibrated
     """
 
@@ -35,10 +35,11 @@ class DoubtCounts:
         self.kinds.update({flag.kind for flag in line.flags})
 
     def add_page(self, page: Page, kept: Set[str] = frozenset()) -> None:
-        """Count the lines of a page, except those with the ids `kept`, which were not read."""
-        self.kept += len(kept)
+        """Count the lines of a page; those with the ids `kept` were not read, nor were reviewed ones."""
         for line in page.lines:
-            if line.id in kept:
-                self.reviewed += line.is_reviewed
+            if line.is_reviewed:
+                self.reviewed += 1
+            elif line.id in kept:
+                self.kept += 1
             elif line.transcription is not None:
                 self.add(line.transcription)

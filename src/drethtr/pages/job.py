@@ -94,9 +94,14 @@ class PageJob:
         settings = {**made_with(recognizer, self.segmentation), "doubts": recognizer.doubtful if marks else UNMARKED}
         return settings if format == UPDATE else {**settings, "format": format}  # pdf and pdfa have the same names
 
+    @property
+    def fills(self) -> bool:
+        """Whether only empty lines are read."""
+        return self.update and not self.force
+
     def keeps(self, line: TextLine) -> bool:
-        """Whether a given line keeps its text: a reviewed one always, others if an update fills empty lines only."""
-        return line.is_reviewed or (self.update and not self.force and line.transcription is not None)
+        """Whether a given line keeps its text; a reviewed one always does."""
+        return line.is_reviewed or (self.fills and line.transcription is not None)
 
     def read(
         self,
@@ -125,20 +130,11 @@ class PageJob:
                 sheets.append(original.sheet(page))
         return sheets
 
-    def kept_lines(self, original: Original) -> frozenset[str]:
-        """The ids of the given lines that keep their text.
-
-        Raises:
-            DataError: if their description can no longer be read.
-        """
-        given = original.given()
-        return frozenset(line.id for line in given.lines if self.keeps(line)) if given is not None else frozenset()
-
     def count(self, task: FileTask, sheets: Sheets, doubts: DoubtCounts) -> None:
         """Count the doubts in the pages of a file."""
         for original, sheet in zip(task.originals, sheets, strict=True):
             if sheet is not None:
-                doubts.add_page(sheet.page, self.kept_lines(original))
+                doubts.add_page(sheet.page, lines_with_text(original) if self.fills else frozenset())
 
     def read_page(
         self,
@@ -214,3 +210,14 @@ def remove_shelves(tasks: Sequence[FileTask]) -> None:
     for task in tasks:
         if task.shelf is not None:
             task.shelf.remove()
+
+
+def lines_with_text(original: Original) -> frozenset[str]:
+    """The ids of the given lines that have text.
+
+    Raises:
+        DataError: if their description can no longer be read.
+    """
+    given = original.given()
+    lines = given.lines if given is not None else ()
+    return frozenset(line.id for line in lines if line.transcription is not None)

@@ -91,7 +91,7 @@ class TextLog(RunLog):
         self.close_bar()
         if self.files > 1 or self.output is not None:
             typer.echo(as_given(self.summary(summary.done - self.before)), err=True)
-        if summary.doubts.lines or summary.doubts.kept:
+        if summary.doubts.lines or summary.doubts.kept or summary.doubts.reviewed:
             typer.echo(doubts_text(summary.doubts), err=True)
 
     def summary(self, read: int) -> str:
