@@ -46,13 +46,14 @@ def test_the_multiplied_prior_is_the_published_formula():
     torch.testing.assert_close(out, by_hand(q, image, published), rtol=1e-6, atol=1e-6)
 
 
-def test_the_added_prior_is_a_bias_of_the_scores():
+@pytest.mark.parametrize("tokens", [9, 300])
+def test_the_added_prior_is_a_bias_of_the_scores(tokens):
     """softmax(scores + |i-j| log γ): attention is moved, not lost."""
 
     def added(scores, distances, gamma):
         return numpy_softmax(scores + distances * np.log(gamma))
 
-    q, image = draw()
+    q, image = draw(tokens=tokens)
     out = build_prior(Added(), PLACE).double()(q, image, None, 0.0)
     torch.testing.assert_close(out, by_hand(q, image, added), rtol=1e-6, atol=1e-6)
     everywhere = KeyValue(image.keys, torch.ones_like(image.values))

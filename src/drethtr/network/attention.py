@@ -94,11 +94,18 @@ class MultipliedDecay(DecayPrior):
         return F.dropout(weights, dropout, training=dropout > 0).to(image.values.dtype) @ image.values
 
 
+FAINTEST = -60.0
+"""Lower bound of an added log decay: less does not change a weight in float32.
+
+Deep in the padding of a short line all scores would be so low that cuDNN's gradient is NaN (pytorch issue 196678).
+"""
+
+
 class AddedDecay(DecayPrior):
     """|i-j| log γ added before the softmax, so that the weights still sum to 1."""
 
     def forward(self, q: Tensor, image: KeyValue, mask: Tensor | None, dropout: float) -> Tensor:
-        bias = log_distance(self.log_gamma, q.shape[2])[None]
+        bias = log_distance(self.log_gamma, q.shape[2]).clamp(min=FAINTEST)[None]
         if mask is not None:
             bias = bias.masked_fill(~mask[:, None, None, :], -torch.inf)
         return softmax_attention(q, *image, bias.to(q.dtype), dropout)

@@ -6,7 +6,6 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,9 +21,9 @@ from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
 from drethtr.training.candidate import Candidate, ModelTemplate
 from drethtr.training.devices import Devices
-from drethtr.training.feed.batch import Batch, Batches
+from drethtr.training.feed.batch import Batches
 from drethtr.training.feed.mixture import Mixture
-from drethtr.training.feed.stream import Position, beginnings, stream
+from drethtr.training.feed.stream import PackedBatch, Position, beginnings, stream
 from drethtr.training.metrics_log import MetricsLog, TrainingLog
 from drethtr.training.objective import BatchCounts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
@@ -191,13 +190,13 @@ def is_finished(run: RunConfig, progress: Progress) -> bool:
 
 def open_streams(
     batches: Batches, positions: Sequence[Position], devices: Devices, workers: int
-) -> list[Iterator[tuple[Position, Batch]]]:
+) -> list[Iterator[tuple[Position, PackedBatch]]]:
     """The streams of this process, among those that share all batches."""
     share = devices.local_parts(len(positions))
     return [stream(batches, start=positions[part], every=len(positions), workers=workers) for part in share]
 
 
-def count(own: Sequence[Batch], devices: Devices) -> tuple[BatchCounts, int]:
+def count(own: Sequence[PackedBatch], devices: Devices) -> tuple[BatchCounts, int]:
     """Lines, characters and tokens of a step, and the lines left out of it, over all processes."""
     lines, characters = sum(len(batch.texts) for batch in own), sum(int(batch.lengths.sum()) for batch in own)
     left_out = sum(batch.left_out for batch in own)
@@ -215,7 +214,7 @@ def gather_positions(own: Sequence[Position], devices: Devices) -> tuple[Positio
 
 def train_step(
     learner: Learner[DRetHTR],
-    own: Sequence[Batch],
+    own: Sequence[PackedBatch],
     counts: BatchCounts,
     devices: Devices,
     run: RunConfig,
@@ -234,7 +233,7 @@ def train_step(
         torch.manual_seed(int(np.random.SeedSequence((run.seed, progress.step, part)).generate_state(1)[0]))
         with nullcontext() if number + 1 == len(own) else devices.no_sync(learner.objective):
             with devices.precision(progress.bfloat16):
-                parts: Losses = learner.objective(to_device(batch, devices.device), counts)
+                parts: Losses = learner.objective(batch.unpack(devices.device), counts)
             (parts.total * devices.processes).backward()  # type: ignore[no-untyped-call]  # for they are averaged
         losses += torch.stack(parts).detach()
     length = float(nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip))
@@ -248,12 +247,6 @@ def train_step(
     devices.average_batch_norms(learner.network)
     learner.average.update(learner.network, progress.step + 1)
     return Losses(*devices.all_reduce(losses))
-
-
-def to_device(batch: Batch, device: torch.device) -> Batch:
-    """The tensors of a batch on the device."""
-    tensors: list[Any] = [value.to(device) if isinstance(value, torch.Tensor) else value for value in batch]
-    return Batch(*tensors)
 
 
 def report(log: TrainingLog, losses: Losses, counts: BatchCounts, progress: Progress, loading: float) -> None:

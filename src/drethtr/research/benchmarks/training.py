@@ -103,7 +103,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
         progress = replace(progress, step=progress.step + 1)
         if progress.step > WARM_UP:
             seen += counts.lines
-            columns += int(devices.all_reduce(torch.cat([batch.widths for batch in own]).sum()))
+            columns += int(devices.all_reduce(torch.tensor(sum(int(batch.widths.sum()) for batch in own))))
             loading += begun - requested
             total += time.monotonic() - requested
     width = columns / seen * HEIGHT / run.preparation.height / run.preparation.stretch

@@ -28,8 +28,8 @@ class Position(NamedTuple):
 BEGINNING = Position(0, 0)
 
 
-class Parcel(NamedTuple):
-    """A `Batch` for transfer between processes: images as 8-bit grays, everything in numpy arrays.
+class PackedBatch(NamedTuple):
+    """A `Batch` for transfer between processes and to a GPU: images as 8-bit grays, everything in numpy arrays.
 
     Preprocessed lines have at most 256 grays, so nothing is lost. Arrays go through a pipe; tensors would each need a
     file descriptor and shared memory, which is scarce in containers.
@@ -43,30 +43,28 @@ class Parcel(NamedTuple):
     left_out: int
     prose: NDArray[Any] | None
 
+    def unpack(self, device: torch.device | str = "cpu") -> Batch:
+        """The inverse of `pack`, with tensors on a device."""
+        greys, widths, tokens, lengths = (torch.from_numpy(array).to(device) for array in self[:4])
+        prose = None if self.prose is None else torch.from_numpy(self.prose).to(device)
+        return Batch(1 - greys.float() / 127.5, widths, tokens, lengths, self.texts, self.left_out, prose)
 
-def pack(batch: Batch) -> Parcel:
+
+def pack(batch: Batch) -> PackedBatch:
     """Compress a batch for transfer."""
     greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
     prose = None if batch.prose is None else batch.prose.numpy()
     tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
-    return Parcel(greys, *tensors, batch.texts, batch.left_out, prose)
+    return PackedBatch(greys, *tensors, batch.texts, batch.left_out, prose)
 
 
-def unpack(parcel: Parcel) -> Batch:
-    """The inverse of `pack`."""
-    images = np.float32(1) - parcel.greys / np.float32(127.5)
-    widths, tokens, lengths = map(torch.from_numpy, parcel[1:4])
-    prose = None if parcel.prose is None else torch.from_numpy(parcel.prose)
-    return Batch(torch.from_numpy(images), widths, tokens, lengths, parcel.texts, parcel.left_out, prose)
-
-
-class Parcels(Dataset[list[Parcel] | DataError]):
+class PackedBatches(Dataset[list[PackedBatch] | DataError]):
     """Packed batches. Errors are returned, because torch would bury a raised one in the worker's traceback."""
 
     def __init__(self, batches: Batches) -> None:
         self.batches = batches
 
-    def __getitem__(self, chunk: int) -> list[Parcel] | DataError:
+    def __getitem__(self, chunk: int) -> list[PackedBatch] | DataError:
         """The batches of one chunk, or the error."""
         try:
             return [pack(batch) for batch in self.batches[chunk]]
@@ -81,7 +79,7 @@ def beginnings(streams: int) -> tuple[Position, ...]:
 
 def stream(
     batches: Batches, *, start: Position = BEGINNING, every: int = 1, workers: int = 0
-) -> Iterator[tuple[Position, Batch]]:
+) -> Iterator[tuple[Position, PackedBatch]]:
     """Yield batches from `start` on, without end, each with the position after it.
 
     Only every `every`-th chunk is used.
@@ -90,7 +88,7 @@ def stream(
         DataError: naming the sample, if a line cannot be used.
     """
     loader = DataLoader(
-        Parcels(batches),
+        PackedBatches(batches),
         batch_size=None,
         sampler=range(start.chunk, sys.maxsize, every),
         num_workers=workers,
@@ -98,18 +96,18 @@ def stream(
         worker_init_fn=begin_loading,
         generator=torch.Generator(),  # otherwise torch draws from the generator that the model uses
     )
-    for chunk, parcels in zip(count(start.chunk, every), loader, strict=False):
-        if isinstance(parcels, DataError):
-            raise parcels
-        for number, parcel in enumerate(parcels):
+    for chunk, packed in zip(count(start.chunk, every), loader, strict=False):
+        if isinstance(packed, DataError):
+            raise packed
+        for number, batch in enumerate(packed):
             if (chunk, number) >= start:
-                after = Position(chunk, number + 1) if number + 1 < len(parcels) else Position(chunk + every, 0)
-                yield after, unpack(parcel)
+                after = Position(chunk, number + 1) if number + 1 < len(packed) else Position(chunk + every, 0)
+                yield after, batch
 
 
-def as_it_is(parcels: list[Parcel] | DataError) -> list[Parcel] | DataError:
+def as_it_is(packed: list[PackedBatch] | DataError) -> list[PackedBatch] | DataError:
     """Collate nothing, which keeps torch from converting arrays to tensors."""
-    return parcels
+    return packed
 
 
 def begin_loading(worker: int) -> None:

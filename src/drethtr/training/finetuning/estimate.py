@@ -12,7 +12,7 @@ from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.devices import Devices
-from drethtr.training.feed.batch import Batch
+from drethtr.training.feed.stream import PackedBatch, pack
 from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.learning_curve import SHARES
 from drethtr.training.finetuning.material import Material
@@ -84,20 +84,20 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
     learner = make_learner(run, batches.tokenizer, devices)
     progress = initial_progress(run, devices)
     begun = time.perf_counter()
-    first, *rest = made = batches[0]
+    first, *rest = made = [pack(batch) for batch in batches[0]]
     loading = time.perf_counter() - begun
     step(first, learner, devices, run, progress)
     timed, begun = 0, time.perf_counter()
     for batch in rest[:STEPS] or made:
         step(batch, learner, devices, run, progress)
-        timed += batch.images.numel()
+        timed += batch.greys.size
         if time.perf_counter() - begun > ENOUGH:
             break
-    learning = (time.perf_counter() - begun) / timed * sum(batch.images.numel() for batch in made)
+    learning = (time.perf_counter() - begun) / timed * sum(batch.greys.size for batch in made)
     return (loading + learning) / sum(len(batch.texts) for batch in made)
 
 
-def step(batch: Batch, learner: Learner[DRetHTR], devices: Devices, run: RunConfig, progress: Progress) -> None:
+def step(batch: PackedBatch, learner: Learner[DRetHTR], devices: Devices, run: RunConfig, progress: Progress) -> None:
     """One training step."""
     counts, _ = count([batch], devices)
     train_step(learner, [batch], counts, devices, run, progress)
