@@ -1,6 +1,7 @@
 """What holds for all formats, and that pages come back from those that are read."""
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,6 +124,13 @@ def test_two_thousand_lines_come_back_and_take_new_text(name):
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_same_document_gives_the_same_bytes(name):
     assert FORMATS[name].write(document_of(letter_page())) == FORMATS[name].write(document_of(letter_page()))
+
+
+def test_a_pdf_a_is_the_same_at_another_time():
+    """The library that makes its color profile dates it to the second."""
+    first = FORMATS["pdfa"].write(document_of(letter_page()))
+    time.sleep(1.1)
+    assert FORMATS["pdfa"].write(document_of(letter_page())) == first
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Pages of a source PDF are rendered as scans, since their fonts and colors may de
 Source: ISO 19005-2.
 """
 
+import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     import pikepdf
 
 COLORS = "sRGB IEC61966-2.1"
+
+DATE = slice(24, 36)
+"""The bytes of an ICC profile that say when it was made: year, month, day, hour, minute and second (ICC.1, 7.2.8)."""
+
+PROFILE_DATE = struct.pack(">6H", 2000, 1, 1, 0, 0, 0)
 
 
 def write_pdf_a(document: Document) -> bytes:
@@ -43,7 +49,7 @@ def add_output_intent(pdf: "pikepdf.Pdf") -> None:
     """Declare that colors and grays are sRGB."""
     from pikepdf import Array, Dictionary, Name
 
-    profile = pdf.make_stream(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes(), N=3)
+    profile = pdf.make_stream(srgb_profile(), N=3)
     intent = Dictionary(
         Type=Name.OutputIntent,
         S=Name.GTS_PDFA1,
@@ -52,6 +58,12 @@ def add_output_intent(pdf: "pikepdf.Pdf") -> None:
         DestOutputProfile=profile,
     )
     pdf.Root.OutputIntents = Array([pdf.make_indirect(intent)])
+
+
+def srgb_profile() -> bytes:
+    """An ICC profile of sRGB, always dated alike, so that the same document gives the same bytes at any time."""
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    return profile[: DATE.start] + PROFILE_DATE + profile[DATE.stop :]
 
 
 def describe(pdf: "pikepdf.Pdf", provenance: Provenance) -> None:
