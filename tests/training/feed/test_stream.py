@@ -11,7 +11,7 @@ from drethtr.synthesis.augment import SCANS
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import BatchConfig, Batches
 from drethtr.training.feed.mixture import Mixture
-from drethtr.training.feed.stream import Position, beginnings, pack, stream
+from drethtr.training.feed.stream import PackedBatch, Position, beginnings, stream
 from drethtr.training.feed.supply import RealLines
 
 TOKENIZER = Characters.learn(["abx0123456789"])
@@ -43,7 +43,7 @@ def equal(one, other):
 def test_packing_loses_nothing(batches):
     with_prose = [batch._replace(prose=batch.tokens[:, :1]) for batch in batches[0]]
     for batch in (*batches[0], *with_prose):
-        assert equal(pack(batch).unpack(), batch)
+        assert equal(PackedBatch.of(batch).unpack(), batch)
 
 
 def test_the_stream_is_the_chunks_one_after_another(batches):

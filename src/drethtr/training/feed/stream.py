@@ -6,7 +6,7 @@ Order and values do not depend on the number of workers, and a stream can start 
 import sys
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -43,19 +43,19 @@ class PackedBatch(NamedTuple):
     left_out: int
     prose: NDArray[Any] | None
 
+    @classmethod
+    def of(cls, batch: Batch) -> Self:
+        """Compress a batch."""
+        greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
+        prose = None if batch.prose is None else batch.prose.numpy()
+        tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
+        return cls(greys, *tensors, batch.texts, batch.left_out, prose)
+
     def unpack(self, device: torch.device | str = "cpu") -> Batch:
-        """The inverse of `pack`, with tensors on a device."""
+        """The batch, with tensors on a device."""
         greys, widths, tokens, lengths = (torch.from_numpy(array).to(device) for array in self[:4])
         prose = None if self.prose is None else torch.from_numpy(self.prose).to(device)
         return Batch(1 - greys.float() / 127.5, widths, tokens, lengths, self.texts, self.left_out, prose)
-
-
-def pack(batch: Batch) -> PackedBatch:
-    """Compress a batch for transfer."""
-    greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
-    prose = None if batch.prose is None else batch.prose.numpy()
-    tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
-    return PackedBatch(greys, *tensors, batch.texts, batch.left_out, prose)
 
 
 class PackedBatches(Dataset[list[PackedBatch] | DataError]):
@@ -67,7 +67,7 @@ class PackedBatches(Dataset[list[PackedBatch] | DataError]):
     def __getitem__(self, chunk: int) -> list[PackedBatch] | DataError:
         """The batches of one chunk, or the error."""
         try:
-            return [pack(batch) for batch in self.batches[chunk]]
+            return [PackedBatch.of(batch) for batch in self.batches[chunk]]
         except DataError as error:
             return error
 

@@ -12,7 +12,7 @@ from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.devices import Devices
-from drethtr.training.feed.stream import PackedBatch, pack
+from drethtr.training.feed.stream import PackedBatch
 from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.learning_curve import SHARES
 from drethtr.training.finetuning.material import Material
@@ -84,7 +84,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
     learner = make_learner(run, batches.tokenizer, devices)
     progress = initial_progress(run, devices)
     begun = time.perf_counter()
-    first, *rest = made = [pack(batch) for batch in batches[0]]
+    first, *rest = made = [PackedBatch.of(batch) for batch in batches[0]]
     loading = time.perf_counter() - begun
     step(first, learner, devices, run, progress)
     timed, begun = 0, time.perf_counter()
