@@ -10,8 +10,8 @@ its default network, 64 pixels high instead of 120, from scratch.
 
 LINES contains SET.train.parquet, SET.val.parquet and SET.test.parquet. kraken learns from all clean training lines
 except csafe_en, which is for testing only, and chooses by 600 validation lines. Run it again to go on from the last
-checkpoint. Batches are made of lines of similar widths and padded to the longest, instead of all to the same width,
-which takes a fraction of the time on a CPU. The table is printed and written to OUT/NETWORK.md.
+checkpoint. Batches are made of lines of similar widths and padded to a multiple of 128 columns, instead of all to the
+same width, which takes a fraction of the time. The table is printed and written to OUT/NETWORK.md.
 """
 
 import argparse
@@ -30,13 +30,14 @@ from kraken_curve import SPEC, listed
 from kraken_start import input_of, write_start
 from rivals import table
 from torch import Tensor
+from torch.nn import functional as F
 from torch.utils.data import DataLoader, Sampler
 
 from drethtr.lines.sample import Sample
 from drethtr.lines.selection import clean_lines
 from drethtr.lines.sources import open_all
 
-BATCH, UNTRAINED, CHOSEN_BY = 16, "csafe_en", 600
+UNTRAINED, CHOSEN_BY, WIDTH_STEP = "csafe_en", 600, 128
 
 
 class AlikeBatches(Sampler[list[int]]):
@@ -58,12 +59,31 @@ class AlikeBatches(Sampler[list[int]]):
         return -(-len(self.widths) // self.size)
 
 
+def padded(lines: Sequence[Any]) -> dict[str, Any]:
+    """A batch of kraken, padded to one of few widths, as cuDNN plans each new shape anew.
+
+    The first line is the longest; its padding counts as its own, because recurrent layers return no more than that.
+    """
+    batch: dict[str, Any] = import_module("kraken.lib.dataset").collate_sequences(lines)
+    batch["image"] = F.pad(batch["image"], (0, -batch["image"].shape[-1] % WIDTH_STEP))
+    batch["seq_lens"][0] = batch["image"].shape[-1]
+    return batch
+
+
 def alike_batches(module: Any) -> DataLoader[Any]:
     """The training batches of a data module of kraken."""
     boxes = [box for _, box in module.train_set.dataset._images]
-    alike = AlikeBatches([right - left for left, _, right, _ in boxes], BATCH)
-    collate = import_module("kraken.lib.dataset").collate_sequences
-    return DataLoader(module.train_set, batch_sampler=alike, collate_fn=collate)
+    size = module.trainer.lightning_module.hparams.config.batch_size
+    alike = AlikeBatches([right - left for left, _, right, _ in boxes], size)
+    workers = module.hparams.data_config.num_workers
+    return DataLoader(
+        module.train_set,
+        batch_sampler=alike,
+        collate_fn=padded,
+        num_workers=workers,
+        persistent_workers=workers > 0,
+        pin_memory=True,
+    )
 
 
 def adapt_default() -> None:
@@ -74,7 +94,6 @@ def adapt_default() -> None:
 def adapt_ppocr() -> None:
     """Let PP-OCRv6 be trained with `alike_batches`; kraken compiles it for one width."""
     training: Any = import_module("kraken.train.ppocr")
-    dataset = import_module("kraken.lib.dataset")
     padded_texts = training.PPOCRv6RecognitionModel._nrtr_targets
 
     def texts(module: Any, target: Tensor, lengths: Tensor, device: torch.device) -> Tensor:
@@ -82,7 +101,7 @@ def adapt_ppocr() -> None:
 
     training.PPOCRv6RecognitionDataModule.train_dataloader = alike_batches
     training.PPOCRv6RecognitionModel._nrtr_targets = texts
-    training.collate_static_width = lambda batch, max_width: dataset.collate_sequences(batch)
+    training.collate_static_width = lambda batch, max_width: padded(batch)
     training.PPOCRv6RecognitionModel.on_fit_start = lambda module: module.net.nn.to(memory_format=torch.channels_last)
 
 
@@ -119,15 +138,29 @@ NETWORKS = {
 }
 
 
-def train(network: Network, out: Path, model: Path, epochs: int, threads: int) -> None:
+@dataclass(frozen=True)
+class Machine:
+    """What to train on."""
+
+    device: str
+    threads: int
+    workers: int
+    batch: int
+
+    def options(self) -> Sequence[object]:
+        """Options of `ketos`."""
+        where = "--device", self.device, "--threads", self.threads, "--workers", self.workers
+        return *where, "--precision", "bf16-mixed"
+
+
+def train(network: Network, out: Path, model: Path, epochs: int, machine: Machine) -> None:
     """Run ketos in this process, from the last checkpoint in the folder `model` if there is one."""
     network.adapt()
     checkpoints = sorted(model.glob("*.ckpt"), key=lambda path: path.stat().st_mtime)
     begin = ["--resume", checkpoints[-1]] if checkpoints else network.begin(out / "start.safetensors")
-    machine = ["--threads", threads, "--workers", 0, "--precision", "bf16-mixed"]
     data = ["-f", "path", "--linetype", "baselines", "-t", out / "train.txt", "-e", out / "choose.txt", "-u", "NFC"]
-    how = ["-q", "fixed", "-N", epochs, "-F", 0.1, "-B", BATCH, "--no-reorder", *network.pace(epochs)]
-    command = ["-v", *machine, "train", *begin, "-o", model, *data, *how]
+    how = ["-q", "fixed", "-N", epochs, "-F", 0.25, "-B", machine.batch, "--no-reorder", *network.pace(epochs)]
+    command = ["-v", *machine.options(), "train", *begin, "-o", model, *data, *how]
     sys.argv = ["ketos", *map(str, command)]
     import_module("kraken.ketos").cli(standalone_mode=False)
 
@@ -146,7 +179,7 @@ def texts(network: Network, model: Any, lines: Sequence[Sample]) -> list[str]:
 
 def best_weights(model: Path) -> Path:
     """The weights with the best validation accuracy so far, which is in the name of their checkpoint."""
-    checkpoints = sorted(model.glob("checkpoint_*-*.ckpt"), key=lambda path: path.stem.rpartition("-")[2])
+    checkpoints = sorted(model.glob("checkpoint_*-*.ckpt"), key=lambda path: path.stem.split("-")[1])
     if not checkpoints:
         return model.parent / "start.safetensors"
     weights = checkpoints[-1].with_suffix(".safetensors")
@@ -169,7 +202,10 @@ def main() -> None:
     parser.add_argument("lines", type=Path, help="folder of SET.train.parquet, SET.val.parquet, SET.test.parquet")
     parser.add_argument("out", type=Path)
     parser.add_argument("--epochs", type=int, default=3, help="0 only measures what is there")
+    parser.add_argument("--device", default="cpu", help="cpu, cuda:0")
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=0, help="processes that load lines")
+    parser.add_argument("--batch", type=int, default=16, help="lines of a batch")
     wanted = parser.parse_args()
     torch.set_num_threads(wanted.threads)
     wanted.out.mkdir(parents=True, exist_ok=True)
@@ -186,7 +222,8 @@ def main() -> None:
         write_start(learn, start)
     began, used = time.monotonic(), os.times()
     if wanted.epochs:
-        train(network, wanted.out, model, wanted.epochs, wanted.threads)
+        machine = Machine(wanted.device, wanted.threads, wanted.workers, wanted.batch)
+        train(network, wanted.out, model, wanted.epochs, machine)
         now = os.times()
         processor = now.user + now.system - used.user - used.system
         print(f"{(time.monotonic() - began) / 60:.0f} minutes, {processor / 60:.0f} of a processor")  # noqa: T201

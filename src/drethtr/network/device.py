@@ -6,7 +6,7 @@ from drethtr.base.errors import ConfigError, first_line
 
 
 def torch_device(name: torch.device | str) -> torch.device:
-    """The torch device with a name; checks that it works on this machine.
+    """The torch device with a name; checks that it works on this machine, and turns off cuDNN's attention.
 
     Raises:
         ConfigError: if there is no such device, or torch cannot use it.
@@ -23,4 +23,7 @@ def torch_device(name: torch.device | str) -> torch.device:
         raise ConfigError(
             f"device {str(name)!r} cannot be used here: {first_line(error).partition('. ')[0]}"
         ) from error
+    if device.type == "cuda":
+        # It is no faster, plans each new length of text anew, and its gradient can be NaN (pytorch issue 196678).
+        torch.backends.cuda.enable_cudnn_sdp(False)
     return device

@@ -1,3 +1,4 @@
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -86,6 +87,26 @@ def test_lines_of_a_batch_are_of_like_width_and_batches_shuffled(draw):
         assert all(high <= low for (low, _), (_, high) in pairwise(descending))
         unsorted += ranges != descending
     assert unsorted
+
+
+@pytest.mark.parametrize("lines", [1, 4, 7])
+def test_with_fixed_shapes_all_batches_of_a_width_have_equally_many_lines(draw, lines):
+    samples = tuple(Sample(draw(str(number % 10), width=20 + 10 * number), str(number)) for number in range(28))
+    mixture = Mixture((RealLines("a", samples),), (1.0,), seed=0)
+    config = replace(CONFIG, lines=lines, fixed_shapes=True)
+    for chunk in range(4):
+        batches = batches_of(mixture, config)[chunk]
+        shapes = [(batch.images.shape[0], batch.images.shape[-1]) for batch in batches]
+        assert all(number == min(lines, CONFIG.pixels // 16 // columns) for number, columns in shapes)
+        used = Counter(text for batch in batches for text in batch.texts)
+        drawn = Counter(mixture.sample(24 * chunk + i).text for i in range(24))
+        assert used >= drawn and set(used) == set(drawn)
+        assert used.total() - drawn.total() < max(number for number, _ in shapes)
+        for batch in batches:
+            for image, width in zip(batch.images, batch.widths, strict=True):
+                assert (image[0, :, width:] == -1).all()
+        again = batches_of(mixture, config)[chunk]
+        assert [batch.texts for batch in again] == [batch.texts for batch in batches]
 
 
 def test_a_chunk_depends_on_its_number_and_the_seed_only(mixture):

@@ -3,20 +3,21 @@
 B lines, H rows, W columns of the widest line, T tokens of the longest text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 from torch.utils.data import Dataset
 
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.backend import stack
-from drethtr.recognition.batching import group_by_width, padded_width
+from drethtr.recognition.batching import WIDTH_STEP, group_by_width, padded_width
 from drethtr.synthesis.random_step import RandomStep, augment
 from drethtr.text.tokenizer import PAD, Tokenizer
 from drethtr.training.feed.mixture import Mixture
@@ -25,7 +26,8 @@ from drethtr.training.feed.prose import Prose
 NARROWEST = 2
 """Minimum columns per character: a line with more text is probably wrong, and would make its whole batch as long."""
 
-AUGMENT, SHUFFLE, DRAW = 1, 2, 3  # separate the random streams used here from each other and from those of the mixture
+AUGMENT, SHUFFLE, DRAW, FILL = 1, 2, 3, 4
+"""Separate the random streams used here from each other and from those of the mixture."""
 
 
 class Batch(NamedTuple):
@@ -55,6 +57,11 @@ def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenize
     return Batch(images, widths, tokens, lengths, tuple(texts))
 
 
+def widened(batch: Batch, columns: int) -> Batch:
+    """The batch, padded with paper to the given number of columns."""
+    return batch._replace(images=F.pad(batch.images, (0, columns - batch.images.shape[-1]), value=-1.0))
+
+
 def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
     """The tokens of N texts, int64 (N, T), padded with `PAD`, and their lengths, (N,)."""
     encoded = [tokenizer.encode(text) for text in texts]
@@ -73,15 +80,40 @@ class BatchConfig:
     lines           maximum lines of a batch
     max_columns     wider lines are left out, and lines with less than `NARROWEST` columns per character
     chunk           samples that are sorted by width together and read by one worker in one go
+    fixed_shapes    for GPUs, where cuDNN takes seconds for each new shape: all batches of one width have the same
+                    number of lines; some lines of a chunk are used twice to fill the last one
     """
 
     pixels: int = 48 * 40_000
     lines: int = 64
     max_columns: int = 4000
     chunk: int = 512
+    fixed_shapes: bool = False
 
     def __post_init__(self) -> None:
         check_positive(self, "pixels", "lines", "max_columns", "chunk", table="batches")
+
+
+def groups_of_fixed_shapes(
+    widths: Sequence[int], columns: int, lines: int, rng: np.random.Generator
+) -> Iterator[tuple[int, list[int]]]:
+    """Columns and indices of groups of similar width, narrowest first, whose size depends on the columns only.
+
+    All lines are used; the last group is filled with random ones.
+    """
+    by_width = np.argsort(widths, kind="stable").tolist()
+    group = WIDTH_STEP
+    while by_width:
+        size = max(1, min(lines, columns // group))
+        fitting = [i for i in by_width[:size] if widths[i] <= group]
+        if len(fitting) == size:
+            yield group, fitting
+            del by_width[:size]
+        elif len(fitting) == len(by_width):
+            yield group, fitting + rng.choice(len(widths), size - len(fitting)).tolist()
+            return
+        else:
+            group += WIDTH_STEP
 
 
 class Batches(Dataset[list[Batch]]):
@@ -126,15 +158,21 @@ class Batches(Dataset[list[Batch]]):
                 f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns, or more text "
                 "than fits the image"
             )
-        widths = [line.shape[1] for line, _ in kept]
-        groups = group_by_width(widths, config.pixels // self.preparation.height, config.lines)
         batches: list[Batch] = []
-        for group in groups:
+        for columns, group in self.groups([line.shape[1] for line, _ in kept], chunk):
             lines, texts = zip(*(kept[i] for i in group), strict=True)
-            batches.append(self.with_prose(collate(lines, texts, self.tokenizer), chunk, len(batches)))
+            batch = widened(collate(lines, texts, self.tokenizer), columns)
+            batches.append(self.with_prose(batch, chunk, len(batches)))
         np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
         batches[0] = batches[0]._replace(left_out=len(samples) - len(kept))
         return batches
+
+    def groups(self, widths: Sequence[int], chunk: int) -> Iterator[tuple[int, list[int]]]:
+        """Columns and members of the batches of a chunk, given the widths of its lines."""
+        limits = self.config.pixels // self.preparation.height, self.config.lines
+        if self.config.fixed_shapes:
+            return groups_of_fixed_shapes(widths, *limits, np.random.default_rng((self.mixture.seed, chunk, FILL)))
+        return ((padded_width(widths[group[0]]), group) for group in group_by_width(widths, *limits))
 
     def digests(self) -> list[str]:
         """The digests of all sources."""

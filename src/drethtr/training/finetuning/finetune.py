@@ -204,7 +204,8 @@ def train_share(material: Material, share: float, place: Workplace) -> Model:
             place.folder / VALIDATION,
             place.folder / OLD if material.old else None,
         )
-        run = replace(run, bfloat16=place.bfloat16)
+        batches = replace(run.batches, fixed_shapes=place.device.startswith("cuda"))
+        run = replace(run, bfloat16=place.bfloat16, batches=batches)
         found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
         effort = load_model(folder / LATEST).card  # the best weights were found before that
         place.tell("interpolating between old and new weights")
