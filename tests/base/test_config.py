@@ -164,7 +164,7 @@ def test_defaults_are_made_anew():
 
 
 MISTAKES = {
-    "missing": ({}, "^config: .*missing.*'street'"),
+    "missing": ({}, "^config: missing setting 'street' of "),
     "misspelt": ({"street": "a", "numbre": 3}, "^numbre: unknown setting of House; did you mean 'number'"),
     "type": ({"street": "a", "number": "3"}, "^number: expected int, got '3'"),
     "bool is no int": ({"street": "a", "number": True}, "^number: expected int, got True"),

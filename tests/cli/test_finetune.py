@@ -17,6 +17,7 @@ import torch
 from conftest import written
 from PIL import Image
 
+from drethtr.base.lock import claimed
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.lines.sources import open_all
@@ -29,6 +30,7 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.weights import read_tensors
 from drethtr.text.tokenizer import EOS
 from drethtr.training.finetuning import Plan, gather
+from drethtr.training.finetuning.finetune import PLAN, folder_of
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
@@ -223,7 +225,7 @@ def test_a_run_of_another_start_is_another_run(data, tiny_model, tiny_path, tmp_
 
 
 def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
-    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 240)
+    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 144)
     killed = tmp_path / "killed.safetensors"
     snapshot = tmp_path / "killed.run" / "30_lines" / "snapshot.safetensors"
     command = [sys.executable, "-m", "drethtr.cli", "finetune", *map(str, wishes), "--output", str(killed)]
@@ -247,6 +249,16 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     assert drethtr("finetune", *wishes, "--output", tmp_path / "whole.safetensors", "--resume").code == 0
     whole = weights(tmp_path / "whole.safetensors")
     assert all(np.array_equal(whole[name], weight) for name, weight in weights(killed).items())
+
+
+def test_force_leaves_a_run_that_is_going_on_elsewhere(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    plan = folder_of(output) / PLAN
+    plan.parent.mkdir()
+    plan.write_text("{}", encoding="utf-8")
+    with claimed(output):
+        refused = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--force", *SHORT)
+    assert refused.code == 2 and "being written by" in refused.err and plan.read_text(encoding="utf-8") == "{}"
 
 
 def test_a_run_stopped_while_it_removes_its_weights_is_resumed(drethtr, data, tiny_path, tmp_path, monkeypatch):

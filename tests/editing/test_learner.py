@@ -15,7 +15,7 @@ from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.confirmed import gather
 from drethtr.editing.jobs import State
-from drethtr.editing.learner import MODEL, Learner, adopted_in, trained_share
+from drethtr.editing.learner import MODEL, AlreadyLearning, Learner, adopted_in, trained_share
 from drethtr.layout.projection import Projection
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.decoding.strategies import Greedy
@@ -91,6 +91,8 @@ def test_progress_is_what_the_training_says(tmp_path):
 
 def test_learning_that_is_cancelled_leaves_nothing(opened):
     job = opened.learner.learn()
+    with pytest.raises(AlreadyLearning):
+        opened.learner.learn()
     job.cancelled.set()
     assert ended(opened, job).state is State.CANCELLED
     assert not list((opened.workspace.folder / ".drethtr").rglob("*.safetensors")) and opened.learner.adopted is None

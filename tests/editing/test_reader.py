@@ -1,6 +1,7 @@
 """Reading in the background, and what it leaves alone. The model is too small to read anything right."""
 
 import sys
+from dataclasses import replace
 from threading import Event
 
 import pytest
@@ -12,6 +13,7 @@ from drethtr.documents.page import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.executor import PriorityExecutor
+from drethtr.editing.folder_pages import find_pages
 from drethtr.editing.jobs import State
 from drethtr.layout.projection import Projection
 
@@ -50,6 +52,29 @@ def test_pages_without_a_file_are_read_and_others_are_not(opened):
     page = page_named(opened, "b.png")
     assert page["status"] == "read" and len(page["lines"]) == 2 and texts(opened) == before
     assert (opened.workspace.folder / "b.page.xml").exists()
+
+
+def test_a_page_is_recorded_with_the_model_that_read_it(opened, monkeypatch):
+    """A model that is adopted meanwhile reads the next page."""
+    first = opened.reader.recognizer
+    weights = {name: weight * 1.01 for name, weight in first.model.weights.items()}
+    second = Recognizer(replace(first.model, weights=weights))
+    scan(3).image.save(opened.workspace.folder / "c.png")
+    opened.workspace.folder_pages = {page.id: page for page in find_pages(opened.workspace.folder)}
+
+    def adopt(original):
+        opened.reader.use(second)
+        return Projection()
+
+    monkeypatch.setattr(opened.reader, "finder", adopt)
+    pages = [page_named(opened, name) for name in ("b.png", "c.png")]
+    assert ended(opened, opened.reader.read_pages([page["id"] for page in pages])).state is State.DONE
+    used = []
+    for name in ("b.png", "c.png"):
+        page = page_named(opened, name)
+        lines = [opened.workspace.history(page["id"], line["id"]) for line in page["lines"]]
+        used.append({change["model"] for line in lines for change in line})
+    assert used == [{first.model.identity}, {second.model.identity}]
 
 
 def test_what_a_person_has_touched_is_never_read_again(opened):

@@ -99,6 +99,12 @@ def test_what_is_too_much_is_refused(text):
         parse(text)
 
 
+def test_words_with_a_tilde_may_have_a_hundred_letters_together():
+    assert len(parse("~abcdefghij " * 10).terms) == 10
+    with pytest.raises(ConfigError, match="the words with ~ have 110 letters together"):
+        parse("~abcdefghij " * 11)
+
+
 @pytest.mark.parametrize("text", ["~" + "a?" * 30 + "b", "*a*b*c*d*e*f*g*h*a*b*c*d*e*f*", "~" + "abcdefghij" * 9])
 def test_wide_patterns_are_bounded(text):
     """They are built in a moment, or refused."""

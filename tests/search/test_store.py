@@ -12,7 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.search.build import open_builder
+from drethtr.search.build import Builder, open_builder
 from drethtr.search.index import open_index
 from drethtr.text.tokenizer import Characters
 
@@ -31,6 +31,21 @@ def test_only_what_is_new_or_changed_is_read(build, archive, tmp_path):
     assert build() == 0
     with open_index(tmp_path / "a.sqlite") as index:
         assert index.size == (1, 4)
+
+
+def test_what_changes_while_it_is_read_is_read_again(build, archive, tmp_path, monkeypatch):
+    described, take = archive / "one.xml", Builder.witness
+
+    def change(self, *line):
+        described.write_text(described.read_text(encoding="utf-8").replace("received", "perceived"), encoding="utf-8")
+        take(self, *line)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Builder, "witness", change)
+        assert build() == 2
+    assert (build(), build()) == (1, 0)
+    with open_index(tmp_path / "a.sqlite") as index:
+        assert index.search("perceived")
 
 
 def test_the_archive_may_move_with_its_index(build, archive, tmp_path):

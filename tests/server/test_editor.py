@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
-from drethtr.editing.page_files import mark_of
+from drethtr.editing.page_files import xml_mark
 from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
@@ -125,7 +125,7 @@ def test_a_scan_that_says_to_be_huge_is_refused(client, page, tmp_path):
 
 def test_the_status_counts_lines_and_looks_at_each_file_once(client, page, line, monkeypatch):
     looked = []
-    monkeypatch.setattr("drethtr.editing.overview.mark_of", lambda file: looked.append(file) or mark_of(file))
+    monkeypatch.setattr("drethtr.editing.overview.xml_mark", lambda file: looked.append(file) or xml_mark(file))
     client.put(address(page, line), json={"status": "confirmed"}, headers={"If-Match": line["revision"]})
     looked.clear()
     status = client.get("/api/status").json()
@@ -157,7 +157,9 @@ def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
     assert "no longer finds" in client.post("/api/search/judge", json={**said, "q": "zzz"}).json()["error"]
     assert client.post("/api/search/judge", json={**said, "stands": "no"}).status_code == 400
     (folder / "letters.drethtr.sqlite").write_bytes(b"no index")
-    assert client.get("/api/search", params={"q": word}).json() == {"total": 1, "hits": [in_text]}
+    found = client.get("/api/search", params={"q": word}).json()
+    assert (found["total"], found["hits"]) == (1, [in_text])
+    assert found["index_error"].startswith("letters.drethtr.sqlite: ") and str(tmp_path) not in found["index_error"]
 
 
 def test_search_ignores_case_accents_and_the_long_s(client, page, line):
@@ -204,6 +206,8 @@ def test_an_exported_file_says_what_a_person_has_done(client, page, line):
         ("GET", "/api/pages/PAGE/image.jpg?width=0", None, 400, "width must be"),
         ("GET", "/api/pages/PAGE/export?format=altoo", None, 400, "did you mean 'alto'?"),
         ("GET", "/api/search?limit=x", None, 400, "limit must be"),
+        ("GET", "/api/search?limit=000010999999", None, 400, "limit must be"),
+        ("GET", f"/api/search?limit={'9' * 5000}", None, 400, "limit must be"),
         ("GET", "/api/jobs/7", None, 404, "no such job"),
         ("GET", "/api/nothing", None, 404, "see /openapi.json"),
         ("GET", "/static/../app.py", None, 404, ""),
@@ -294,6 +298,13 @@ def test_metrics_count_addresses_and_not_pages(client, page):
     client.get(f"/api/pages/{page}")
     shown = client.get("/metrics").text
     assert 'drethtr_requests_total{method="GET",path="/api/pages/{page}",status="200"} 1' in shown and page not in shown
+    for line in ("", "l", "r"):
+        assert client.get(f"/api/pages/{page}/lines/{line}").status_code == 404
+    client.get("/static/app.js")
+    shown = client.get("/metrics").text
+    assert (
+        'path="/api/pages/{page}/lines/{line}",status="404"} 3' in shown and 'path="/static",status="200"} 1' in shown
+    )
 
 
 def test_images_are_read_beside_the_folder(client):

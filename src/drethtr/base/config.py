@@ -172,6 +172,8 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
         if key not in allowed:
             raise ConfigError(f"unknown setting of {chosen.__name__}{hint(key, allowed)}", here)
         values[key] = decode(types[key], value, here, values.get(key))
+    if missing := [setting for setting in allowed if setting not in values]:
+        raise ConfigError(f"missing setting {missing[0]!r} of {chosen.__name__}", where or "config")
     try:
         return chosen(**values)
     except (TypeError, ConfigError) as error:

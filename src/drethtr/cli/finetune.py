@@ -89,11 +89,16 @@ def finetune(
     if check:
         typer.echo(time_needed(finetuning.estimate(material, chosen, threads)))
         return
-    if force and not resume:
-        finetuning.remove_earlier_run(output)
     with stopping(RESUME):
         outcome = finetuning.finetune(
-            material, output, resume=resume, device=chosen, threads=threads, workers=workers, tell=report
+            material,
+            output,
+            resume=resume,
+            force=force,
+            device=chosen,
+            threads=threads,
+            workers=workers,
+            tell=report,
         )
     if not outcome.better:
         typer.echo(nothing_better(material, outcome, output), err=True)

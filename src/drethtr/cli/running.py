@@ -46,6 +46,8 @@ def run_pages(
         match event:
             case Planned(plan):
                 log.planned(plan, sum(len(task.originals) for task in plan.waiting), "page")
+                if builder is not None:
+                    builder.expect(original for task in plan.waiting for original in task.originals)
             case Skipped(error):
                 log.failed(error)
             case PageRead(original, page):

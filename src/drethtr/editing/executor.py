@@ -114,7 +114,7 @@ class BackgroundRecognizer(Recognizer):
     """A recognizer that runs urgent work every few lines; it shares the network of another one."""
 
     def __init__(self, other: Recognizer, executor: PriorityExecutor, check_cancelled: Callable[[], None]) -> None:
-        super().__init__(other.model, other.strategy, network=other.network, precision=other.precision)
+        super().__init__(other.model, other.strategy, **other.shared)
         self.executor = executor
         self.check_cancelled = check_cancelled
 

@@ -33,7 +33,7 @@ class State(StrEnum):
 
 @dataclass
 class Job:
-    """A job. Only the thread that does the work changes it, by `Jobs.update`."""
+    """A job; `Jobs.update` changes it."""
 
     id: str
     kind: str

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from os import getpid
 from pathlib import Path
 from shutil import copyfile, rmtree
-from threading import Thread
+from threading import RLock, Thread
 from typing import Any
 
 from drethtr.base.atomic import atomic_write
@@ -41,6 +41,10 @@ SECONDS = 1.0
 
 STEPS = 100
 """Progress steps of a job; the last tenth is evaluation."""
+
+
+class AlreadyLearning(DataError):
+    """A model is learning from the folder already."""
 
 
 class Learner:
@@ -73,6 +77,8 @@ class Learner:
         self.base = SHIPPED if self.adopted else self.model
         self.models: dict[str, Path] = {}
         self.thread: Thread | None = None
+        self.lock = RLock()  # for whoever starts, adopts or discards
+        rmtree(workspace.folder / FOLDER / LEARN, ignore_errors=True)  # models that nobody has adopted
 
     @property
     def adopted(self) -> str | None:
@@ -93,19 +99,21 @@ class Learner:
         """Start learning a model, or an adapter, which is small but learns no new characters.
 
         Raises:
-            DataError: if there is too little to learn from, a package is missing, or it is being done already.
+            AlreadyLearning: if that is being done.
+            DataError: if there is too little to learn from, or a package is missing.
         """
         confirmed = sum(
             summary.learnable for _, summary in self.workspace.page_summaries() if isinstance(summary, Summary)
         )
         if (reason := self.why_not_learnable(confirmed)) is not None:
             raise DataError(reason)
-        if self.jobs.running(LEARN) is not None:
-            raise DataError("the model is already learning from this folder; wait, or cancel that first")
-        job = self.jobs.new(LEARN, STEPS)
-        self.thread = Thread(target=self.run, args=(job, adapter), name="learn", daemon=True)
-        self.thread.start()
-        return job
+        with self.lock:
+            if self.jobs.running(LEARN) is not None:
+                raise AlreadyLearning("the model is already learning from this folder; wait, or cancel that first")
+            job = self.jobs.new(LEARN, STEPS)
+            self.thread = Thread(target=self.run, args=(job, adapter), name="learn", daemon=True)
+            self.thread.start()
+            return job
 
     def close(self) -> None:
         """Stop learning, and its process."""
@@ -212,28 +220,30 @@ class Learner:
         Raises:
             DataError: if the job has no model, or the file cannot be written.
         """
-        target = self.models.get(job.id)
-        if target is None or job.result is None:
-            raise DataError("this job has nothing to adopt")
-        file = self.workspace.folder / target.name
-        recognizer = self.load(target)
-        try:
-            with atomic_write(file) as unfinished:
-                copyfile(target, unfinished)
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}", file) from error
-        other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
-        other.unlink(missing_ok=True)  # of an earlier time
-        self.model = file
-        self.reader.use(recognizer)
-        self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})
-        self.discard(job)
-        return self.reader.read_pages(list(self.workspace.folder_pages), again=True)
+        with self.lock:
+            target = self.models.get(job.id)
+            if target is None or job.result is None:
+                raise DataError("this job has nothing to adopt")
+            file = self.workspace.folder / target.name
+            recognizer = self.load(target)
+            try:
+                with atomic_write(file) as unfinished:
+                    copyfile(target, unfinished)
+            except OSError as error:
+                raise DataError(f"cannot be written: {error.strerror}", file) from error
+            other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
+            other.unlink(missing_ok=True)  # of an earlier time
+            self.model = file
+            self.reader.use(recognizer)
+            self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})
+            self.discard(job)
+            return self.reader.read_pages(list(self.workspace.folder_pages), again=True)
 
     def discard(self, job: Job) -> None:
         """Remove the model of a job; an adopted copy stays."""
-        if self.models.pop(job.id, None) is not None:
-            rmtree(self.workspace.folder / FOLDER / LEARN / job.id, ignore_errors=True)
+        with self.lock:
+            if self.models.pop(job.id, None) is not None:
+                rmtree(self.workspace.folder / FOLDER / LEARN / job.id, ignore_errors=True)
 
 
 def adopted_in(folder: Path) -> Path | None:

@@ -7,7 +7,7 @@ from typing import Any
 from drethtr.base.errors import DataError
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.journal import Journal
-from drethtr.editing.page_files import PageFiles, mark_of
+from drethtr.editing.page_files import PageFiles, xml_mark
 from drethtr.editing.summary import Summary
 from drethtr.recognition.confidence.error_rate import ErrorRate
 
@@ -19,7 +19,7 @@ class Overview:
         self.page_files = page_files
         self.journal = journal
         self.counting = RLock()
-        self.summaries: dict[str, tuple[str, Summary | DataError]] = {
+        self.summaries: dict[str, tuple[str, Summary]] = {
             page: (mark, Summary.from_json(content)) for page, (mark, content) in journal.summaries().items()
         }
 
@@ -39,15 +39,15 @@ class Overview:
         """Every page with its summary; files that changed since the last time are read again."""
         new = []
         for page in pages:
-            mark = mark_of(page.xml_path)
+            mark = xml_mark(page.xml_path)
             with self.counting:  # one thread counts a page, others wait for it
                 known = self.summaries.get(page.id)
-                if known is None or known[0] != mark:
-                    known = mark, self.summarize(page)
-                    self.summaries[page.id] = known
-                    if isinstance(known[1], Summary):
-                        new.append((page.id, mark, known[1].to_json()))
-            yield page, known[1]
+                if known is not None and known[0] == mark:
+                    summary: Summary | DataError = known[1]
+                elif isinstance(summary := self.summarize(page), Summary):  # no error: the scan can change alone
+                    self.summaries[page.id] = mark, summary
+                    new.append((page.id, mark, summary.to_json()))
+            yield page, summary
         if new:
             self.journal.keep_summaries(new)
 

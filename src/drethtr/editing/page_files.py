@@ -15,7 +15,8 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import MADE_HERE, first_bytes
 from drethtr.editing.content import line_content
 from drethtr.editing.folder_pages import FolderPage
-from drethtr.editing.scans import Cache, Scans
+from drethtr.editing.recent import RecentResults
+from drethtr.editing.scans import Scans
 from drethtr.editing.status import Status, status_of
 
 FILES_KEPT = 16
@@ -57,7 +58,7 @@ class PageFiles:
     def __init__(self, folder: Path, scans: Scans) -> None:
         self.folder = folder
         self.scans = scans
-        self.files = Cache(FILES_KEPT)
+        self.files = RecentResults(FILES_KEPT)
 
     def open(self, page: FolderPage) -> OpenPage | None:
         """The file of a page as it is now; None if it has none.
@@ -129,7 +130,7 @@ def no_line(page: FolderPage, line: str) -> Missing:
     return Missing(f"page {page.name} has no line {line!r}; it may have been removed")
 
 
-def mark_of(file: Path) -> str:
+def xml_mark(file: Path) -> str:
     """Size and time of a file, which change when it is written; "" if there is none."""
     try:
         known = file.stat()

@@ -17,12 +17,13 @@ from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import TextLine, Transcription
 from drethtr.documents.page_file import PageFile
 from drethtr.editing.changes import Changed
-from drethtr.editing.executor import BackgroundRecognizer, PriorityExecutor
+from drethtr.editing.executor import BackgroundRecognizer, PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
 from drethtr.editing.page_files import OpenPage
-from drethtr.editing.scans import Cache, place_mark
+from drethtr.editing.recent import RecentResults
+from drethtr.editing.scans import place_mark
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
@@ -56,7 +57,7 @@ class Reader:
         self.jobs = jobs
         self.finder = finder
         self.executor = PriorityExecutor()
-        self.alternatives = Cache(500)
+        self.alternatives = RecentResults(500)
         self.prioritized: list[str] = []
         self.on_model_change: list[Callable[[Recognizer], object]] = []
         self.use(recognizer)
@@ -109,7 +110,6 @@ class Reader:
             self.jobs.update(job, state=State.CANCELLED)
             return
         self.jobs.update(job, state=State.RUNNING)
-        background = BackgroundRecognizer(self.recognizer, self.executor, job.check)
         failed = []
         try:
             while pages:
@@ -121,6 +121,7 @@ class Reader:
                 folder_page = self.workspace.folder_page(page)
                 self.jobs.update(job, message=f"reading {folder_page.name}")
                 try:
+                    background = BackgroundRecognizer(self.recognizer, self.executor, job.check)
                     self.read_page(folder_page, background, again=again)
                     self.workspace.unreadable.pop(page, None)
                 except DrethtrError as error:
@@ -152,7 +153,8 @@ class Reader:
             return
         wanted = FROM_MACHINE if again else {Status.UNREAD}
         lines = [line for line in opened.file.page.lines if opened.status(line) in wanted]
-        self.write_readings(page, self.readings(page, lines, opened.file, recognizer))
+        read = self.readings(page, lines, opened.file, recognizer)
+        self.write_readings(page, read, recognizer.model.identity)
 
     def find_and_read(self, folder_page: FolderPage, opened: OpenPage | None, recognizer: Recognizer) -> None:
         """Find the lines of a page, read them, and write a new file, or into one without lines."""
@@ -162,10 +164,13 @@ class Reader:
         page = transcribe(original, recognizer, self.finder(original))
         lines = page.lines
         model = recognizer.model.identity
-        notes = tuple(Change(folder_page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
+
+        def notes_of(lines: Iterable[TextLine]) -> tuple[Change, ...]:
+            return tuple(Change(folder_page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
+
         if opened is None:
             document = Document((Sheet(page, original.scan(), folder_page.source.number),), provenance_of(recognizer))
-            self.workspace.create(folder_page, FORMATS["page"].write(document), notes, model=model)
+            self.workspace.create(folder_page, FORMATS["page"].write(document), notes_of(lines), model=model)
             return
 
         def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
@@ -173,7 +178,7 @@ class Reader:
                 return Changed(opened.file, (), ())
             ids = opened.file.editor.ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
-            return Changed(opened.file.with_new_lines(new, None), (), notes)
+            return Changed(opened.file.with_new_lines(new, None), (), notes_of(new))
 
         self.workspace.change(folder_page.id, work, {}, model=model)
 
@@ -199,19 +204,14 @@ class Reader:
                 cut.append((line, strip._replace(line=recognizer.open_line(strip.line))))
         return cut
 
-    def write_readings(
-        self,
-        page: FolderPage,
-        read: Sequence[tuple[TextLine, Transcription]],
-        allowed: frozenset[Status] = FROM_MACHINE,
-    ) -> None:
-        """Write readings into the file of a page, except lines that were moved or edited in the meantime."""
+    def write_readings(self, page: FolderPage, read: Sequence[tuple[TextLine, Transcription]], model: str) -> None:
+        """Write readings of a model into the file of a page, except lines that were moved or edited in the meantime."""
 
         def work(page: FolderPage, opened: OpenPage) -> Changed:
             changed, notes = [], []
             for line, text in read:
                 here = opened.file.lines.get(line.id)
-                if here is None or place_mark(here) != place_mark(line) or opened.status(here) not in allowed:
+                if here is None or place_mark(here) != place_mark(line) or opened.status(here) not in FROM_MACHINE:
                     continue
                 changed.append(replace(here, transcription=text))
                 if here.transcription is None or here.text != text.text:
@@ -219,12 +219,13 @@ class Reader:
             return Changed(opened.file.with_lines(changed), tuple(line.id for line in changed), tuple(notes))
 
         if read:
-            self.workspace.change(page.id, work, {}, model=self.model)
+            self.workspace.change(page.id, work, {}, model=model)
 
     # At once.
 
     def read_urgently(self, page: str, lines: Sequence[str]) -> "Future[None]":
         """Read new lines before all others."""
+        recognizer = self.recognizer
 
         def work() -> None:
             folder_page = self.workspace.folder_page(page)
@@ -232,9 +233,12 @@ class Reader:
             wanted = [
                 line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD
             ]
-            self.write_readings(folder_page, self.readings(folder_page, wanted, opened.file, self.recognizer))
+            read = self.readings(folder_page, wanted, opened.file, recognizer)
+            self.write_readings(folder_page, read, recognizer.model.identity)
 
-        return self.executor.submit(work)
+        future = self.executor.submit(work)
+        future.add_done_callback(print_bug)
+        return future
 
     def read_again(self, page: str, line: str, revision: str) -> dict[str, Any]:
         """Replace a person's text by a reading.
@@ -246,9 +250,9 @@ class Reader:
         folder_page = self.workspace.folder_page(page)
         opened = self.workspace.page_files.open_existing(folder_page)
         self.workspace.page_files.check_revision(folder_page, opened, line, revision)
-        read = self.executor.submit(
-            self.readings, folder_page, [opened.file.line(line)], opened.file, self.recognizer
-        ).result()
+        recognizer = self.recognizer
+        lines = [opened.file.line(line)]
+        read = self.executor.submit(self.readings, folder_page, lines, opened.file, recognizer).result()
         if not read:
             raise DataError(f"line {line!r} cannot be cut out of its scan; check its baseline and outline")
         [(old, text)] = read
@@ -257,7 +261,7 @@ class Reader:
             note = Change(page, line, "read", old.text, text.text, str(Status.READ))
             return Changed(opened.file.with_line(replace(old, transcription=text)), (line,), (note,))
 
-        self.workspace.change(page, work, {line: revision}, model=self.model)
+        self.workspace.change(page, work, {line: revision}, model=recognizer.model.identity)
         return self.workspace.line(page, line)
 
     def other_texts(self, page: str, line: str) -> list[dict[str, Any]]:
@@ -289,10 +293,4 @@ class Reader:
 def with_alternatives(recognizer: Recognizer) -> Recognizer:
     """A recognizer that also returns alternatives; it shares the network."""
     most = min(MAX_ALTERNATIVES, recognizer.strategy.most_alternatives)
-    return Recognizer(
-        recognizer.model,
-        recognizer.strategy,
-        network=recognizer.network,
-        precision=recognizer.precision,
-        alternatives=most,
-    )
+    return Recognizer(recognizer.model, recognizer.strategy, alternatives=most, **recognizer.shared)

@@ -1,11 +1,8 @@
 """Images of pages and lines for browsers, cached in memory."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from io import BytesIO
-from threading import Lock
-from typing import Any, TypeVar
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -14,14 +11,13 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Points, TextLine
 from drethtr.documents.page_file import revision_of
 from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.recent import RecentResults
 from drethtr.images.file import ORIENTATION
 from drethtr.images.line import Line, decoding
 from drethtr.images.page import PageSource
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.given import GivenLine, complete
-
-Result = TypeVar("Result")
 
 THUMBNAIL = 240
 """Width in pixels."""
@@ -38,48 +34,14 @@ SMALL_KEPT = 1000
 """Sizes of the caches: pages in gray, images of pages, and thumbnails and lines."""
 
 
-class Cache:
-    """A cache of recent results; a result that several threads request at once is computed once."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.results: OrderedDict[Hashable, Any] = OrderedDict()
-        self.lock = Lock()
-        self.making: dict[Hashable, Lock] = {}
-
-    def get(self, key: Hashable, make: Callable[[], Result]) -> Result:
-        """The result for a key, computed by `make` if it is not cached."""
-        with self.lock:
-            if key in self.results:
-                self.results.move_to_end(key)
-                known: Result = self.results[key]
-                return known
-            own = self.making.setdefault(key, Lock())
-        with own:
-            with self.lock:
-                if key in self.results:
-                    done: Result = self.results[key]
-                    return done  # by another thread meanwhile
-            try:
-                made = make()
-            finally:
-                with self.lock:
-                    self.making.pop(key, None)
-            with self.lock:
-                self.results[key] = made
-                while len(self.results) > self.most:
-                    self.results.popitem(last=False)
-            return made
-
-
 class Scans:
     """The scans of a folder, as pages, thumbnails and straightened lines."""
 
     def __init__(self) -> None:
-        self.grays = Cache(PAGES_KEPT)
-        self.large = Cache(LARGE_KEPT)
-        self.small = Cache(SMALL_KEPT)
-        self.sizes = Cache(100_000)
+        self.grays = RecentResults(PAGES_KEPT)
+        self.large = RecentResults(LARGE_KEPT)
+        self.small = RecentResults(SMALL_KEPT)
+        self.sizes = RecentResults(100_000)
 
     def size(self, source: PageSource) -> tuple[int, int]:
         """Width and height of an upright page.
@@ -87,7 +49,7 @@ class Scans:
         Raises:
             DataError: if the scan is damaged.
         """
-        return self.sizes.get((source, mark_of(source)), source.size)
+        return self.sizes.get((source, scan_mark(source)), source.size)
 
     def gray(self, source: PageSource) -> Line:
         """A page in gray.
@@ -95,7 +57,7 @@ class Scans:
         Raises:
             DataError: if the scan is damaged.
         """
-        return self.grays.get((source, mark_of(source)), source.gray)
+        return self.grays.get((source, scan_mark(source)), source.gray)
 
     def mark(self, page: FolderPage) -> str:
         """A hash of the scan of a page that changes with its file, for ETags.
@@ -104,7 +66,7 @@ class Scans:
             DataError: if it is missing.
         """
         source = source_of(page)
-        return revision_of(repr((source, mark_of(source))).encode())
+        return revision_of(repr((source, scan_mark(source))).encode())
 
     def page(self, page: FolderPage, width: int | None) -> bytes:
         """A page as JPEG, at most so wide.
@@ -114,7 +76,7 @@ class Scans:
         """
         source = source_of(page)
         kept = self.small if width is not None and width <= THUMBNAIL else self.large
-        return kept.get((source, mark_of(source), width), lambda: picture(source, width))
+        return kept.get((source, scan_mark(source), width), lambda: picture(source, width))
 
     def strip(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> bytes:
         """A straightened line as JPEG; `lines` are all lines of its page.
@@ -122,7 +84,7 @@ class Scans:
         Raises:
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
-        key = (page.id, mark_of(source_of(page)), "strip", place_mark(line))
+        key = (page.id, scan_mark(source_of(page)), "strip", place_mark(line))
         return self.small.get(key, lambda: strip_picture(self.straighten_line(page, line, lines).line))
 
     def straighten_line(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> Strip:
@@ -170,7 +132,7 @@ def source_of(page: FolderPage) -> PageSource:
     return page.source
 
 
-def mark_of(source: PageSource) -> tuple[int, int]:
+def scan_mark(source: PageSource) -> tuple[int, int]:
     """Size and time of a scan's file, which change when it is replaced.
 
     Raises:

@@ -24,8 +24,8 @@ FOLDED = Spelling()
 def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     """The lines that have all words of a query in their texts, in the order of pages; then those of the index.
 
-    Returns at most `limit` lines, and how many there are. A line of the index has a `probability`, and the
-    `box` on the scan in which the words may stand.
+    Returns at most `limit` lines, how many there are, and why the index could not be searched, if so. A line of the
+    index has a `probability`, and the `box` on the scan in which the words may stand.
     """
     words = [word for word, _ in map(fold_text, query.split()) if word]
     hits: list[dict[str, Any]] = []
@@ -42,22 +42,31 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
                 hits.append({**known, "ranges": ranges})
             elif scan is not None:
                 others[*scan, line] = known
-    possible = search_index(workspace, query, limit) if words else []
+    error = None
+    try:
+        possible = search_index(workspace, query, limit) if words else []
+    except DataError as failed:
+        possible, error = [], workspace.without_private_paths(failed)
     for hit in possible:
         if (place := (hit.page.resolve(), hit.number, hit.line)) in others:
             hits.append({**others[place], "ranges": [], "probability": round(hit.probability, 4), "box": hit.box})
-    return {"total": len(hits), "hits": hits[:limit]}
+    found = {"total": len(hits), "hits": hits[:limit]}
+    return found if error is None else {**found, "index_error": error}
 
 
 def search_index(workspace: Workspace, query: str, limit: int) -> list[Hit]:
-    """The hits in the index of the folder; none without an index, or if the query is not valid yet."""
+    """The hits in the index of the folder; none without an index, or if the query is not valid yet.
+
+    Raises:
+        DataError: if the index cannot be read.
+    """
     path = index_of(workspace)
     if path is None:
         return []
     try:
         with open_index(path) as index:
             return index.search(query, least=MIN_PROBABILITY, limit=limit, rejected=True)
-    except (ConfigError, DataError):
+    except ConfigError:
         return []
 
 

@@ -20,7 +20,7 @@ from drethtr.editing.content import page_content, unread_content
 from drethtr.editing.folder_pages import FolderPage, find_pages
 from drethtr.editing.journal import Change, Journal
 from drethtr.editing.overview import Overview
-from drethtr.editing.page_files import Missing, OpenPage, PageFiles, mark_of, no_line
+from drethtr.editing.page_files import Missing, OpenPage, PageFiles, no_line, xml_mark
 from drethtr.editing.scans import Scans
 from drethtr.editing.summary import Summary
 from drethtr.recognition.confidence.error_rate import ErrorRate
@@ -91,7 +91,7 @@ class Workspace:
     def notice_changes(self) -> None:
         """Notify listeners of files that other programs have written since the last call."""
         for page in tuple(self.folder_pages.values()):
-            mark = mark_of(page.xml_path)
+            mark = xml_mark(page.xml_path)
             with self.lock:
                 known = self.marks.get(page.id)
                 self.marks[page.id] = mark
@@ -252,7 +252,7 @@ class Workspace:
     def write(self, page: FolderPage, before: bytes | None, after: bytes) -> None:
         """Write the file of a page, as `PageFiles.write`, without reporting it as a change by another program."""
         self.page_files.write(page, before, after)
-        self.marks[page.id] = mark_of(page.xml_path)
+        self.marks[page.id] = xml_mark(page.xml_path)
 
     def record_changes(self, opened: OpenPage, notes: Sequence[Change], who: str, model: str | None) -> None:
         """Add changes to the history, after changes that other programs made to these lines before."""

@@ -117,7 +117,7 @@ def stored_bytes(sample: Sample) -> int:
     try:
         return sample.image.stat().st_size
     except OSError as error:
-        raise DataError(f"{sample.key or 'sample'}: {sample.image} cannot be read: {error.strerror}") from error
+        raise DataError(f"{sample.image} cannot be read: {error.strerror}", sample.key or "sample") from error
 
 
 def fingerprint(sample: Sample) -> bytes:
@@ -142,4 +142,4 @@ def content_of(image: Path, key: str) -> bytes:
     try:
         return image.read_bytes()
     except OSError as error:
-        raise DataError(f"{key or 'sample'}: {image} cannot be read: {error.strerror}") from error
+        raise DataError(f"{image} cannot be read: {error.strerror}", key or "sample") from error

@@ -17,7 +17,7 @@ from drethtr.network.precision import cast, in_float32, pays_for_steps
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights_file import fit
-from drethtr.recognition import network as wall
+from drethtr.recognition import network as protocol
 from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.recognition.model_file import SENSELESS, Model, Rescorer
@@ -51,9 +51,9 @@ class TorchNetwork:
         self.dtype = torch.bfloat16 if self.text is not network else torch.float32
 
     @property
-    def dimensions(self) -> wall.Dimensions:
+    def dimensions(self) -> protocol.Dimensions:
         network = self.text
-        return wall.Dimensions(
+        return protocol.Dimensions(
             vocabulary=network.to_logits.out_features,
             height=network.backbone.height,
             columns_per_token=network.backbone.columns_per_token,
@@ -68,13 +68,13 @@ class TorchNetwork:
         return group_by_width(columns, CPU_COLUMNS if self.device.type == "cpu" else GPU_COLUMNS, BATCH_LINES)
 
     @torch.inference_mode()
-    def encode(self, images: Sequence[Prepared]) -> wall.ImageMemory:
+    def encode(self, images: Sequence[Prepared]) -> protocol.ImageMemory:
         batch, widths = stack(images)
         with memory_errors():
             memory = self.image.encode_image(batch.to(self.device), widths.to(self.device))
         return self.to_image_memory(memory if self.image is self.text else in_float32(memory))
 
-    def to_image_memory(self, memory: BatchMemory) -> wall.ImageMemory:
+    def to_image_memory(self, memory: BatchMemory) -> protocol.ImageMemory:
         """The memory of a batch in the form that search and recognizer use."""
         keys = memory.layers[-1].keys
         counts = keys.new_full((len(keys),), keys.shape[2]) if memory.mask is None else memory.mask.sum(1)
@@ -83,15 +83,15 @@ class TorchNetwork:
         if memory.ctc is not None:
             drafts = tuple(without_padding(memory.ctc.draft, tokens))
             ctc = tuple(without_padding(memory.ctc.refined, memory.ctc.steps.tolist()))
-        return wall.ImageMemory(tokens, drafts, ctc, mean_of_image(memory), memory)
+        return protocol.ImageMemory(tokens, drafts, ctc, mean_of_image(memory), memory)
 
     @torch.inference_mode()
-    def keep(self, memory: wall.ImageMemory, lines: Sequence[int]) -> wall.ImageMemory:
+    def keep(self, memory: protocol.ImageMemory, lines: Sequence[int]) -> protocol.ImageMemory:
         chosen = torch.tensor(lines, dtype=torch.long, device=self.device)
         return memory.select(lines, select_lines(memory.kept, chosen))
 
     @torch.inference_mode()
-    def score_trees(self, memory: wall.ImageMemory, trees: Sequence[TextTree]) -> list[wall.Logits]:
+    def score_trees(self, memory: protocol.ImageMemory, trees: Sequence[TextTree]) -> list[protocol.Logits]:
         def score(tokens: Tensor, tree: Tree, lines: Sequence[int]) -> Tensor:
             return self.text.decode_tree(
                 tokens, tree, select_lines(memory.kept, torch.tensor(lines, device=self.device))
@@ -100,7 +100,7 @@ class TorchNetwork:
         return self.score_batches(trees, score)
 
     @torch.inference_mode()
-    def score_texts(self, trees: Sequence[TextTree]) -> list[wall.Logits]:
+    def score_texts(self, trees: Sequence[TextTree]) -> list[protocol.Logits]:
         def score(tokens: Tensor, tree: Tree, lines: Sequence[int]) -> Tensor:
             if self.rescorer is not None:
                 return self.rescorer(tokens, tree)  # type: ignore[no-any-return]
@@ -110,9 +110,9 @@ class TorchNetwork:
 
     def score_batches(
         self, trees: Sequence[TextTree], score: Callable[[Tensor, Tree, Sequence[int]], Tensor]
-    ) -> list[wall.Logits]:
+    ) -> list[protocol.Logits]:
         """Logits of each node; trees of similar size form a batch."""
-        found: dict[int, wall.Logits] = {}
+        found: dict[int, protocol.Logits] = {}
         for lines in of_similar_size([len(tree.tokens) for tree in trees]):
             tokens, tree = stack_trees([trees[line] for line in lines])
             with memory_errors():
@@ -122,27 +122,27 @@ class TorchNetwork:
         return [found[line] for line in range(len(trees))]
 
     @torch.inference_mode()
-    def begin(self, memory: wall.ImageMemory) -> DecoderState:
+    def begin(self, memory: protocol.ImageMemory) -> DecoderState:
         return self.text.initial_state(memory.kept)
 
     @torch.inference_mode()
     def step(
-        self, memory: wall.ImageMemory, tokens: wall.Tokens, state: DecoderState
-    ) -> tuple[wall.Logits, DecoderState]:
+        self, memory: protocol.ImageMemory, tokens: protocol.Tokens, state: DecoderState
+    ) -> tuple[protocol.Logits, DecoderState]:
         with memory_errors():
             last = torch.from_numpy(tokens).to(self.device)[:, None]
             logits, state = self.text.decode_text(last, memory.kept, state)
         return logits[:, -1].float().cpu().numpy(), state
 
     @torch.inference_mode()
-    def reorder(self, state: DecoderState, rows: wall.Tokens) -> DecoderState:
+    def reorder(self, state: DecoderState, rows: protocol.Tokens) -> DecoderState:
         return select_rows(state, torch.from_numpy(rows).to(self.device))
 
     @torch.inference_mode()
-    def attend(self, memory: wall.ImageMemory, tokens: Sequence[int]) -> wall.Attention:
+    def attend(self, memory: protocol.ImageMemory, tokens: Sequence[int]) -> protocol.Attention:
         looks = record_weights(self.text, memory.kept, torch.tensor([list(tokens)], device=self.device))
         parts = (None if part is None else part.float().cpu().numpy() for part in looks)
-        attention = wall.Attention(*parts)  # type: ignore[arg-type]  # only the reach may be None
+        attention = protocol.Attention(*parts)  # type: ignore[arg-type]  # only the reach may be None
         return attention._replace(image=attention.image[..., : memory.tokens[0]])
 
 
@@ -228,16 +228,16 @@ def select_lines(memory: BatchMemory, lines: Tensor) -> BatchMemory:
     )
 
 
-def mean_of_image(memory: BatchMemory) -> wall.Logits:
+def mean_of_image(memory: BatchMemory) -> protocol.Logits:
     """The mean key and value of each line's image tokens in the last layer, (B, 2 x H x K)."""
     kept = torch.cat(memory.layers[-1], dim=-1).float()
     mask = kept.new_ones(kept.shape[0], kept.shape[2]) if memory.mask is None else memory.mask.to(kept.dtype)
     shares = (mask / mask.sum(1, keepdim=True))[:, None, :, None]
-    means: wall.Logits = (kept * shares).sum(2).flatten(1).cpu().numpy()
+    means: protocol.Logits = (kept * shares).sum(2).flatten(1).cpu().numpy()
     return means
 
 
-def without_padding(rows: Tensor, lengths: Sequence[int]) -> list[wall.Logits]:
+def without_padding(rows: Tensor, lengths: Sequence[int]) -> list[protocol.Logits]:
     """The rows (B, N, V) of each line without padding, in float32."""
     return [line[:length] for line, length in zip(rows.float().cpu().numpy(), lengths, strict=True)]
 

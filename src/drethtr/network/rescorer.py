@@ -1,6 +1,6 @@
 """The rescorer in torch, for training: the layers of a decoder without an image.
 
-`recognition/onnx/rescorer.py` runs the same weights when lines are read.
+`rescorer_graph` of `recognition/onnx/text.py` runs the same weights when lines are read.
 """
 
 import torch

@@ -67,7 +67,7 @@ def files_of(name: str, output: Path | None = None, endings: Sequence[str] = ())
     try:
         return named_files(name, output, endings)
     except OSError as error:
-        raise DataError(f"{error.filename or name}: cannot be accessed: {error.strerror}") from error
+        raise DataError(f"cannot be accessed: {error.strerror}", error.filename or name) from error
 
 
 def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[Path]:

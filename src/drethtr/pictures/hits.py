@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
+from drethtr.base.errors import DataError
 from drethtr.images.page import open_pages
 from drethtr.pictures.canvas import BLACK, Canvas, Color, Label, Photo, Rectangle
 from drethtr.pictures.contact_sheet import shortened
@@ -55,7 +56,10 @@ def cut_all(hits: Sequence[Hit]) -> list[Cut]:
     for place in places:
         hit = hits[place]
         if page is None or known != (hit.page, hit.number):
-            known, page = (hit.page, hit.number), open_pages(hit.page)[hit.number - 1].image().convert("RGB")
+            pages = open_pages(hit.page)
+            if len(pages) < hit.number:
+                raise DataError(f"has no page {hit.number} any more; run drethtr index again", hit.page)
+            known, page = (hit.page, hit.number), pages[hit.number - 1].image().convert("RGB")
         cuts[place] = cut_out(page, hit)
     return [cuts[place] for place in range(len(hits))]
 

@@ -298,7 +298,7 @@ def load_model(path: Path | str) -> Model:
 
 
 RENAMED = {"widths": "stretches", "decoders": "strategies", "decoder": "strategy"}
-"""Settings of trust with other names in format 1."""
+"""Settings of trust with other names in formats 1 and 2."""
 
 
 def upgraded(trust: Any) -> Any:

@@ -6,7 +6,7 @@ Every metric of the package comes through here: validation, test and users' line
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self, TypedDict, TypeVar
+from typing import Any, Self, TypedDict, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -125,6 +125,11 @@ class Recognizer:
         if posteriors and self.network.dimensions.steps_per_token is None:
             raise ConfigError("this model has no CTC head, so it has no posteriors; use another model")
         self.pieces = PieceReader(model, self.network, self.strategy, alternatives, posteriors=posteriors)
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """Arguments of another recognizer that shares the network and marks the same words."""
+        return {"network": self.network, "precision": self.precision, "doubtful": self.doubtful}
 
     def __repr__(self) -> str:
         model, decoder = self.model.identity, strategy_name(self.strategy)

@@ -6,6 +6,7 @@ with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -32,9 +33,12 @@ from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
 from drethtr.text.normalize import nfc
 
+UNKNOWN = b""
+"""The digest of a page that changed while it was read, which no file has."""
+
 
 class Builder:
-    """Writes pages to an index: `witness` receives the lines of a page, then `put` the page.
+    """Writes pages to an index: `expect` them before they are read, `witness` receives the lines, then `put` a page.
 
     Args:
         recognizer: Must keep posteriors.
@@ -46,6 +50,7 @@ class Builder:
         self.recognizer = recognizer
         self.segmentation = segmentation
         self.known = store.states()
+        self.expected: dict[PageKey, str] = {}
         self.seen: dict[str, tuple[Strip, Reading]] = {}
 
     def __enter__(self) -> Self:
@@ -85,9 +90,16 @@ class Builder:
         Raises:
             DataError: if it cannot be read or written.
         """
+        self.expect([original])
         finder = self.segmentation.finder(original)
         page = transcribe(original, self.recognizer, finder, witness=self.witness)
         return self.put(original, page)
+
+    def expect(self, originals: Iterable[Original]) -> None:
+        """Remember the state of pages that are about to be read, so that later changes count."""
+        for original in originals:
+            with suppress(DataError):  # reading it will tell why
+                self.expected[self.key(original)] = state_of(files_of(original))
 
     def witness(self, id: str, strip: Strip, reading: Reading) -> None:
         """Receive a line of the page that is being read."""
@@ -108,11 +120,13 @@ class Builder:
                 stored, possible = entry_of(line.id, strip, reading, given.get(line.id))
                 lines.append(stored)
                 posteriors.append(possible)
-        files = files_of(original)
-        state = PageState(state_of(files), digest_of(files))
-        self.store.put(self.key(original), state, lines, PackedLines.of(posteriors).to_bytes())
+        key, files = self.key(original), files_of(original)
+        digest, now = digest_of(files), state_of(files)
+        before = self.expected.pop(key, now)
+        state = PageState(before, digest if before == now else UNKNOWN)
+        self.store.put(key, state, lines, PackedLines.of(posteriors).to_bytes())
         self.store.commit()
-        self.known[self.key(original)] = state
+        self.known[key] = state
         return len(lines)
 
     def key(self, original: Original) -> PageKey:

@@ -108,7 +108,7 @@ def rows_of(content: bytes, part: str) -> list[dict[str, Any]]:
     try:
         return list(read_table(BytesIO(content), columns=COLUMNS).to_pylist())
     except (ArrowException, OSError) as error:
-        raise DataError(f"{part}.parquet: damaged: {error}") from error
+        raise DataError(f"damaged: {error}", f"{part}.parquet") from error
 
 
 def stored(row: dict[str, Any]) -> StoredLine:

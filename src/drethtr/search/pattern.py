@@ -27,7 +27,7 @@ class WordPattern:
 
     @property
     def letters(self) -> str:
-        """Number of its letters, without wildcards."""
+        """Its letters, without wildcards."""
         return "".join(item for item in self.items if item not in (ANY, STAR))
 
 
@@ -40,7 +40,7 @@ class Pattern:
 
     @property
     def letters(self) -> str:
-        """Number of letters of all words."""
+        """The letters of all words."""
         return "".join(word.letters for word in self.words)
 
 

@@ -255,7 +255,7 @@ def connect(url: str) -> "Connection[Any]":
     try:
         return psycopg.connect(url, autocommit=True)
     except psycopg.Error as error:
-        raise DataError(f"{shown(url)}: cannot be reached: {first_line(error)}") from error
+        raise DataError(f"cannot be reached: {first_line(error)}", shown(url)) from error
 
 
 def shown(url: str) -> str:

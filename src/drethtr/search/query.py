@@ -16,6 +16,9 @@ MAX_LENGTH = 1000
 MAX_TERMS = 20
 """Maximum words and phrases of a query."""
 
+MAX_NEARLY_LETTERS = 100
+"""Maximum letters of its words with `~`, which take a second of preparation."""
+
 PARTS = re.compile(r'(-?)["“”„«»]([^"“”„«»]*)["“”„«»]?|(\S+)')
 """An optional minus with a phrase in any quotation marks; or a word."""
 
@@ -69,6 +72,9 @@ def parse(text: str, spelling: Spelling = Spelling()) -> Query:  # noqa: B008  #
     query = Query(text, tuple(map(tuple, groups)), spelling)
     if len(query.terms) > MAX_TERMS:
         raise ConfigError(f"the query has {len(query.terms)} words and phrases; give at most {MAX_TERMS}")
+    nearly = sum(len(word.letters) for term in query.terms for word in term.pattern.words if word.edits)
+    if nearly > MAX_NEARLY_LETTERS:
+        raise ConfigError(f"the words with ~ have {nearly} letters together; give at most {MAX_NEARLY_LETTERS}")
     if not groups:
         raise ConfigError(f"{text[:60]!r} has no letters to search for")
     if not any(all(term.wanted for term in group) for group in query.groups):

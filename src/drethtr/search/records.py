@@ -27,7 +27,10 @@ class StoredLine(NamedTuple):
 
 
 class PageKey(NamedTuple):
-    """The key of a page: its scan, as a path relative to the folder of the index, and its number there, from 1."""
+    """The key of a page: its scan, and its number there, from 1.
+
+    The path of the scan is relative to the folder of the index, and absolute in a database.
+    """
 
     scan: str
     number: int

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from drethtr.base.atomic import atomic_write
-from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.base.errors import ConfigError, DataError, MissingExtraError, first_line
 from drethtr.recognition.packed import PackedLines
 from drethtr.search.line_place import LinePlace
 from drethtr.search.postgres import PostgresStore, is_postgres
@@ -75,13 +75,16 @@ class Table(Target):
             ]
         )
         waiting: list[dict[str, Any]] = []
-        with atomic_write(self.path) as whole, ParquetWriter(str(whole), schema) as writer:
-            for key in store.states():
-                waiting += rows_of(store, key)
-                if len(waiting) >= ROWS:
-                    writer.write_table(pa.Table.from_pylist(waiting, schema))
-                    waiting = []
-            writer.write_table(pa.Table.from_pylist(waiting, schema))
+        try:
+            with atomic_write(self.path) as whole, ParquetWriter(str(whole), schema) as writer:
+                for key in store.states():
+                    waiting += rows_of(store, key)
+                    if len(waiting) >= ROWS:
+                        writer.write_table(pa.Table.from_pylist(waiting, schema))
+                        waiting = []
+                writer.write_table(pa.Table.from_pylist(waiting, schema))
+        except OSError as error:
+            raise DataError(f"cannot be written: {first_line(error)}", self.path) from error
         return f"{self.path}: {store.size()[1]:,} lines"
 
 

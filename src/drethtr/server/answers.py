@@ -8,9 +8,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from drethtr.base.errors import ConfigError, DataError, DrethtrError
+from drethtr.editing.learner import AlreadyLearning
 from drethtr.editing.page_files import Missing, Stale
 
-STATUS = ((Missing, 404), (DataError, 422), (ConfigError, 400), (DrethtrError, 500))
+STATUS = ((Missing, 404), (AlreadyLearning, 409), (DataError, 422), (ConfigError, 400), (DrethtrError, 500))
 """Status of expected errors, the first that fits: faults of the image, of the request, of this server."""
 
 MAX_LISTED = 10

@@ -6,6 +6,7 @@ from time import monotonic
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MEDIA = "text/plain; version=0.0.4"
@@ -81,15 +82,13 @@ class CountRequests:
 
 def address_of(scope: Scope) -> str:
     """The route of a request: its path with names in place of parameters."""
-    if "endpoint" not in scope:
-        return "unknown"
-    address = str(scope["path"])
-    if address.startswith("/static/"):
-        return "/static"
-    for name, value in reversed(scope.get("path_params", {}).items()):
-        before, _, after = address.rpartition(str(value))
-        address = f"{before}{{{name}}}{after}"
-    return escape(address)
+    endpoint = scope.get("endpoint")
+    for route in scope["app"].routes:
+        if isinstance(route, Route) and route.endpoint == endpoint:
+            return route.path_format
+        if isinstance(route, Mount) and route.app == endpoint:
+            return route.path
+    return "unknown"
 
 
 def escape(value: str) -> str:

@@ -95,9 +95,7 @@ class QueuedRecognizer(Recognizer):
 
     def __init__(self, queue: RequestQueue, given_up: Callable[[], Awaitable[bool]]) -> None:
         other = queue.recognizer
-        super().__init__(
-            other.model, other.strategy, network=other.network, precision=other.precision, doubtful=other.doubtful
-        )
+        super().__init__(other.model, other.strategy, **other.shared)
         self.queue = queue
         self.given_up = given_up
         self.loop = asyncio.get_running_loop()

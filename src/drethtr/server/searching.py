@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.search.index import Hit, open_index
-from drethtr.server.uploads import parameters_of
+from drethtr.server.uploads import parameters_of, whole_number
 
 MAX_HITS = 1000
 """How many hits a search may ask for."""
@@ -25,11 +25,9 @@ class SearchService:
     async def search_index(self, request: Request) -> Response:
         """`GET /search?q=mill&min=0.1&limit=50&strict=1&pages=1`: hits, as `drethtr search --json` prints them."""
         asked = parameters_of(request, "q", "min", "limit", "strict", "pages")
-        least, limit = number_in(asked, "min", 0.1), number_in(asked, "limit", 50)
-        if not 1 <= limit <= MAX_HITS:
-            raise ConfigError(f"limit is 1 to {MAX_HITS}, not {limit:g}")
+        least, limit = number_in(asked, "min", 0.1), whole_number(asked, "limit", 50, MAX_HITS)
         strict, pages = (asked.get(name, "0") not in ("0", "", "false") for name in ("strict", "pages"))
-        hits = await asyncio.to_thread(self.hits, asked.get("q", ""), strict, pages, least, int(limit))
+        hits = await asyncio.to_thread(self.hits, asked.get("q", ""), strict, pages, least, limit)
         return JSONResponse([hit.to_json() for hit in hits])
 
     def hits(self, query: str, strict: bool, pages: bool, least: float, limit: int) -> list[Hit]:
@@ -38,7 +36,7 @@ class SearchService:
             with open_index(self.index) as index:
                 return index.search(query, strict=strict, whole_pages=pages, least=least, limit=limit)
         except DataError as error:
-            raise DataError(str(error).replace(str(self.index), Path(self.index).name)) from error
+            raise DataError(error.reason, None if error.source is None else Path(str(error.source)).name) from error
 
 
 async def without_index(request: Request) -> Response:

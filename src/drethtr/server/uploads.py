@@ -5,12 +5,10 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any, NamedTuple
 
-from python_multipart import parse_form
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import File, parse_options_header
+from python_multipart.multipart import File, create_form_parser, parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -44,6 +42,18 @@ def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
             takes = f"known: {', '.join(known)}" if known else "it has none"
             raise ConfigError(f"{request.url.path} has no parameter {name!r}{hint(name, known)}; {takes}")
     return request.query_params
+
+
+def whole_number(asked: Mapping[str, str], name: str, usual: int, most: int) -> int:
+    """A number among the parameters of a request.
+
+    Raises:
+        ConfigError: if it is not a whole number from 1 to `most`.
+    """
+    value = asked.get(name, str(usual))
+    if not (value.isascii() and value.isdecimal() and len(value) < 10 and 1 <= int(value) <= most):
+        raise ConfigError(f"{name} must be a whole number from 1 to {most:,}, not {value[:60]!r}")
+    return int(value)
 
 
 class Budget:
@@ -124,13 +134,16 @@ def files_of_form(content_type: str, content: bytes) -> list[Upload]:
     def add(file: File) -> None:
         if len(found) >= MAX_FILES:
             raise HTTPException(413, f"a form may have at most {MAX_FILES} files")
-        file.file_object.seek(0)
+        file.file_object.seek(0)  # in memory, see below
         name = (file.file_name or b"").decode("utf-8", "replace").replace("\\", "/")
         found.append(Upload(name.rpartition("/")[2], file.file_object.read()))
 
-    length = {"Content-Type": content_type.encode("latin-1"), "Content-Length": str(len(content)).encode()}
+    header = {"Content-Type": content_type.encode("latin-1")}
+    in_memory = {"MAX_MEMORY_FILE_SIZE": MAX_BYTES + 1}  # larger ones would become temporary files
     try:
-        parse_form(length, BytesIO(content), lambda field: None, add)
+        parser = create_form_parser(header, lambda field: None, add, in_memory)
+        parser.write(content)
+        parser.finalize()
     except (FormParserError, ValueError) as error:
         raise HTTPException(400, f"the form is damaged: {error}") from error
     _, options = parse_options_header(content_type)

@@ -59,7 +59,7 @@ class IAM(Importer):
                 continue
             fields = row.split(" ", maxsplit=8)
             if len(fields) != 9:
-                raise DataError(f"{table} line {number}: {len(fields)} fields, expected 9: {row[:60]!r}")
+                raise DataError(f"{len(fields)} fields, expected 9: {row[:60]!r}", f"{table} line {number}")
             yield line(fields[0], fields[8].replace("|", " "), images, writers)
 
 
@@ -107,6 +107,6 @@ def writers_of(source: Path) -> dict[str, str]:
             continue
         fields = row.split()
         if len(fields) < 2:
-            raise DataError(f"{table} line {number}: expected a form and its writer: {row[:60]!r}")
+            raise DataError(f"expected a form and its writer: {row[:60]!r}", f"{table} line {number}")
         writers[fields[0]] = fields[1]
     return writers

@@ -39,7 +39,7 @@ def read_lists(folder: Path) -> dict[str, str]:
         for number, row in rows_of(path):
             name = name_in(row)
             if (before := found.setdefault(name, split)) != split:
-                raise DataError(f"{path} line {number}: {name} is in {before} and in {split}; keep it in one split")
+                raise DataError(f"{name} is in {before} and in {split}; keep it in one split", f"{path} line {number}")
     if not found:
         raise DataError(f"contains no split lists such as train{LISTS[0]}, validation.lst, testset.txt", folder)
     return found

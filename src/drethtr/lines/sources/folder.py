@@ -29,13 +29,13 @@ def read_folder(folder: Path, spelling: Spelling = nfc) -> Iterator[Sample | Dat
         stem = Path(name).stem
         found = [stem + ending for ending in TRANSCRIPTIONS if stem + ending in names]
         if not found:
-            yield DataError(f"{folder / name}: no transcription; expected {stem}.gt.txt or {stem}.txt beside it")
+            yield DataError(f"no transcription; expected {stem}.gt.txt or {stem}.txt beside it", folder / name)
         elif (owner := owners.setdefault(found[0], name)) != name:
-            yield DataError(f"{folder / found[0]}: belongs to two images, {owner} and {name}")
+            yield DataError(f"belongs to two images, {owner} and {name}", folder / found[0])
         else:
             yield sample_of(folder / name, folder / found[0], spelling)
     for lonely in sorted(name for name in names - owners.keys() if name.endswith(".gt.txt")):
-        yield DataError(f"{folder / lonely}: no image of that name beside it")
+        yield DataError("no image of that name beside it", folder / lonely)
 
 
 def sample_of(image: Path, transcription: Path, spelling: Spelling) -> Sample | DataError:

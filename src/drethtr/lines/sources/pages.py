@@ -28,7 +28,7 @@ def read_page_lines(path: Path, spelling: Spelling = nfc) -> list[Sample]:
     samples = []
     for found in lines_of(path, empty=False):
         if isinstance(found, LeftOut):
-            raise DataError(f"{found.reason}", found.key)
+            raise DataError(found.reason, found.key)
         document, page = document_name(path), page_name(path, path)
         samples.append(replace(found, text=spelling(found.text), set=document, page=page))
     return samples

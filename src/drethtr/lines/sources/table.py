@@ -36,7 +36,7 @@ def read_tsv(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataErro
     """
     for number, cells in tsv_rows_of(path):
         if trouble := misshapen(cells):
-            yield DataError(f"{path} line {number}: {trouble}")
+            yield DataError(trouble, f"{path} line {number}")
         else:
             yield sample_of(dict(zip(REQUIRED, cells, strict=True)), path, number, spelling)
 
@@ -53,12 +53,12 @@ def read_jsonl(path: Path, spelling: Spelling = nfc) -> Iterator[Sample | DataEr
         try:
             entry = json.loads(row)
         except (ValueError, RecursionError) as error:  # Python limits numbers and nesting more than JSON does
-            yield DataError(f"{path} line {number}: invalid JSON: {error}")
+            yield DataError(f"invalid JSON: {error}", f"{path} line {number}")
             continue
         if isinstance(entry, dict):
             yield sample_of(entry, path, number, spelling)
         else:
-            yield DataError(f"{path} line {number}: expected an object with file and text, got {row[:40]}")
+            yield DataError(f"expected an object with file and text, got {row[:40]}", f"{path} line {number}")
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, str]]:

@@ -121,7 +121,7 @@ class EfficientNetBackbone(Backbone):
     columns_per_token = 16
     width = LAST_CHANNELS * ROWS
 
-    def __init__(self, config: "EfficientNetV2S") -> None:
+    def __init__(self, config: EfficientNetV2S) -> None:
         super().__init__()
         self.canvas = config.canvas
         channels, blocks, total = STEM_CHANNELS, 0, sum(stage.blocks for stage in STAGES)

@@ -78,7 +78,7 @@ class LightBackbone(Backbone):
     columns_per_token = 8
     width = STAGES[-1].channels
 
-    def __init__(self, config: "Light") -> None:
+    def __init__(self, config: Light) -> None:
         super().__init__()
         self.height = config.height
         self.blocks = nn.Sequential()

@@ -18,7 +18,7 @@ from drethtr.recognition.backbones import Patches
 class PatchBackbone(Backbone):
     """Norms, projects and norms every patch; an incomplete column of patches is padded with paper."""
 
-    def __init__(self, config: "Patches") -> None:
+    def __init__(self, config: Patches) -> None:
         super().__init__()
         self.height = config.height
         self.rows, self.columns = config.rows, config.columns

@@ -168,7 +168,7 @@ class PPOCRBackbone(Backbone):
     draft_width = NECK_WIDTH
     width = STAGES[-1].channels + NECK_WIDTH
 
-    def __init__(self, config: "PPOCR") -> None:
+    def __init__(self, config: PPOCR) -> None:
         super().__init__()
         self.height = config.height
         self.stem = Stem(STEM_WIDTH, STAGES[0].channels)

@@ -88,7 +88,7 @@ class ResNetBackbone(Backbone, Normed):
     height = 64
     columns_per_token = 16
 
-    def __init__(self, config: "ResNet50") -> None:
+    def __init__(self, config: ResNet50) -> None:
         super().__init__()
         self.width = STAGES[-1].channels * EXPANSION * config.rows
         self.conv1, self.bn1 = conv(1, STEM_CHANNELS, 7, (2, 2)), nn.BatchNorm2d(STEM_CHANNELS)

@@ -23,7 +23,7 @@ class ShallowBackbone(Backbone):
     height = 64
     columns_per_token = 8
 
-    def __init__(self, config: "ShallowCNN") -> None:
+    def __init__(self, config: ShallowCNN) -> None:
         super().__init__()
         first, second, third = CHANNELS
         self.width = third * config.rows

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.recognition.decoding.ctc_paths import LEAST, Paths, alike
+from drethtr.recognition.decoding.ctc_paths import LEAST, Paths, common_prefix
 
 
 class Continuation:
@@ -25,7 +25,7 @@ class Continuation:
 
     def after(self, beginning: Sequence[int]) -> list[int]:
         """The tokens that follow; none where no path begins with the prefix."""
-        known = alike(beginning, [one.token for one in self.stack[1:]])
+        known = common_prefix(beginning, [one.token for one in self.stack[1:]])
         del self.stack[known + 1 :]
         for token in beginning[known:]:
             self.stack.append(self.paths.longer(self.stack[-1], token))

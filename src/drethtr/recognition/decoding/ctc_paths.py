@@ -137,13 +137,14 @@ class TextScores:
 
     def lean_on(self, base: tuple[int, ...]) -> None:
         """Change the base."""
-        del self.beginnings[1 + alike(self.base, base) :], self.endings[1 + alike(self.base[::-1], base[::-1]) :]
+        del self.beginnings[1 + common_prefix(self.base, base) :]
+        del self.endings[1 + common_prefix(self.base[::-1], base[::-1]) :]
         self.base = base
 
     def __call__(self, text: tuple[int, ...]) -> float:
         """The log-probability of a text; -inf if it is too long for the line."""
-        first = alike(self.base, text)
-        last = min(alike(self.base[::-1], text[::-1]), len(text) - first)
+        first = common_prefix(self.base, text)
+        last = min(common_prefix(self.base[::-1], text[::-1]), len(text) - first)
         beginning = self.beginning(first)
         for token in text[first : len(text) - last]:
             beginning = self.paths.longer(beginning, token)
@@ -162,7 +163,7 @@ class TextScores:
         return self.endings[length]
 
 
-def alike(one: Sequence[int], other: Sequence[int]) -> int:
+def common_prefix(one: Sequence[int], other: Sequence[int]) -> int:
     """The length of the common prefix."""
     for place, (token, another) in enumerate(zip(one, other, strict=False)):
         if token != another:

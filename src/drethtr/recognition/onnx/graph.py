@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from drethtr.base.errors import CheckpointError
 from drethtr.recognition.onnx import protobuf
 from drethtr.recognition.onnx.protobuf import Attribute, ElementType, Shape
+from drethtr.recognition.weights import listed
 
 Array = NDArray[Any]
 
@@ -127,9 +128,8 @@ def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
     Raises:
         CheckpointError: naming them.
     """
-    if extra := sorted(set(weights).difference(*(graph.used for graph in graphs))):
-        more = f" and {len(extra) - 3} more" if len(extra) > 3 else ""
-        raise CheckpointError(f"this network has no place for the weights {', '.join(extra[:3])}{more}")
+    if extra := set(weights).difference(*(graph.used for graph in graphs)):
+        raise CheckpointError(f"this network has no place for the weights {listed(extra)}")
 
 
 def whole(*values: int) -> NDArray[np.int64]:

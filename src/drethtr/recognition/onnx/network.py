@@ -177,7 +177,9 @@ class OnnxNetwork:
         """The memory of one line."""
         height = self.dimensions.height
         if image.shape[0] != height:
-            raise DataError(f"a line of {image.shape[0]} rows; this network takes {height}: prepare lines so high")
+            raise DataError(
+                f"the line has {image.shape[0]} rows, but this network needs {height}; prepare lines with that height"
+            )
         if (missing := COLUMNS_PER_TOKEN - image.shape[1]) > 0:
             image = np.pad(image, ((0, 0), (0, missing)), constant_values=PAPER)
         long = image.shape[1] > LONG

@@ -5,11 +5,10 @@ from typing import NamedTuple, Self
 
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.recognition.posteriors import UNKNOWN
 from drethtr.text.alphabet import relative
 from drethtr.text.normalize import for_scoring
 from drethtr.text.tokenizer import Tokenizer
-
-UNKNOWN = "\ufffd"
 
 
 class GivenText(NamedTuple):

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from drethtr.recognition.posteriors import UNKNOWN
 from drethtr.recognition.support.checker import WeighedText
 from drethtr.recognition.support.evidence import Edges, TextEvidence
 from drethtr.recognition.support.fit import SupportFit
-from drethtr.recognition.support.given import UNKNOWN
 from drethtr.recognition.support.verdict import DOUBTED, CheckedWord, Kind, TextCheck
 
 

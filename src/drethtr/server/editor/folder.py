@@ -17,7 +17,7 @@ from drethtr.editing.search import MAX_HITS, judge, search
 from drethtr.editing.session import Session
 from drethtr.editing.workspace import Event, Workspace
 from drethtr.server.editor.values import MAX_TEXT_LENGTH, page_of, refuse_unknown, text_of
-from drethtr.server.uploads import json_of, parameters_of
+from drethtr.server.uploads import json_of, parameters_of, whole_number
 
 BEAT = 15.0
 """Seconds between comments that keep an idle event stream open."""
@@ -61,11 +61,9 @@ class Folder:
     async def search(self, request: Request) -> Response:
         """`GET /api/search?q=haus&limit=100`: lines with these words."""
         asked = parameters_of(request, "q", "limit")
-        limit = asked.get("limit", "100")
-        if not (limit.isascii() and limit.isdecimal() and 1 <= int(limit[:6]) <= MAX_HITS):
-            raise ConfigError(f"limit must be a number from 1 to {MAX_HITS:,}, not {limit[:60]!r}")
+        limit = whole_number(asked, "limit", 100, MAX_HITS)
         query = asked.get("q", "")[:MAX_TEXT_LENGTH]
-        return JSONResponse(await asyncio.to_thread(search, self.workspace, query, int(limit)))
+        return JSONResponse(await asyncio.to_thread(search, self.workspace, query, limit))
 
     async def judge_hit(self, request: Request) -> Response:
         """`POST /api/search/judge`: say whether words stand on a line that the index has found."""

@@ -18,6 +18,7 @@ from drethtr.editing.page_files import OpenPage
 from drethtr.editing.session import Session
 from drethtr.server.editor.values import (
     LINE,
+    MAX_ID_LENGTH,
     MAX_NAME_LENGTH,
     MAX_TEXT_LENGTH,
     is_point,
@@ -56,7 +57,7 @@ class LineStructure:
         baseline, polygon = points_of(body, "baseline", 2), points_of(body, "polygon", 3)
         if baseline is None and polygon is None:
             raise ConfigError("a new line needs a baseline, as [[12, 40], [380, 42]]")
-        after = text_of(body, "after", MAX_NAME_LENGTH)
+        after = text_of(body, "after", MAX_ID_LENGTH)
         text, status = text_of(body, "text", MAX_TEXT_LENGTH), review_of(body)
         if status is not None and text is None:
             raise ConfigError("a new line with a status needs its text")
@@ -96,7 +97,7 @@ class LineStructure:
         """`POST /api/pages/{page}/lines/{line}/merge`: join two pieces of a line."""
         line, revision, body = line_of(request), revision_of(request), await json_of(request)
         refuse_unknown(body, "with", "revision", "who")
-        other, its_revision = text_of(body, "with", MAX_TEXT_LENGTH), text_of(body, "revision", MAX_NAME_LENGTH)
+        other, its_revision = text_of(body, "with", MAX_ID_LENGTH), text_of(body, "revision", MAX_NAME_LENGTH)
         if other is None or its_revision is None:
             raise ConfigError('name the other line and its revision, as {"with": "r1l3", "revision": "…"}')
 
@@ -110,7 +111,7 @@ class LineStructure:
         """`POST /api/pages/{page}/lines/{line}/move`: move a line after another one, or to the beginning."""
         line, revision, body = line_of(request), revision_of(request), await json_of(request)
         refuse_unknown(body, "after", "who")
-        after = text_of(body, "after", MAX_TEXT_LENGTH)
+        after = text_of(body, "after", MAX_ID_LENGTH)
         return await self.change_response(
             request, lambda page, opened: changes.move_line(opened.file, line, after, page.id), {line: revision}, body
         )

@@ -6,11 +6,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from drethtr.base.errors import ConfigError
 from drethtr.editing.scans import THUMBNAIL
 from drethtr.editing.session import Session
 from drethtr.editing.status import Status
 from drethtr.server.editor.values import page_of
+from drethtr.server.uploads import whole_number
 
 MAX_WIDTH = 10_000
 
@@ -50,10 +50,8 @@ class Pages:
 
     async def image(self, request: Request) -> Response:
         """`GET /api/pages/{page}/image.jpg?width=1200`: the scan, as it is or smaller."""
-        width = request.query_params.get("width")
-        if width is not None and not (width.isascii() and width.isdecimal() and 1 <= int(width[:6]) <= MAX_WIDTH):
-            raise ConfigError(f"width must be a number of pixels from 1 to {MAX_WIDTH:,}, not {width[:60]!r}")
-        return await self.picture(request, None if width is None else int(width))
+        asked = request.query_params
+        return await self.picture(request, whole_number(asked, "width", 1, MAX_WIDTH) if "width" in asked else None)
 
     async def picture(self, request: Request, width: int | None) -> Response:
         """The response with a scan as JPEG, or 304 if the browser has it."""

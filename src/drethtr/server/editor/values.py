@@ -13,6 +13,7 @@ LINE = "/api/pages/{page}/lines/{line:path}"
 """The path of a line; its id may contain slashes."""
 
 MAX_TEXT_LENGTH = 10_000
+MAX_ID_LENGTH = 1000
 MAX_NAME_LENGTH = 80
 MAX_POINTS = 1000
 MAX_COORDINATE = 1_000_000

@@ -7,7 +7,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
-from drethtr.editing.confirmed import LEARN
 from drethtr.editing.jobs import Job
 from drethtr.editing.page_files import Missing
 from drethtr.editing.session import Session
@@ -53,8 +52,6 @@ class JobHandlers:
         refuse_unknown(body, "adapter")
         if not isinstance(body.get("adapter", False), bool):
             raise ConfigError("adapter must be true or false")
-        if (job := self.session.jobs.running(LEARN)) is not None:
-            return JSONResponse({"error": "this folder is already being learned from", "job": job.to_json()}, 409)
         job = await asyncio.to_thread(self.session.learner.learn, adapter=body.get("adapter", False))
         return JSONResponse(job.to_json(), 202)
 

@@ -5,8 +5,8 @@ outcome = finetune(material, Path("mine.safetensors"))
 """
 
 from drethtr.training.finetuning.estimate import Estimate, estimate
-from drethtr.training.finetuning.finetune import Outcome, finetune, remove_earlier_run
+from drethtr.training.finetuning.finetune import Outcome, finetune
 from drethtr.training.finetuning.material import Material, gather
 from drethtr.training.finetuning.plan import Plan
 
-__all__ = ["Estimate", "Material", "Outcome", "Plan", "estimate", "finetune", "gather", "remove_earlier_run"]
+__all__ = ["Estimate", "Material", "Outcome", "Plan", "estimate", "finetune", "gather"]

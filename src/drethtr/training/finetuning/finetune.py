@@ -91,6 +91,7 @@ def finetune(
     output: Path,
     *,
     resume: bool = False,
+    force: bool = False,
     device: str = "cpu",
     threads: int | None = None,
     workers: int = 1,
@@ -100,16 +101,19 @@ def finetune(
 
     Args:
         resume: Continue an interrupted run beside `output`.
+        force: Otherwise, remove such a run.
         threads: Lines to read in parallel on a CPU; by default one for each free processor.
         workers: Processes that load lines; they do not change the result.
         tell: Called with a sentence before each step that takes a while.
 
     Raises:
-        ConfigError: if there is such a run and `resume` is false, or it has other lines or options.
+        ConfigError: if there is such a run and both are false, or it has other lines or options.
         DataError: if another program is writing it.
     """
     with claimed(output):
         folder = folder_of(output)
+        if force and not resume and (folder / PLAN).exists():
+            rmtree(folder)
         bfloat16 = open_folder(material, folder, device, resume=resume)
         place = Workplace(folder, device, threads, workers, bfloat16, tell)
         return finetune_locked(material, output, place)
@@ -261,9 +265,3 @@ def discard(folder: Path) -> None:
         path.unlink(missing_ok=True)
     with suppress(OSError):  # something else is there
         folder.rmdir()
-
-
-def remove_earlier_run(output: Path) -> None:
-    """Remove the files of an earlier run beside a result."""
-    if (folder_of(output) / PLAN).exists():
-        rmtree(folder_of(output))

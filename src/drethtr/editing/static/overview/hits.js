@@ -38,6 +38,7 @@ export function Hits({ words }) {
   const number = found.total - found.hits.filter((hit) => hit.probability === 0 || !shown.includes(hit)).length;
   const isIndexed = found.hits.some(({ probability }) => probability !== undefined);
   return html`
+    ${found.index_error && html`<p class="hint flag" role="alert">Only texts were searched: ${found.index_error}</p>`}
     <p class="count" role="status">${number ? counted(number, "line") : "No line contains these words."}</p>
     ${
       isIndexed &&

@@ -1,0 +1,42 @@
+"""A cache of recent results for several threads."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+class RecentResults:
+    """The most recent `most` results; one that several threads request at once is computed once."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.results: OrderedDict[Hashable, Any] = OrderedDict()
+        self.lock = Lock()
+        self.making: dict[Hashable, Lock] = {}
+
+    def get(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """The result for a key, computed by `make` if it is not cached."""
+        with self.lock:
+            if key in self.results:
+                self.results.move_to_end(key)
+                known: Result = self.results[key]
+                return known
+            own = self.making.setdefault(key, Lock())
+        with own:
+            with self.lock:
+                if key in self.results:
+                    done: Result = self.results[key]
+                    return done  # by another thread meanwhile
+            try:
+                made = make()
+            finally:
+                with self.lock:
+                    self.making.pop(key, None)
+            with self.lock:
+                self.results[key] = made
+                while len(self.results) > self.most:
+                    self.results.popitem(last=False)
+            return made
