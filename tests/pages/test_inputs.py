@@ -1,7 +1,9 @@
 """Which files a person means."""
 
 import pytest
+from edited_folders import foreign, put_page, scan
 
+from drethtr.documents.beside import page_stem
 from drethtr.pages.inputs import find_inputs
 
 
@@ -18,3 +20,21 @@ def test_pictures_of_a_telephone_are_not_passed_over(tmp_path):
     for name in ("a.jpg", "b.HEIC", "notes.docx"):
         (tmp_path / name).touch()
     assert find_inputs([str(tmp_path)]) == ([tmp_path / "a.jpg", tmp_path / "b.HEIC"], [])
+
+
+def test_of_several_files_for_a_page_one_is_read(tmp_path):
+    ours = [put_page(tmp_path, "a", format) for format in ("page", "alto")]
+    theirs = foreign(put_page(tmp_path, "b", "alto"))
+    put_page(tmp_path, "b", "page")
+    assert find_inputs([str(tmp_path)]) == ([ours[0], theirs], [])
+
+
+def test_each_page_of_a_book_keeps_its_file(tmp_path):
+    book = scan().image
+    book.save(tmp_path / "book.tif", save_all=True, append_images=[book])
+    pages = [put_page(tmp_path, f"book_000{number}", "alto") for number in (1, 2)]
+    for page in pages:
+        (tmp_path / f"{page_stem(page)}.png").unlink()
+        name = page.read_text(encoding="utf-8").replace(f"{page_stem(page)}.png", "book.tif")
+        page.write_text(name, encoding="utf-8")
+    assert find_inputs([str(tmp_path)]) == (pages, [])

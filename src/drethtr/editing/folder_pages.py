@@ -10,13 +10,10 @@ from pathlib import Path
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered, page_stem, visible_below
 from drethtr.documents.formats import FORMATS
-from drethtr.documents.read import first_bytes, made_here, read_page
+from drethtr.documents.read import first_bytes, read_page
 from drethtr.documents.readers.parsed import file_name
 from drethtr.images.page import PageSource, open_pages
-from drethtr.pages.inputs import PDF, is_description, searchable_copies
-
-SEVERAL = (".tif", ".tiff", PDF)
-"""Endings of files that may hold several pages."""
+from drethtr.pages.inputs import PDF, SEVERAL, by_trust, is_description, searchable_copies
 
 IMAGE_NAME = re.compile(rb"""\bimageFilename\s*=\s*["']([^"'<&]*)["']|<(?:\w+:)?fileName>([^<&]*)<""")
 """The name of the image near the beginning of a PAGE or ALTO file."""
@@ -73,13 +70,10 @@ def by_folder(files: Sequence[Path]) -> Mapping[Path, list[Path]]:
 
 
 def match_to_scans(files: Sequence[Path]) -> tuple[Mapping[Path, list[Path]], list[tuple[Path, str]]]:
-    """Match PAGE and ALTO files to scans: the files of each scan, best first, and those without a scan, with an error.
-
-    Files that other programs wrote come before ours, as people may have worked on them; PAGE comes before ALTO.
-    """
+    """Match PAGE and ALTO files to scans: those of each scan, best first, and those without a scan, with an error."""
     found: dict[Path, list[Path]] = {}
     lost = []
-    for file in sorted(files, key=lambda file: (made_here(file), ".alto" in file.suffixes, file)):
+    for file in sorted(files, key=by_trust):
         if not is_description(file):
             continue
         try:

@@ -14,6 +14,7 @@ from drethtr.documents.beside import (
     IMAGES,
     image_beside,
     is_hidden,
+    page_stem,
     part_of,
     visible_below,
     without_number,
@@ -23,6 +24,9 @@ from drethtr.documents.read import made_here as read_here
 from drethtr.images.page import made_here
 
 PDF = ".pdf"
+
+SEVERAL = (".tif", ".tiff", PDF)
+"""Extensions of files that may hold several pages."""
 
 READABLE = frozenset({*IMAGES, PDF})
 """Extensions of files with images of pages."""
@@ -150,28 +154,37 @@ def pages_in(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
 def in_archive(path: Path) -> list[Path]:
     """The files of a ZIP file, including subfolders, unpacked into a folder of this process.
 
-    Exports may describe a page in PAGE and in ALTO: of two files for an image, the first written by a person counts.
-
     Raises:
         DataError: if there is nothing, or it cannot be unpacked.
     """
     files = [file for file in visible_below(unpack_once(path)) if file.is_file()]
-    described: dict[Path, Path | None] = {}
-    done: set[Path | None] = set()
-    for file, image in described_images(sorted(files, key=read_here)).items():
-        if image is None or image not in done:
-            described[file] = image
-            done.add(image)
-    found = to_read(files, described)
+    found = to_read(files, described_images(files))
     if not found:
         raise DataError(f"no images in this ZIP file ({', '.join(sorted(READABLE))})", path)
     return found
 
 
 def to_read(files: Sequence[Path], described: Mapping[Path, Path | None]) -> list[Path]:
-    """Images, PDFs, and descriptions of pages, which replace their images."""
-    images = set(described.values())
-    return [file for file in files if file in described or (file.suffix.lower() in READABLE and file not in images)]
+    """Images, PDFs, and descriptions of pages, which replace their images; of several for a page, the best."""
+    images, best = set(described.values()), best_descriptions(described)
+    return [file for file in files if file in best or (file.suffix.lower() in READABLE and file not in images)]
+
+
+def best_descriptions(described: Mapping[Path, Path | None]) -> set[Path]:
+    """One file for each page, and all files without an image.
+
+    Files of other programs come before ours, as people may have worked on them; PAGE comes before ALTO.
+    """
+    best: dict[tuple[Path, str], Path] = {}
+    for file in sorted(described, key=by_trust):
+        if (image := described[file]) is not None:
+            best.setdefault((image, page_stem(file) if image.suffix.lower() in SEVERAL else ""), file)
+    return {*best.values(), *(file for file, image in described.items() if image is None)}
+
+
+def by_trust(file: Path) -> tuple[bool, bool, Path]:
+    """A key that sorts the descriptions of a page, the best first."""
+    return read_here(file), ".alto" in file.suffixes, file
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
