@@ -40,7 +40,7 @@ def samples(tmp_path):
 def test_a_letter_is_aligned_with_its_lines(drethtr, text, tmp_path):
     out, lines = tmp_path / "out", tmp_path / "lines.parquet"
     command = ("align", PAGE, text, "--output", out, "--format", "page,alto,hocr,json", "--threads", "1")
-    done = drethtr(*command, "--ground-truth", lines, "--precision", "0.9")
+    done = drethtr(*command, "--ground-truth", lines, "--correct", "0.9")
     assert done.code == 0 and f"aligned with {len(LETTER)} of {len(LETTER)} lines" in done.out
     page = read_page(out / "letter.page.xml")
     assert [line.text for line in page.lines] == LETTER

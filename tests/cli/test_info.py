@@ -52,7 +52,7 @@ def test_figures_of_another_model_are_said_to_be(told):
 
 def test_lines_and_hours_are_those_of_the_last_run(told):
     out = told({**CARD, **TRAINED})
-    assert "last run, lines seen: 16009" in out and "last run, hours: 0.519" in out
+    assert "lines seen: 16009" in out and "hours of training: 0.519" in out
 
 
 def test_settings_of_the_run_are_told_as_they_are_set(told):

@@ -40,9 +40,9 @@ def align(
             "--ground-truth", metavar="FILE", help="Write reliable lines as training data to this Parquet file."
         ),
     ] = None,
-    precision: Annotated[
+    correct: Annotated[
         float,
-        typer.Option(metavar="P", min=0, max=1, help="Target precision of the --ground-truth lines."),
+        typer.Option(metavar="SHARE", min=0, max=1, help="Share of the --ground-truth lines that should be correct."),
     ] = 0.99,
     lines: LinesOf = "auto",
     model: ModelFile = None,
@@ -72,7 +72,7 @@ def align(
     if output is not None:
         write_pages([page for proof in proofs for page in proof.pages], recognizer, targets, formats)
     if ground_truth is not None:
-        typer.echo(write_ground_truth(proofs, recognizer, ground_truth, precision))
+        typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     pages = [page.lines for proof in proofs for page in proof.pages]
     left = [part for proof in proofs for part in proof.left.values()]
     typer.echo(summary(pages, left))
@@ -81,16 +81,16 @@ def align(
         raise typer.Exit(1)
 
 
-def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, precision: float) -> str:
+def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, correct: float) -> str:
     """Write the accepted lines to a Parquet file; returns a message."""
     from drethtr.lines.write_parquet import store_parquet
     from drethtr.proofreading.ground_truth import accepted, ground_truth
 
     pages = [page for proof in proofs for page in proof.pages]
     every = [line for page in pages for line in page.lines]
-    chosen = accepted(every, precision)
+    chosen = accepted(every, correct)
     store_parquet(ground_truth(pages, chosen, recognizer), path)
-    return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {precision:.1%} should be correct"
+    return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {correct:.1%} should be correct"
 
 
 def summary(pages: "Sequence[Sequence[ProofLine]]", left: "Sequence[ProofLine]") -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from drethtr.recognition.model_file import Model
 
 VALIDATION, RUN = "validation_cer", "run"
-LABELS = {"samples": "last run, lines seen", "hours": "last run, hours"}
+LABELS = {"samples": "lines seen", "hours": "hours of training"}
 """Labels of entries that training writes; other entries are labeled by their names."""
 
 CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
