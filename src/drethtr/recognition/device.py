@@ -6,6 +6,9 @@ from pathlib import Path
 
 AUTO, CPU = "auto", "cpu"
 
+DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
+"""A file of NVIDIA's driver on Linux, of any GPU in WSL, of NVIDIA's driver on Windows."""
+
 
 def resolve_device(name: str) -> str:
     """A device, where "auto" is a GPU that CUDA can use, else the CPU.
@@ -14,7 +17,6 @@ def resolve_device(name: str) -> str:
     """
     if name != AUTO:
         return name
-    driver = Path("/dev/nvidiactl").exists() or Path("C:/Windows/System32/nvcuda.dll").exists()
-    if not driver or not find_spec("torch"):
+    if not any(Path(file).exists() for file in DRIVERS) or not find_spec("torch"):
         return CPU
     return "cuda" if import_module("torch").cuda.is_available() else CPU
