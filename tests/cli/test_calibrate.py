@@ -36,6 +36,14 @@ def test_a_model_learns_when_to_be_believed(drethtr, few, tiny_path, tmp_path):
     assert all(np.array_equal(weights[name], others[name]) for name in weights) and weights.keys() == others.keys()
 
 
+def test_a_damaged_image_is_named_and_left_out(drethtr, few, tiny_path, tmp_path):
+    (few / "more.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (few / "more.gt.txt").write_text("abc", encoding="utf-8")
+    outcome = drethtr("calibrate", tiny_path, few, "--output", tmp_path / "m", "--decoder", "ctc")
+    assert outcome.code == 1 and outcome.err.count("more.png") == 1 and "calibrated on 26 lines" in outcome.out
+    assert load_model(tmp_path / "m").trust.calibrations
+
+
 def test_the_check_for_unknown_writing_takes_more_lines(drethtr, few, tiny_path, tmp_path, monkeypatch):
     outcome = drethtr("calibrate", tiny_path, few, "--output", tmp_path / "m", "--decoder", "ctc")
     assert "Out-of-distribution detection was not fitted: it needs at least 100 lines" in outcome.out

@@ -45,6 +45,13 @@ def test_two_decoders_of_a_model(drethtr, lines, tiny_path, tmp_path):
     assert drawn.pictures and all(source.startswith("data:image/jpeg;base64,") for source in drawn.pictures)
 
 
+def test_a_damaged_image_is_named_and_the_others_are_compared(drethtr, lines, tiny_path, tmp_path):
+    (lines / "one.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    outcome = drethtr("compare", tiny_path, tiny_path, lines, "--json", tmp_path / "c.json")
+    assert outcome.code == 1 and outcome.err.count("one.png") == 1
+    assert json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["cer"]["lines"] == 1
+
+
 def test_a_model_against_itself_differs_nowhere(drethtr, lines, tiny_path, tmp_path):
     page = tmp_path / "c.html"
     assert drethtr("compare", tiny_path, tiny_path, lines, "--html", page).code == 0

@@ -9,6 +9,7 @@ import typer
 from drethtr.base.errors import DataError
 from drethtr.cli.choices import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.cli.progress import exit_if_left_out, with_images
 from drethtr.cli.tables import figure
 from drethtr.cli.trust_table import of_sets
 from drethtr.recognition.device import resolve_device
@@ -42,7 +43,8 @@ def calibrate(
 ) -> None:
     """Choose the best decoder, and calibrate confidences and out-of-distribution detection, on validation lines.
 
-    This needs at least 25 lines without editorial marks; out-of-distribution detection needs 100.
+    This needs at least 25 lines without editorial marks; out-of-distribution detection needs 100. Lines whose images
+    cannot be used are reported and left out; the exit code is then 1.
     """
     from tqdm import tqdm
 
@@ -59,7 +61,8 @@ def calibrate(
     refuse_existing(target, force=force)
     chosen = [(strategy_named(name),) for name in decoder or ()]
     where = resolve_device(device)
-    samples = to_read(open_all(data), limit, seed)
+    wanted = to_read(open_all(data), limit, seed)
+    samples = with_images(wanted)
     if len(samples) < fit.TO_CALIBRATE:
         raise DataError(
             f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
@@ -72,6 +75,7 @@ def calibrate(
             trust = replace(loaded.trust, support=fit_check(recognizer, samples, seed))
             save_trust(model, trust, target, of=loaded)
         typer.echo(f"{target}: drethtr check calibrated on {len(samples):,} lines\n{trust.support}")
+        exit_if_left_out(wanted, samples)
         return
     fits: list[Fit] = []
     with claimed(target):
@@ -90,6 +94,7 @@ def calibrate(
     if len(samples) < fit.TO_KNOW_WRITING:
         known = "kept" if trust.unlike_training is not None else "not fitted"
         typer.echo(f"Out-of-distribution detection was {known}: it needs at least {fit.TO_KNOW_WRITING} lines.")
+    exit_if_left_out(wanted, samples)
 
 
 def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) -> "SupportFit":

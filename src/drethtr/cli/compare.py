@@ -18,7 +18,7 @@ from drethtr.cli.choices import (
     refuse_decoder,
 )
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import read_with_bar
+from drethtr.cli.progress import exit_if_left_out, read_with_bar, with_images
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
 if TYPE_CHECKING:
@@ -59,7 +59,10 @@ def compare(
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
-    """Compare two models or decoders on the same lines, with confidence intervals."""
+    """Compare two models or decoders on the same lines, with confidence intervals.
+
+    Lines whose images cannot be used are reported and left out; the exit code is then 1.
+    """
     from drethtr.cli.compare_report import summary
     from drethtr.evaluation.compare import compare_readings
     from drethtr.evaluation.comparison import to_json
@@ -72,7 +75,8 @@ def compare(
         raise ConfigError("--shown needs --html; add it, or leave out --shown")
     systems = system(a), system(b)
     refuse_results(html_file, json_file, force=force, inputs=data)
-    samples = to_read(open_all(data), limit, seed)
+    wanted = to_read(open_all(data), limit, seed)
+    samples = with_images(wanted)
     # Both are loaded before the first reads, so that errors appear at once.
     readers = [
         Recognizer.load(which.model, decoder=which.decoder, device=device, precision=precision, threads=threads)
@@ -88,6 +92,7 @@ def compare(
     if json_file is not None:
         write_json(json_file, to_json(found, *sides))
     typer.echo(summary(found, *sides))
+    exit_if_left_out(wanted, samples)
 
 
 def system(spec: str) -> System:

@@ -46,6 +46,29 @@ def report_skipped(error: DataError) -> None:
     say(f"drethtr: {error}")
 
 
+def with_images(samples: "Sequence[Sample]") -> "list[Sample]":
+    """The samples whose images can be opened; others are reported, before anything takes time."""
+    opened = []
+    for sample in samples:
+        try:
+            sample.line()
+        except DataError as error:
+            report_skipped(error)
+        else:
+            opened.append(sample)
+    return opened
+
+
+def exit_if_left_out(wanted: "Sequence[Sample]", used: "Sequence[Sample]") -> None:
+    """Exit with code 1 if not all of the wanted samples were used.
+
+    Raises:
+        Exit: if so.
+    """
+    if len(used) < len(wanted):
+        raise typer.Exit(1)
+
+
 def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: str | None = None) -> "list[Reading]":
     """Read lines with a progress bar, labeled with `name`."""
     from tqdm import tqdm
