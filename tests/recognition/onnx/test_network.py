@@ -362,7 +362,7 @@ def test_dimensions():
 
 
 def test_lines_of_another_height_are_refused():
-    with pytest.raises(DataError, match="40 rows; this network takes 48"):
+    with pytest.raises(DataError, match="40 rows, but this network needs 48"):
         made(random_network(TINY)).encode([line(40, 50)])
 
 
