@@ -36,8 +36,9 @@ from torch.utils.data import DataLoader, Sampler
 from drethtr.lines.sample import Sample
 from drethtr.lines.selection import clean_lines
 from drethtr.lines.sources import open_all
+from drethtr.recognition.batching import padded_width
 
-UNTRAINED, CHOSEN_BY, WIDTH_STEP = "csafe_en", 600, 128
+UNTRAINED, CHOSEN_BY = "csafe_en", 600
 
 
 class AlikeBatches(Sampler[list[int]]):
@@ -65,8 +66,10 @@ def padded(lines: Sequence[Any]) -> dict[str, Any]:
     The first line is the longest; its padding counts as its own, because recurrent layers return no more than that.
     """
     batch: dict[str, Any] = import_module("kraken.lib.dataset").collate_sequences(lines)
-    batch["image"] = F.pad(batch["image"], (0, -batch["image"].shape[-1] % WIDTH_STEP))
-    batch["seq_lens"][0] = batch["image"].shape[-1]
+    longest = batch["image"].shape[-1]
+    width = padded_width(longest)
+    batch["image"] = F.pad(batch["image"], (0, width - longest))
+    batch["seq_lens"][0] = width
     return batch
 
 

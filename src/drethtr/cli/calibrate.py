@@ -43,8 +43,8 @@ def calibrate(
 ) -> None:
     """Choose the best decoder, and calibrate confidences and out-of-distribution detection, on validation lines.
 
-    This needs at least 25 lines without editorial marks; out-of-distribution detection needs 100. Lines whose images
-    cannot be used are reported and left out; the exit code is then 1.
+    This needs at least 25 lines without editorial marks; out-of-distribution detection needs 100. Lines with
+    damaged images are reported and left out; the exit code is then 1.
     """
     from tqdm import tqdm
 

@@ -61,7 +61,7 @@ def compare(
 ) -> None:
     """Compare two models or decoders on the same lines, with confidence intervals.
 
-    Lines whose images cannot be used are reported and left out; the exit code is then 1.
+    Lines with damaged images are reported and left out; the exit code is then 1.
     """
     from drethtr.cli.compare_report import summary
     from drethtr.evaluation.compare import compare_readings

@@ -79,6 +79,14 @@ def made_here(path: Path) -> bool:
         return False
 
 
+def by_trust(path: Path) -> tuple[bool, bool, Path]:
+    """A key that sorts the files of a page, the best first.
+
+    Files of other programs come before ours, as people may have worked on them; PAGE comes before ALTO.
+    """
+    return made_here(path), ".alto" in path.suffixes, path
+
+
 def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect, Parsed]:
     """Parse the bytes of a PAGE or ALTO file into a page, keeping what is needed to write into the file.
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered, page_stem, visible_below
 from drethtr.documents.formats import FORMATS
-from drethtr.documents.read import first_bytes, read_page
+from drethtr.documents.read import by_trust, first_bytes, read_page
 from drethtr.documents.readers.parsed import file_name
 from drethtr.images.page import PageSource, open_pages
-from drethtr.pages.inputs import PDF, SEVERAL, by_trust, is_description, searchable_copies
+from drethtr.pages.inputs import PDF, SEVERAL, is_description, searchable_copies
 
 IMAGE_NAME = re.compile(rb"""\bimageFilename\s*=\s*["']([^"'<&]*)["']|<(?:\w+:)?fileName>([^<&]*)<""")
 """The name of the image near the beginning of a PAGE or ALTO file."""

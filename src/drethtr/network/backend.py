@@ -210,10 +210,14 @@ def with_network(model: Model, network: DRetHTR) -> Model:
     return replace(model, network=network.config, weights={n: w.copy() for n, w in weights_of(network).items()})
 
 
-def stack(lines: Sequence[Prepared]) -> tuple[Tensor, Tensor]:
-    """Stack prepared lines of one height as (B, 1, H, W), padded with paper on the right; also their widths (B,)."""
+def stack(lines: Sequence[Prepared], columns: int = 0) -> tuple[Tensor, Tensor]:
+    """Stack prepared lines of one height as (B, 1, H, W), padded with paper on the right; also their widths (B,).
+
+    Args:
+        columns: Pad to so many at least.
+    """
     widths = [line.shape[1] for line in lines]
-    images = torch.full((len(lines), 1, lines[0].shape[0], padded_width(max(widths))), -1.0)
+    images = torch.full((len(lines), 1, lines[0].shape[0], padded_width(max(*widths, columns))), -1.0)
     for image, line in zip(images, lines, strict=True):
         image[0, :, : line.shape[1]] = torch.from_numpy(line)
     return images, torch.tensor(widths)

@@ -24,6 +24,6 @@ def torch_device(name: torch.device | str) -> torch.device:
             f"device {str(name)!r} cannot be used here: {first_line(error).partition('. ')[0]}"
         ) from error
     if device.type == "cuda":
-        # It is no faster, plans each new length of text anew, and its gradient can be NaN (pytorch issue 196678).
+        # It recompiles for every text length, and can return NaN gradients (pytorch issue 196678).
         torch.backends.cuda.enable_cudnn_sdp(False)
     return device

@@ -19,8 +19,7 @@ from drethtr.documents.beside import (
     visible_below,
     without_number,
 )
-from drethtr.documents.read import first_bytes, read_page
-from drethtr.documents.read import made_here as read_here
+from drethtr.documents.read import by_trust, first_bytes, read_page
 from drethtr.images.page import made_here
 
 PDF = ".pdf"
@@ -171,20 +170,12 @@ def to_read(files: Sequence[Path], described: Mapping[Path, Path | None]) -> lis
 
 
 def best_descriptions(described: Mapping[Path, Path | None]) -> set[Path]:
-    """One file for each page, and all files without an image.
-
-    Files of other programs come before ours, as people may have worked on them; PAGE comes before ALTO.
-    """
+    """The best file of each page, and all files without an image."""
     best: dict[tuple[Path, str], Path] = {}
     for file in sorted(described, key=by_trust):
         if (image := described[file]) is not None:
             best.setdefault((image, page_stem(file) if image.suffix.lower() in SEVERAL else ""), file)
     return {*best.values(), *(file for file, image in described.items() if image is None)}
-
-
-def by_trust(file: Path) -> tuple[bool, bool, Path]:
-    """A key that sorts the descriptions of a page, the best first."""
-    return read_here(file), ".alto" in file.suffixes, file
 
 
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:

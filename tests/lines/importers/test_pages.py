@@ -1,5 +1,6 @@
 """Small pages as Transkribus, eScriptorium and READ-2016 lay them out."""
 
+import edited_folders
 import numpy as np
 import pytest
 from page_examples import document_of
@@ -33,6 +34,15 @@ def test_transkribus_export(tmp_path):
     assert [(line.sample.set, line.sample.page) for line in lines] == [("letters", "0001")] * 2
     assert lines[0].sample.key.endswith("0001.xml line l0") and [line.sample.id for line in lines] == ["l0", "l2"]
     assert [entry.reason for entry in left_out] == ["not a page", "empty transcription"]
+
+
+def test_our_page_comes_before_our_alto(tmp_path):
+    """The editor writes corrections into the PAGE file."""
+    for format in ("alto", "page"):
+        edited_folders.put_page(tmp_path, "a", format)
+    _, lines, left_out = found(tmp_path)
+    assert {line.sample.key.partition(" ")[0] for line in lines} == {str(tmp_path / "a.page.xml")}
+    assert {entry.key for entry in left_out} == {str(tmp_path / "a.alto.xml")}
 
 
 def test_a_page_that_is_described_twice_counts_once(tmp_path):

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, visible_below
-from drethtr.documents.read import made_here
+from drethtr.documents.read import by_trust
 from drethtr.lines.importers.importer import Entry, ImportedLine, Importer, within
 from drethtr.lines.importers.splits import split_of_path
 from drethtr.lines.sample import LeftOut
@@ -61,8 +61,8 @@ class Pages(Importer):
 
 
 def descriptions(folder: Path) -> list[Path]:
-    """The XML files in a folder, at any depth; files that drethtr made come last, so that human transcriptions win."""
-    return sorted((path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION), key=made_here)
+    """The XML files in a folder, at any depth, the best of each page first."""
+    return sorted((path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION), key=by_trust)
 
 
 @dataclass(frozen=True)

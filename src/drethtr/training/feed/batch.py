@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 from torch.utils.data import Dataset
 
 from drethtr.base.config import check_positive
@@ -50,16 +49,11 @@ class Batch(NamedTuple):
     prose: Tensor | None = None
 
 
-def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer) -> Batch:
-    """Collate prepared lines of equal height and their texts into a batch."""
-    images, widths = stack(lines)
+def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer, columns: int = 0) -> Batch:
+    """Collate prepared lines of equal height and their texts into a batch of at least `columns` columns."""
+    images, widths = stack(lines, columns)
     tokens, lengths = encode_all(texts, tokenizer)
     return Batch(images, widths, tokens, lengths, tuple(texts))
-
-
-def widened(batch: Batch, columns: int) -> Batch:
-    """The batch, padded with paper to the given number of columns."""
-    return batch._replace(images=F.pad(batch.images, (0, columns - batch.images.shape[-1]), value=-1.0))
 
 
 def encode_all(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
@@ -161,18 +155,17 @@ class Batches(Dataset[list[Batch]]):
         batches: list[Batch] = []
         for columns, group in self.groups([line.shape[1] for line, _ in kept], chunk):
             lines, texts = zip(*(kept[i] for i in group), strict=True)
-            batch = widened(collate(lines, texts, self.tokenizer), columns)
-            batches.append(self.with_prose(batch, chunk, len(batches)))
+            batches.append(self.with_prose(collate(lines, texts, self.tokenizer, columns), chunk, len(batches)))
         np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
         batches[0] = batches[0]._replace(left_out=len(samples) - len(kept))
         return batches
 
     def groups(self, widths: Sequence[int], chunk: int) -> Iterator[tuple[int, list[int]]]:
-        """Columns and members of the batches of a chunk, given the widths of its lines."""
+        """The least columns and the members of the batches of a chunk, given the widths of its lines."""
         limits = self.config.pixels // self.preparation.height, self.config.lines
         if self.config.fixed_shapes:
             return groups_of_fixed_shapes(widths, *limits, np.random.default_rng((self.mixture.seed, chunk, FILL)))
-        return ((padded_width(widths[group[0]]), group) for group in group_by_width(widths, *limits))
+        return ((0, group) for group in group_by_width(widths, *limits))
 
     def digests(self) -> list[str]:
         """The digests of all sources."""
