@@ -25,7 +25,8 @@ TRIES = 50
 MAX_WORD_LENGTH = 40
 """Text without a space for longer than this, as in scripts without spaces, is cut anywhere."""
 
-LANGUAGE_NAMES = {"eng": "en", "fra": "fr", "deu": "de", "en": "en", "fr": "fr", "de": "de"}
+LANGUAGE_NAMES = {"eng": "en", "fra": "fr", "deu": "de", "ita": "it", "spa": "es", "por": "pt", "lat": "la"}
+LANGUAGE_NAMES |= {name: name for name in LANGUAGE_NAMES.values()}
 SUBSTITUTES = {
     "’": "'", "‘": "'", "‚": ",", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "—": "-", "–": "-", "…": "...",
     "œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "ſ": "s", "ß": "ss", "\u00ad": "",

@@ -17,6 +17,7 @@ from drethtr.lines.urls import digest_of
 from drethtr.synthesis.corpus import Corpus, LineText, Wording
 from drethtr.synthesis.fonts import Face, FontFolder
 from drethtr.synthesis.sheet import Paper, put_on_paper
+from drethtr.synthesis.spelling import Spelling
 from drethtr.synthesis.writing import Pen, Writing, write
 
 TRIES = 20  # attempts to draw a text whose characters some font has
@@ -36,6 +37,7 @@ class Synthetic:
     alphabet: str = ""
     height: int = 64
     wording: Wording = field(default_factory=Wording)
+    spelling: Spelling = field(default_factory=Spelling)
     pen: Pen = field(default_factory=Pen)
     paper: Paper = field(default_factory=Paper)
 
@@ -82,7 +84,8 @@ class Synthesizer:
         """The line of `render`, and the layout of its writing, which gives the position of each character."""
         rng = np.random.default_rng((seed, index))
         text, face = self.draw_text_and_face(rng)
-        writing = write(text.text, face, self.config.pen, self.config.height, rng)
+        drawn = self.config.spelling.drawn(text.text, face, rng)
+        writing = write(drawn, face, self.config.pen, self.config.height, rng)
         line = put_on_paper(writing.ink, self.config.paper, rng)
         key = f"synthetic line {index} of seed {seed}"
         return Sample(line, text.text, "synthetic", text.language, None, face.name, True, key), writing
@@ -90,6 +93,7 @@ class Synthesizer:
     def draw_text_and_face(self, rng: np.random.Generator) -> tuple[LineText, Face]:
         for _ in range(TRIES):
             text = self.corpus.draw(rng)
+            text = text._replace(text=self.config.spelling.edited(text.text))
             for number in rng.permutation(len(self.fonts)):
                 face = self.fonts[number]
                 if face.draws(text.text):
