@@ -7,6 +7,7 @@ import pytest
 from drethtr.base.config import from_dict, to_dict
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.line import load_line
+from drethtr.synthesis.spelling import Spelling
 from drethtr.synthesis.synthetic import Synthetic
 
 
@@ -76,3 +77,12 @@ def test_the_configuration_survives_being_written_down(config):
     assert from_dict(Synthetic, to_dict(config)) == config
     with pytest.raises(ConfigError, match="at least 16"):
         replace(config, height=5)
+
+
+def test_texts_of_old_hands_stay_in_todays_spelling(config, make_font, tmp_path):
+    (tmp_path / "novel_fra.txt").write_text("laſſer ſes soeurs\n" * 20, encoding="utf-8")
+    make_font("old", letters="abcdefghijklmnopqrstuvwxyzſ")
+    wording = replace(config.wording, fragments=0, inserted=0, words=0, hyphenated=0, capitals=0)
+    synthesizer = replace(config, wording=wording, spelling=Spelling(long_s=1)).build()
+    texts = {synthesizer.render(index, 0).text for index in range(20)}
+    assert texts == {"lasser ses soeurs"}
