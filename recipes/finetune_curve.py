@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError
+from drethtr.base.files import atomic_write
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.lines.selection import clean_lines
 from drethtr.lines.sources import open_all

@@ -22,7 +22,7 @@ from drethtr.base.version import __version__ as __version__
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 if getattr(sys, "frozen", False):  # its child processes are the same program, so they begin here
-    import_module("drethtr.base.limited").serve_if_child()
+    import_module("drethtr.base.sandbox").serve_if_child()
 
 if TYPE_CHECKING:
     from drethtr.api import *  # noqa: F403

@@ -12,8 +12,7 @@ from web_server import Reply, served
 
 from drethtr.base.cache import address_of
 from drethtr.base.errors import DataError
-from drethtr.base.web import Web, is_public
-from drethtr.base.web_answer import Answer
+from drethtr.base.web import Answer, Web, is_public
 
 GOOD = Reply(content=b"good")
 

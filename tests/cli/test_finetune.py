@@ -17,7 +17,7 @@ import torch
 from conftest import written
 from PIL import Image
 
-from drethtr.base.lock import claimed
+from drethtr.base.files import claimed
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.lines.sources import open_all

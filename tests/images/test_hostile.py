@@ -4,7 +4,7 @@ import hostile_files
 import pytest
 from PIL import Image
 
-from drethtr.base import limited
+from drethtr.base import sandbox
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS
@@ -17,7 +17,7 @@ from drethtr.pages.source import open_originals
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Less patience than users have."""
-    monkeypatch.setattr(limited, "SECONDS", 1.0)
+    monkeypatch.setattr(sandbox, "SECONDS", 1.0)
 
 
 def test_a_pdf_that_draws_forever(tmp_path):

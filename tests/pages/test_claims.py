@@ -4,8 +4,7 @@ import pytest
 from made_pages import TEXTS, blank, write
 
 from drethtr import Recognizer
-from drethtr.base.atomic import tidied, unfinished_name
-from drethtr.base.lock import claimed
+from drethtr.base.files import claimed, tidied, unfinished_name
 from drethtr.pages import PageRead, Skipped, open_job
 from drethtr.pages.claims import Claims
 

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from drethtr.base import config
-from drethtr.base.atomic import tidied
 from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.files import tidied
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training import metrics_log

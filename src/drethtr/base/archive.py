@@ -17,7 +17,7 @@ from stat import S_IFMT, S_ISDIR, S_ISREG
 from typing import TYPE_CHECKING
 
 from drethtr.base.errors import DataError, first_line
-from drethtr.base.limited import Answer, limited
+from drethtr.base.sandbox import Answer, sandboxed
 
 if TYPE_CHECKING:
     from zipfile import ZipFile, ZipInfo
@@ -70,7 +70,7 @@ def unpack_cached(place: Path, name: Path, size: int, changed: int) -> Path:
     folder = Path(kept.name).resolve() / name.stem
     try:
         folder.mkdir()
-        limited(str(name), unpack, place, folder, str(name), seconds=SECONDS + size / BYTES_PER_SECOND)
+        sandboxed(str(name), unpack, place, folder, str(name), seconds=SECONDS + size / BYTES_PER_SECOND)
     except BaseException:
         kept.cleanup()
         raise

@@ -6,7 +6,7 @@ from hashlib import blake2b
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
-from drethtr.base.outputs import is_there
+from drethtr.base.files import is_there
 
 ADDRESS = ".address"
 """Name of the file that records a download's URL, beside it; no downloaded file begins with a dot."""

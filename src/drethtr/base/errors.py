@@ -10,6 +10,9 @@ DrethtrError
 from importlib.util import find_spec
 from typing import Self
 
+NOTHING_BETTER = 3
+"""Exit code of `drethtr finetune` if the model did not improve; the editor runs it as a command."""
+
 
 class DrethtrError(Exception):
     """Base of every expected error; the command line prints it without a traceback.

@@ -12,19 +12,20 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
 from ssl import SSLCertVerificationError, create_default_context
 from threading import Lock
-from typing import TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias
 from urllib.parse import SplitResult, quote, urlsplit
 
 from drethtr.base.cache import ADDRESS, joined, place_of
 from drethtr.base.errors import DataError, first_line
-from drethtr.base.outputs import is_there, write_bytes
+from drethtr.base.files import is_there, write_bytes
 from drethtr.base.version import __version__
-from drethtr.base.web_answer import LONGEST_PAUSE, Answer, answer_of
 
 IPAddress: TypeAlias = IPv4Address | IPv6Address
 
@@ -46,6 +47,20 @@ MARKS = "%/:=&?~#+!$,;'@()*[]-._"
 TRANSLATED = "64:ff9b::/96"
 """IPv6 addresses that embed an IPv4 address in their last 32 bits (NAT64, RFC 6052)."""
 
+LONGEST, LONGEST_PAUSE = 600.0, 120.0
+"""Seconds for a download, and the longest pause before a retry."""
+
+MOVED = frozenset({301, 302, 303, 307, 308})
+BUSY = frozenset({429, 500, 502, 503, 504})
+"""Status codes of redirects, and of hosts that may answer later."""
+
+REASONS = {
+    401: "asks for a login; download the files and give their folder",
+    403: "refuses access; download the files and give their folder",
+    404: "not found",
+    410: "no longer there",
+}
+
 
 def is_public(ip: IPAddress) -> bool:
     """Whether an IP address, and any IPv4 address embedded in it, is on the public internet."""
@@ -57,6 +72,35 @@ def is_public(ip: IPAddress) -> bool:
         if ip in ip_network(TRANSLATED):
             embedded = IPv4Address(int(ip) & 0xFFFFFFFF)
     return ip.is_global and not ip.is_multicast and (embedded is None or is_public(embedded))
+
+
+class Answer(NamedTuple):
+    """The answer of a host.
+
+    status    HTTP status; 0 if the host cannot be reached, 200 with content
+    content   the file
+    location  target of a redirect
+    after     seconds of Retry-After, or None
+    trouble   why the host cannot be reached
+    """
+
+    status: int
+    content: bytes = b""
+    location: str = ""
+    after: float | None = None
+    trouble: str = ""
+
+    @property
+    def may_change(self) -> bool:
+        """Whether a retry may succeed."""
+        return self.status in BUSY or not self.status
+
+    @property
+    def reason(self) -> str:
+        """Why there is no file."""
+        if self.after is not None and self.after > LONGEST_PAUSE:
+            return f"the host asks to wait {self.after:.0f} seconds; run the same command again then"
+        return self.trouble or REASONS.get(self.status, f"the host responds with status {self.status}")
 
 
 @dataclass(frozen=True)
@@ -195,3 +239,46 @@ def check_url(address: str, named: str) -> SplitResult:
     if not usable or "@" in parts.netloc:
         raise DataError("is not a web address" if address == named else f"leads to {address!r}", named)
     return parts
+
+
+def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
+    """Read an HTTP response.
+
+    Raises:
+        DataError: if the file is larger than `most` bytes, compressed, or takes too long.
+    """
+    if response.status in MOVED:
+        return Answer(response.status, location=response.headers.get("Location", ""))
+    if response.status != 200:
+        return Answer(response.status, after=seconds_of(response.headers.get("Retry-After", "")))
+    if (packing := response.headers.get("Content-Encoding", "identity")) != "identity":
+        raise DataError(f"is sent as {packing}, which was not requested", name)
+    promised = response.length
+    if promised is not None and promised > most:
+        refuse_large(most, name)
+    content, end = bytearray(), time.monotonic() + LONGEST
+    while piece := response.read1(1 << 16):
+        content += piece
+        if len(content) > most:
+            refuse_large(most, name)
+        if time.monotonic() > end:
+            raise DataError(f"takes more than {LONGEST:.0f} seconds to download", name)
+    if promised not in (None, len(content)):
+        return Answer(0, trouble=f"the connection broke after {len(content):,} of {promised:,} bytes")
+    return Answer(200, bytes(content))
+
+
+def refuse_large(most: int, name: str) -> NoReturn:
+    """Refuse a file that is too large."""
+    raise DataError(f"is larger than {most >> 20} MB", name)
+
+
+def seconds_of(text: str) -> float | None:
+    """The seconds that a Retry-After header asks for, as a number or date; None if it asks for none."""
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max((date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0)

@@ -11,8 +11,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from drethtr.base.atomic import UNFINISHED, atomic_write, remove_unfinished, unfinished_name
 from drethtr.base.errors import DataError, first_line
+from drethtr.base.files import UNFINISHED, atomic_write, remove_unfinished, unfinished_name
 from drethtr.lines.urls import Location, locate
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
-from drethtr.base.outputs import refuse_file
+from drethtr.base.files import refuse_file
 from drethtr.base.wording import counted
 from drethtr.cli.choices import (
     DecoderName,

@@ -48,7 +48,7 @@ def calibrate(
     """
     from tqdm import tqdm
 
-    from drethtr.base.lock import claimed
+    from drethtr.base.files import claimed
     from drethtr.evaluation import calibrate as fit
     from drethtr.evaluation.evaluate import to_read
     from drethtr.lines.sources import open_all

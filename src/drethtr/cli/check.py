@@ -75,7 +75,7 @@ def check(
     Give scans with a text (txt, md, TEI, docx, JSON, PAGE, ALTO), PAGE or ALTO files that contain text, or lines: TSV,
     Parquet, a folder of images with .txt files. The exit code is 1 if a word is doubtful or something is unreadable.
     """
-    from drethtr.base.outputs import write_text
+    from drethtr.base.files import write_text
     from drethtr.lines.sources import open_all
     from drethtr.pages.provenance import provenance_of
     from drethtr.pages.segmentation import segmentation_named

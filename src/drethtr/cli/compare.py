@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from drethtr.base.errors import CheckpointError, ConfigError
-from drethtr.base.outputs import write_text
+from drethtr.base.files import write_text
 from drethtr.cli.choices import (
     DeviceName,
     ForceResults,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drethtr.base.outputs import write_text
+from drethtr.base.files import write_text
 from drethtr.base.wording import counted
 from drethtr.cli.progress import report_skipped
 from drethtr.cli.tables import EvaluationResult, read_by, table_of

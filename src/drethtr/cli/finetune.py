@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.base.errors import DataError, require
-from drethtr.base.exit_codes import NOTHING_BETTER
+from drethtr.base.errors import NOTHING_BETTER, DataError, require
 from drethtr.cli.choices import DeviceName, Seed, TrainingThreads, Workers
 from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
 from drethtr.cli.outputs import refuse_existing, refuse_places

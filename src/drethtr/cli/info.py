@@ -71,7 +71,7 @@ def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> "Model":
 
     Metrics on fewer lines than those they replace need `force`.
     """
-    from drethtr.base.lock import claimed
+    from drethtr.base.files import claimed
     from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.model_file import save_card
     from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.outputs import refuse_protected, write_bytes, write_text
+from drethtr.base.files import refuse_protected, write_bytes, write_text
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -78,7 +78,7 @@ def targets_of(
     Raises:
         DataError: if a file is there and may not be replaced, or two pages would have the same name.
     """
-    from drethtr.base.outputs import refuse_file
+    from drethtr.base.files import refuse_file
     from drethtr.documents.beside import numbered, page_stem
     from drethtr.documents.formats import FORMATS
 
@@ -105,7 +105,7 @@ def write_pages(
     Raises:
         DataError: if a file cannot be written.
     """
-    from drethtr.base.outputs import make_folder, write_bytes
+    from drethtr.base.files import make_folder, write_bytes
     from drethtr.documents.document import Document
     from drethtr.documents.formats import FORMATS
     from drethtr.pages.provenance import provenance_of

@@ -41,7 +41,7 @@ def rescorer(
     require("torch", "train")
     from tqdm import tqdm
 
-    from drethtr.base.lock import claimed
+    from drethtr.base.files import claimed
     from drethtr.lines.sources import open_all
     from drethtr.recognition.model_file import load_model, save_rescorer
     from drethtr.synthesis.corpus import Corpus

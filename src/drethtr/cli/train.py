@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import DataError, require
-from drethtr.base.outputs import make_folder
+from drethtr.base.files import make_folder
 from drethtr.cli.choices import DeviceName, Settings, TrainingThreads, Workers
 from drethtr.cli.progress import RESUME, stopping
 from drethtr.recognition.device import resolve_device

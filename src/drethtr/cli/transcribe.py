@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.limited import prepare
+from drethtr.base.sandbox import prepare
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,

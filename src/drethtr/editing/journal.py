@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import make_folder
+from drethtr.base.files import make_folder
 
 FOLDER = ".drethtr"
 """The hidden folder for the editor's own files; it can be deleted without losing a text."""

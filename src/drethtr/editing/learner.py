@@ -16,10 +16,9 @@ from shutil import copyfile, rmtree
 from threading import RLock, Thread
 from typing import Any
 
-from drethtr.base.atomic import atomic_write
-from drethtr.base.errors import DataError, DrethtrError
-from drethtr.base.exit_codes import NOTHING_BETTER
-from drethtr.base.limited import is_frozen
+from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
+from drethtr.base.files import atomic_write
+from drethtr.base.sandbox import is_frozen
 from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, Confirmed, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError, DrethtrError
+from drethtr.base.files import atomic_write
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from drethtr.base.limited import Answer, limited
+from drethtr.base.sandbox import Answer, sandboxed
 from drethtr.images.line import ImageSource, Line, load_line, name_of
 
 
@@ -17,7 +17,7 @@ def open_line(source: ImageSource) -> Line:
     if not isinstance(source, str | Path | bytes):
         return load_line(source)
     plain = bytes(source) if isinstance(source, bytes) else source  # others may not be pickled
-    shape, pixels = limited(name_of(source), decoded, plain)
+    shape, pixels = sandboxed(name_of(source), decoded, plain)
     return np.frombuffer(pixels, np.uint8).reshape(shape)
 
 

@@ -4,7 +4,7 @@
         page = source.gray()
 
 Nothing is decoded in advance and nothing is cached, so a book needs the memory of one page. Files are opened in a
-process of limited memory and time (`base/limited.py`), as they may come from anybody.
+process of limited memory and time (`base/sandbox.py`), as they may come from anybody.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from PIL import Image
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
-from drethtr.base.limited import Answer, limited
+from drethtr.base.sandbox import Answer, sandboxed
 from drethtr.images import page_file
 from drethtr.images.line import Line
 from drethtr.images.page_file import MAX_PAGES
@@ -93,7 +93,7 @@ class PageSource:
 
     def opened(self, function: Callable[..., Answer]) -> tuple[Any, Any]:
         """What a function of `page_file` says of the page."""
-        return limited(self.name, function, self.path, self.frame, self.name)
+        return sandboxed(self.name, function, self.path, self.frame, self.name)
 
 
 def open_pages(path: str | Path, most: int = MAX_PAGES) -> tuple[PageSource, ...]:
@@ -105,14 +105,14 @@ def open_pages(path: str | Path, most: int = MAX_PAGES) -> tuple[PageSource, ...
     path = Path(path)
     if not path.is_file():
         raise DataError("is a folder" if path.is_dir() else "no such file", path)
-    found, _ = limited(str(path), page_file.frames, path, most)
+    found, _ = sandboxed(str(path), page_file.frames, path, most)
     return tuple(PageSource(path, frame, number, len(found)) for number, frame in enumerate(found, start=1))
 
 
 def made_here(path: Path) -> bool:
     """Whether a PDF was written by drethtr, according to its metadata; False if it cannot be opened."""
     try:
-        producer, _ = limited(str(path), page_file.producer, path)
+        producer, _ = sandboxed(str(path), page_file.producer, path)
     except DataError:
         return False
     return str(producer).startswith("drethtr ")

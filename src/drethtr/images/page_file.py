@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
-from drethtr.base.limited import Answer
+from drethtr.base.sandbox import Answer
 from drethtr.images.file import COPIES, upright_size
 from drethtr.images.file import frames as frames_of
 from drethtr.images.line import MAX_PIXELS, decoding, gray_from_image, on_white, opened_image, refuse_size

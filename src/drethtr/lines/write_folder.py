@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from itertools import chain, islice
 from pathlib import Path
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError
+from drethtr.base.files import atomic_write
 from drethtr.lines.sample import Sample
 from drethtr.lines.write_parquet import png_of
 

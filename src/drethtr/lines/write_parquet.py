@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from PIL import Image
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError, MissingExtraError
+from drethtr.base.files import atomic_write
 from drethtr.lines.sample import Sample, content_of
 
 ROWS_TOGETHER = 500

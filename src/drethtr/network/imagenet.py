@@ -13,9 +13,9 @@ from urllib.request import urlopen
 
 from torch import Tensor
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.cache import cache_folder
 from drethtr.base.errors import CheckpointError
+from drethtr.base.files import atomic_write
 from drethtr.network.backbones import Backbone
 from drethtr.network.weights_file import fit, read_weights
 

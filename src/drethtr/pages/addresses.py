@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from drethtr.base import web
 from drethtr.base.cache import ADDRESS, LONGEST_NAME, UNUSUAL, parts_of, place_of
-from drethtr.base.outputs import is_there, write_bytes
+from drethtr.base.files import is_there, write_bytes
 from drethtr.documents.read import SPACE, first_bytes
 
 SAYS_NOTHING = frozenset({"manifest", "mets", "iiif", "presentation", "api", "info", "default"})

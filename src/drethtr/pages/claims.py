@@ -6,9 +6,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from drethtr.base.atomic import tidied
 from drethtr.base.errors import DataError
-from drethtr.base.lock import claimed, remove_note
+from drethtr.base.files import claimed, remove_note, tidied
 from drethtr.pages.task import FileTask
 
 

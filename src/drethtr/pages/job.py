@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import is_there, write_bytes
+from drethtr.base.files import is_there, write_bytes
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.markup import MAX_BYTES

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import is_there
+from drethtr.base.files import is_there
 from drethtr.documents.read import first_bytes
 
 LEDGER = ".drethtr.jsonl"

@@ -10,7 +10,7 @@ from typing import Any
 from drethtr.base.archive import as_given
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import write_text
+from drethtr.base.files import write_text
 from drethtr.documents.beside import page_stem
 from drethtr.documents.document import Provenance
 from drethtr.documents.formats import LINE_FORMATS, LINE_TEXT_WITH_DOUBTS, LineFormat

@@ -10,7 +10,7 @@ from pathlib import Path
 from drethtr.base.archive import archive_of
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.outputs import refuse_protected
+from drethtr.base.files import refuse_protected
 from drethtr.documents.formats import FORMATS, TEXT_WITH_DOUBTS, Format
 from drethtr.pages.job import PageJob
 from drethtr.pages.ranges import PageRanges

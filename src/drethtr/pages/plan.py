@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import is_there
+from drethtr.base.files import is_there
 from drethtr.pages.changes import digest_of, state_of
 from drethtr.pages.ledger import Entry, Ledger
 from drethtr.pages.task import FileTask

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import make_folder
+from drethtr.base.files import make_folder
 from drethtr.pages.claims import Claims
 from drethtr.pages.doubts import DoubtCounts
 from drethtr.pages.events import JobSummary, Planned, Skipped

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import refuse_file
+from drethtr.base.files import refuse_file
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.mirror import result_folders
 from drethtr.pages.ranges import PageChooser, PageRanges

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
-from drethtr.base.outputs import is_there, write_bytes
+from drethtr.base.files import is_there, write_bytes
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import is_there
+from drethtr.base.files import is_there
 from drethtr.base.wording import counted
 from drethtr.documents.beside import numbered, page_stem, with_pages
 from drethtr.documents.formats import Format

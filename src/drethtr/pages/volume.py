@@ -8,7 +8,7 @@ from typing import Any
 from drethtr.base.archive import as_given
 from drethtr.base.cache import address_of, place_of
 from drethtr.base.errors import DataError
-from drethtr.base.limited import Answer, limited
+from drethtr.base.sandbox import Answer, sandboxed
 from drethtr.documents.document import Canvas
 from drethtr.images.page import PageSource
 
@@ -82,7 +82,7 @@ class RemotePage(VolumePage):
             image = web.WEB.file(self.addresses, self.image_name)
         except DataError as error:
             raise error.of(self.name) from error
-        return limited(self.name, function, image, 0, self.name)
+        return sandboxed(self.name, function, image, 0, self.name)
 
 
 def page_name(page: PageSource) -> str:

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from PIL import Image, ImageDraw
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError
+from drethtr.base.files import atomic_write
 from drethtr.documents.markup import clean
 from drethtr.pictures.contact_sheet import caption_font
 

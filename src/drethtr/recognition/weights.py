@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize, safe_open
 from safetensors.numpy import save_file
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import CheckpointError, first_line
+from drethtr.base.files import atomic_write
 
 Array = NDArray[Any]
 Weights = Mapping[str, Array]

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import is_there
+from drethtr.base.files import is_there
 from drethtr.documents.page import Page, Transcription
 from drethtr.images.straighten import Strip
 from drethtr.pages.changes import digest_of, files_of, state_of

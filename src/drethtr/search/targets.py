@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError, first_line
+from drethtr.base.files import atomic_write
 from drethtr.recognition.packed import PackedLines
 from drethtr.search.line_place import LinePlace
 from drethtr.search.postgres import PostgresStore, is_postgres

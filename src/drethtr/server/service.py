@@ -14,9 +14,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
-from drethtr.base.atomic import own_folder, tidied
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.files import own_folder, tidied
 from drethtr.documents.beside import numbered
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format

@@ -5,8 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Unpack
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
+from drethtr.base.files import atomic_write
 from drethtr.recognition.model_file import Model, as_small, save_model
 from drethtr.recognition.recognizer import LoadOptions, Recognizer
 from drethtr.sharing.readme import readme

@@ -14,8 +14,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from PIL import Image
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError
+from drethtr.base.files import atomic_write
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample, fingerprint, page_of
 from drethtr.lines.sources.parquet import open_parquet

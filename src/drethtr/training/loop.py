@@ -13,7 +13,7 @@ from torch import nn
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
-from drethtr.base.lock import claimed
+from drethtr.base.files import claimed
 from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import save_model

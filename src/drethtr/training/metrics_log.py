@@ -9,8 +9,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from drethtr.base.atomic import atomic_write
-from drethtr.base.durable import make_folders
+from drethtr.base.files import atomic_write, make_folders
 from drethtr.base.wording import in_words
 
 EVERY = 30.0

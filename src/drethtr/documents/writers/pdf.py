@@ -15,7 +15,7 @@ from PIL import Image
 from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, TiffImageFile
 
 from drethtr.base.errors import DataError
-from drethtr.base.limited import SECONDS, Answer, limited
+from drethtr.base.sandbox import SECONDS, Answer, sandboxed
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
@@ -79,7 +79,7 @@ def write_pdf(document: Document) -> bytes:
     if document.pdf is not None:
         pages, producer = document.pages, str(document.provenance)
         seconds = SECONDS + SECONDS_PER_PAGE * len(pages)
-        _, content = limited(str(document.pdf), add_to, document.pdf, pages, producer, seconds=seconds)
+        _, content = sandboxed(str(document.pdf), add_to, document.pdf, pages, producer, seconds=seconds)
         return bytes(content)
     with pikepdf.new() as pdf:
         for sheet in document.sheets:

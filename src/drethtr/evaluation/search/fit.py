@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from drethtr.base.errors import DataError
-from drethtr.base.outputs import write_text
+from drethtr.base.files import write_text
 from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.search.crowd import Crowd
 from drethtr.evaluation.search.figures import Among, SearchWeights, SetFigures, candidates_of, figures_of

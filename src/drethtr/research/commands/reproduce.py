@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
-from drethtr.base.outputs import make_folder, write_text
+from drethtr.base.files import make_folder, write_text
 from drethtr.cli.choices import DeviceName, ForceResults, Threads, Workers
 from drethtr.cli.outputs import refuse_results
 

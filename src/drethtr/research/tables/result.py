@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Self
 
-from drethtr.base.atomic import atomic_write
 from drethtr.base.errors import DataError
+from drethtr.base.files import atomic_write
 from drethtr.evaluation.metrics import Counts
 
 CER, WER, MEAN_OF_BATCHES, LINES = "CER %", "WER %", "CER %, mean of batches", "test lines"

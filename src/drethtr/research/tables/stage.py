@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from drethtr.base import config
-from drethtr.base.atomic import atomic_write
+from drethtr.base.files import atomic_write
 from drethtr.recognition.model_file import load_model
 from drethtr.research.tables.material import PaperData, contents
 from drethtr.research.tables.scale import Scale

@@ -14,10 +14,8 @@ from shutil import rmtree
 import numpy as np
 
 from drethtr.base import config
-from drethtr.base.atomic import atomic_write, remove_unfinished
-from drethtr.base.durable import make_folders
 from drethtr.base.errors import ConfigError
-from drethtr.base.lock import claimed
+from drethtr.base.files import atomic_write, claimed, make_folders, remove_unfinished
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.evaluate import to_read
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap

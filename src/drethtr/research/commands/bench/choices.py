@@ -8,7 +8,7 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
-from drethtr.base.outputs import write_text
+from drethtr.base.files import write_text
 from drethtr.base.processors import free_processors
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json
 from drethtr.recognition.device import resolve_device

@@ -9,7 +9,7 @@ import typer
 
 from drethtr.base.config import named
 from drethtr.base.errors import require
-from drethtr.base.outputs import make_folder, write_text
+from drethtr.base.files import make_folder, write_text
 from drethtr.cli.choices import (
     DeviceName,
     ForceResults,

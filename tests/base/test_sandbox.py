@@ -3,19 +3,18 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
-import limited_calls
 import pytest
+import sandboxed_calls
 
-from drethtr.base import limited as module
+from drethtr.base import sandbox as module
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.base.limited import children, limited, prepare
+from drethtr.base.sandbox import children, prepare, sandboxed
 
 
 @pytest.mark.parametrize("value", [None, 1.5, "\udc80", [1, {"a": []}], "x" * 100_000])
 def test_values_and_bytes_come_back(value):
-    answer, content = limited("a file", limited_calls.echoed, value, b"\0\n" * 100_000)
+    answer, content = sandboxed("a file", sandboxed_calls.echoed, value, b"\0\n" * 100_000)
     assert answer == value and content == b"\0\n" * 100_000
     content[0] = 1  # pixels are changed in place
 
@@ -23,59 +22,61 @@ def test_values_and_bytes_come_back(value):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
 @pytest.mark.parametrize("limit", ["-t 120", "-v 1900000"])
 def test_limits_of_the_shell_are_kept(limit):
-    code = (
-        "import limited_calls\nfrom drethtr.base.limited import limited\nprint(limited('a', limited_calls.process_id))"
-    )
+    code = """
+import sandboxed_calls
+from drethtr.base.sandbox import sandboxed
+print(sandboxed("a", sandboxed_calls.process_id))
+"""
     command = f'ulimit {limit}; exec "$0" -c "$1"'
-    where = {**os.environ, "PYTHONPATH": str(Path(limited_calls.__file__).parent)}
+    where = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     run = subprocess.run(["sh", "-c", command, sys.executable, code], capture_output=True, text=True, env=where)
     assert run.returncode == 0, run.stderr
 
 
 def test_one_process_answers_many_calls():
-    assert limited("a file", limited_calls.process_id) == limited("a file", limited_calls.process_id)
-    assert limited("a file", limited_calls.process_id)[0] != os.getpid()
+    assert sandboxed("a file", sandboxed_calls.process_id) == sandboxed("a file", sandboxed_calls.process_id)
+    assert sandboxed("a file", sandboxed_calls.process_id)[0] != os.getpid()
 
 
 def test_a_prepared_process_answers_the_next_call():
     children.end()
-    prepare("limited_calls")
+    prepare("sandboxed_calls")
     [child] = children.idle
-    assert limited("a file", limited_calls.process_id)[0] == child.process.pid
+    assert sandboxed("a file", sandboxed_calls.process_id)[0] == child.process.pid
 
 
 def test_paths_are_relative_to_where_the_caller_is_now(tmp_path, monkeypatch):
     for name in "ab":
         (tmp_path / name).mkdir()
         monkeypatch.chdir(tmp_path / name)
-        assert limited("a file", limited_calls.working_directory)[0] == str(tmp_path / name)
+        assert sandboxed("a file", sandboxed_calls.working_directory)[0] == str(tmp_path / name)
 
 
 def test_what_takes_too_long_is_refused_and_the_next_call_answered():
     with pytest.raises(DataError, match=r"^a file: takes more than 1 seconds to open; save its pages"):
-        limited("a file", limited_calls.computed_forever, seconds=1)
-    assert limited("a file", limited_calls.echoed, 1, b"") == (1, b"")
+        sandboxed("a file", sandboxed_calls.computed_forever, seconds=1)
+    assert sandboxed("a file", sandboxed_calls.echoed, 1, b"") == (1, b"")
 
 
 def test_waiting_is_no_work():
     """A slow disk or a busy machine is no bomb."""
-    assert limited("a file", limited_calls.waited, 1.5, seconds=0.5) == (None, b"")
+    assert sandboxed("a file", sandboxed_calls.waited, 1.5, seconds=0.5) == (None, b"")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of memory")
 def test_what_takes_too_much_memory_is_refused():
-    assert limited("a file", limited_calls.allocated, 50) == (50 << 20, b"")
+    assert sandboxed("a file", sandboxed_calls.allocated, 50) == (50 << 20, b"")
     with pytest.raises(DataError, match=r"^a file: takes more than 2 GB of memory to open"):
-        limited("a file", limited_calls.allocated, 2048)
+        sandboxed("a file", sandboxed_calls.allocated, 2048)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of memory")
 def test_memory_is_watched_where_the_system_does_not_limit_it():
     code = """
 import threading, time
-from drethtr.base import limited
-limited.MEMORY = 100 << 20
-threading.Thread(target=limited.watch_memory, daemon=True).start()
+from drethtr.base import sandbox
+sandbox.MEMORY = 100 << 20
+threading.Thread(target=sandbox.watch_memory, daemon=True).start()
 time.sleep(0.2)
 kept = bytes(200 << 20).replace(b"\\0", b"\\1")
 time.sleep(60)
@@ -85,38 +86,38 @@ time.sleep(60)
 
 def test_what_ends_the_process_is_refused():
     with pytest.raises(DataError, match="crashes the decoder"):
-        limited("a file", limited_calls.aborted)
-    assert limited("a file", limited_calls.echoed, 1, b"") == (1, b"")
+        sandboxed("a file", sandboxed_calls.aborted)
+    assert sandboxed("a file", sandboxed_calls.echoed, 1, b"") == (1, b"")
 
 
 def test_expected_errors_come_back():
     with pytest.raises(DataError, match=r"^letter\.jpg: is no good$"):
-        limited("a file", limited_calls.refused, "letter.jpg")
+        sandboxed("a file", sandboxed_calls.refused, "letter.jpg")
     with pytest.raises(DataError, match=r"^is no good$"):
-        limited("a file", limited_calls.refused, None)
+        sandboxed("a file", sandboxed_calls.refused, None)
 
 
 def test_a_bug_is_told_with_its_place():
     with pytest.raises(DrethtrError, match=r"(?s)a file: .*please report it.*in failed.*a bug"):
-        limited("a file", limited_calls.failed)
+        sandboxed("a file", sandboxed_calls.failed)
 
 
 def test_what_is_printed_is_no_answer(capfd):
-    assert limited("a file", limited_calls.printed) == ("an answer", b"")
+    assert sandboxed("a file", sandboxed_calls.printed) == ("an answer", b"")
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(("head", "content"), [(1 << 31, 0), (1, 1 << 60), (1, 0), (1000, 1000)])
 def test_an_answer_is_not_believed(head, content):
     with pytest.raises(DataError, match="crashes the decoder"):
-        limited("a file", limited_calls.lied, head, content)
+        sandboxed("a file", sandboxed_calls.lied, head, content)
 
 
 def test_a_slow_file_does_not_hold_up_others():
-    waiting = [threading.Thread(target=limited, args=("slow", limited_calls.waited, 5)) for _ in range(2)]
+    waiting = [threading.Thread(target=sandboxed, args=("slow", sandboxed_calls.waited, 5)) for _ in range(2)]
     for thread in waiting:
         thread.start()
-    assert limited("a file", limited_calls.echoed, 1, b"") == (1, b"")
+    assert sandboxed("a file", sandboxed_calls.echoed, 1, b"") == (1, b"")
     assert all(thread.is_alive() for thread in waiting)
     for thread in waiting:
         thread.join()
@@ -124,14 +125,14 @@ def test_a_slow_file_does_not_hold_up_others():
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_starts_its_own(tmp_path):
-    before, _ = limited("a file", limited_calls.process_id)
+    before, _ = sandboxed("a file", sandboxed_calls.process_id)
     if (pid := os.fork()) == 0:
-        after, _ = limited("a file", limited_calls.process_id)
+        after, _ = sandboxed("a file", sandboxed_calls.process_id)
         (tmp_path / "after").write_text(str(after))
         module.children.end()
         os._exit(0)
     os.waitpid(pid, 0)
-    assert int((tmp_path / "after").read_text()) != before == limited("a file", limited_calls.process_id)[0]
+    assert int((tmp_path / "after").read_text()) != before == sandboxed("a file", sandboxed_calls.process_id)[0]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its executables are no scripts")
@@ -144,10 +145,10 @@ sys.frozen, sys.executable, sys.path[:] = True, __file__, {sys.path!r}
 import drethtr
 with open({str(runs)!r}, "a") as file:
     file.write("run\\n")
-import limited_calls
-from drethtr.base.limited import limited, prepare
-prepare("limited_calls")
-print(limited("a file", limited_calls.echoed, 1, b"")[0])
+import sandboxed_calls
+from drethtr.base.sandbox import prepare, sandboxed
+prepare("sandboxed_calls")
+print(sandboxed("a file", sandboxed_calls.echoed, 1, b"")[0])
 """)
     program.chmod(0o755)
     done = subprocess.run([program], capture_output=True, text=True, check=True)
@@ -157,9 +158,9 @@ print(limited("a file", limited_calls.echoed, 1, b"")[0])
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are counted otherwise")
 def test_no_process_is_left_behind():
     code = """
-import os, sys, limited_calls
-from drethtr.base.limited import children, limited, prepare
-sys.stdout.write(str(limited("", limited_calls.process_id)[0]))
+import os, sys, sandboxed_calls
+from drethtr.base.sandbox import children, prepare, sandboxed
+sys.stdout.write(str(sandboxed("", sandboxed_calls.process_id)[0]))
 sys.stdout.flush()
 """
     for end in ("", "os.kill(os.getpid(), 9)"):

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.base.limited import HEAD
+from drethtr.base.sandbox import HEAD
 
 
 def echoed(value, content):

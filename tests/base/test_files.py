@@ -1,4 +1,4 @@
-"""A file is whole or as it was."""
+"""A file is whole or as it was, and of two programs one has it."""
 
 import os
 import subprocess
@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from programs import source_first
 
-from drethtr.base.atomic import atomic_write, remove_unfinished, tidied
+from drethtr.base.errors import DataError
+from drethtr.base.files import (
+    atomic_write,
+    claimed,
+    is_there,
+    make_folder,
+    remove_unfinished,
+    tidied,
+    write_bytes,
+    write_text,
+)
 
 
 def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
@@ -79,7 +89,7 @@ def test_a_link_stays_and_its_file_is_written(there, tmp_path):
 HALF_WAY = """
 import os, sys, time
 from pathlib import Path
-from drethtr.base.atomic import atomic_write
+from drethtr.base.files import atomic_write
 with atomic_write(Path(sys.argv[1])) as unfinished:
     unfinished.write_text("half")
     unfinished.with_name(".tmpAbCdEf").write_text("as a library calls its own")
@@ -184,3 +194,79 @@ def test_a_file_keeps_its_owner(tmp_path):
     with atomic_write(path) as unfinished:
         unfinished.write_text("new")
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1234)
+
+
+HOLDING = """
+import sys, time
+from pathlib import Path
+from drethtr.base.files import claimed
+with claimed(Path(sys.argv[1])):
+    print("has it", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def holding(tmp_path):
+    """Another program, which has claimed a file."""
+    command = [sys.executable, "-c", HOLDING, tmp_path / "model"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **source_first()}) as program:
+        assert program.stdout.readline()
+        yield program
+        program.kill()
+
+
+def test_who_has_a_file_is_told(holding, tmp_path):
+    expected = rf"model: being written by process {holding.pid} on .*, since .*: -c .*; wait for it to end"
+    with pytest.raises(DataError, match=expected), claimed(tmp_path / "model"):
+        pass
+    with claimed(tmp_path / "other"):
+        assert holding.poll() is None
+
+
+def test_what_a_killed_program_had_is_free(holding, tmp_path):
+    holding.kill()
+    holding.wait()
+    with claimed(tmp_path / "model"):
+        pass
+    with claimed(tmp_path / "model"):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_free_after_an_error(tmp_path):
+    with pytest.raises(ValueError, match="no more"), claimed(tmp_path / "new" / "model"):
+        raise ValueError("no more")
+    with claimed(tmp_path / "new" / "model"):
+        pass
+
+
+def test_what_utf_8_lacks_is_replaced(tmp_path):
+    write_text(tmp_path / "a.txt", "caf\udce9\n")
+    assert (tmp_path / "a.txt").read_bytes() == b"caf?\n"
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(DataError, match="cannot be written"):
+        write_bytes(tmp_path / "a", b"")
+
+
+def test_a_file_is_no_folder(tmp_path):
+    make_folder(tmp_path / "new" / "folder")
+    (tmp_path / "file").touch()
+    for place, message in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "out", "cannot be created")):
+        with pytest.raises(DataError, match=message):
+            make_folder(place)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="everybody may write")
+def test_a_folder_without_permission_is_named(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(DataError, match="not writable"):
+        make_folder(tmp_path)
+    tmp_path.chmod(0o700)
+
+
+def test_a_name_that_is_too_long_is_not_there(tmp_path):
+    assert not is_there(tmp_path / ("n" * 300))

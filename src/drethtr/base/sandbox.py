@@ -1,6 +1,6 @@
 """Call functions in a child process with limited memory and time, which small malicious files could exhaust.
 
-    value, content = limited("scan.pdf", render, path)
+    value, content = sandboxed("scan.pdf", render, path)
 
 Arguments are trusted and pickled. Answers are not trusted, since a compromised child may send anything: they are JSON
 followed by bytes. Children are reused, and end with this process.
@@ -61,7 +61,7 @@ class Child:
     """A process that answers calls one at a time; it imports `modules` before the first."""
 
     def __init__(self, *modules: str) -> None:
-        begin = f"import sys; sys.path[:] = {sys.path!r}; from drethtr.base.limited import serve; serve(*{modules!r})"
+        begin = f"import sys; sys.path[:] = {sys.path!r}; from drethtr.base.sandbox import serve; serve(*{modules!r})"
         command = [sys.executable, "-c", begin]
         # Each thread takes address space.
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -121,7 +121,7 @@ class Children:
         self.slots = threading.BoundedSemaphore(CHILDREN)
 
     def call(self, name: str, seconds: float, function: Callable[..., Answer], args: tuple[Any, ...]) -> Answer:
-        """Call a function in a child; see `limited`."""
+        """Call a function in a child; see `sandboxed`."""
         with self.slots:
             child = self.idle_one() or Child()
             try:
@@ -165,7 +165,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=children.forget)
 
 
-def limited(name: str, function: Callable[..., Answer], *args: Any, seconds: float | None = None) -> Answer:
+def sandboxed(name: str, function: Callable[..., Answer], *args: Any, seconds: float | None = None) -> Answer:
     """Call a module-level function in a child process.
 
     Args:

@@ -1,0 +1,349 @@
+"""Write files that survive: flushed to disk, locked against other programs, complete or absent.
+
+A file is written in a hidden, locked folder beside its destination, `.0123….unfinished`, and then moved, so that it is
+complete or absent even if the program is killed or the machine loses power. Folders left behind by killed programs are
+recognized by their missing lock; the next program that writes there removes them. The system releases locks when their
+holder exits or is killed.
+"""
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from errno import EACCES, EMLINK
+from functools import cache
+from pathlib import Path
+from shutil import rmtree
+from stat import S_IMODE, S_ISDIR, S_ISREG
+from typing import BinaryIO
+from uuid import uuid4
+
+from drethtr.base.errors import DataError
+
+UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
+"""Names of the folders of incomplete files, and of incomplete files on remote storage."""
+
+LOCK, FILE = "lock", "file"
+"""The files in such a folder."""
+
+WRITABLE, PRIVATE = 0o222, 0o700
+
+FAR = 1 << 30
+"""Offset of the byte locked on Windows: beyond the content, since nobody can read a locked byte."""
+
+LONGEST_NOTE = 1000
+
+
+def make_folders(folder: Path) -> None:
+    """Create a folder and its missing parents, and flush them to disk.
+
+    Raises:
+        OSError: if one cannot be created.
+    """
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    if sys.platform != "win32":  # where folders cannot be opened
+        for made in reversed(missing):
+            flush(made.parent)
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or the entries of a folder, are on disk."""
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        if sys.platform == "darwin":
+            import fcntl
+
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync stops at the drive's cache
+        else:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Lock a file or folder against other programs that claim it; `.NAME.lock` beside it names the holder.
+
+    On a file system without locks, nothing is locked.
+
+    Raises:
+        DataError: if another program holds it, naming that program.
+        OSError: if nothing can be written there.
+    """
+    path = path.resolve()
+    made = not path.parent.exists()
+    make_folders(path.parent)
+    note = note_on(path)
+    try:
+        lock = open_locked(note)
+    except OSError as error:
+        if isinstance(error, PermissionError | FileNotFoundError):
+            raise
+        yield
+        return
+    if lock is None:
+        raise DataError(f"being written by {holder(note)}; wait for it to end, or choose another output", path)
+    with lock:
+        lock.truncate(0)
+        lock.write(about_this_program().encode("utf-8", "replace"))
+        lock.flush()
+        try:
+            yield
+        finally:
+            if sys.platform != "win32":
+                note.unlink(missing_ok=True)  # while still locked, so that it cannot belong to another program
+                if made:
+                    with suppress(OSError):
+                        path.parent.rmdir()  # if nothing was written
+    if sys.platform == "win32":
+        with suppress(OSError):
+            note.unlink()
+
+
+def note_on(path: Path) -> Path:
+    """The lock file of a file or folder."""
+    return path.with_name(f".{path.name[:200]}.lock")
+
+
+def remove_note(path: Path) -> None:
+    """Remove the lock file that a killed program left; that of a running program stays."""
+    with suppress(OSError, DataError):
+        if note_on(path.resolve()).exists():
+            with claimed(path):
+                pass
+
+
+def open_locked(path: Path) -> BinaryIO | None:
+    """Open and lock a file, created if missing; None if another process has locked it. Closing the file unlocks it.
+
+    Raises:
+        OSError: if it cannot be opened, or the file system has no locks.
+    """
+    while True:
+        file = path.open("a+b")
+        try:
+            if not lock(file):
+                file.close()
+                return None
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # the previous holder has removed it meanwhile
+
+
+def lock(file: BinaryIO) -> bool:
+    """Lock an open file; returns False if another process has locked it.
+
+    Raises:
+        OSError: if the file system has no locks.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek(FAR)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def holder(note: Path) -> str:
+    """Who has locked a file, from the lock file."""
+    with suppress(OSError), note.open("rb") as file:
+        if text := file.read(LONGEST_NOTE).decode("utf-8", "replace").strip():
+            return text
+    return "another program"
+
+
+def about_this_program() -> str:
+    """How messages of other programs name this one."""
+    since = datetime.now().astimezone().isoformat(" ", "minutes")
+    return f"process {os.getpid()} on {platform.node()}, since {since}: {' '.join(sys.argv)}"[:LONGEST_NOTE]
+
+
+def unfinished_name() -> str:
+    """A unique temporary name, since another process may be writing the same file."""
+    return f".{uuid4().hex}.unfinished"
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a temporary file that replaces `path` at the end of the block, or is removed after an error.
+
+    A missing folder is created. At the end of the block the file is flushed to disk and survives a loss of power. A
+    replaced file keeps its owner and mode; a new file gets the default mode, even if a library restricts it. A symbolic
+    link is followed.
+
+    Raises:
+        OSError: if it cannot be written, is write-protected, or has hard links.
+    """
+    path = path.resolve()
+    check_replaceable(path)
+    make_folders(path.parent)
+    tidied(path.parent)
+    with own_folder(path.parent) as folder:
+        unfinished = folder / FILE
+        unfinished.touch()
+        before = (path if path.exists() else unfinished).stat()
+        yield unfinished
+        unfinished.chmod(S_IMODE(before.st_mode))
+        keep_owner(unfinished, before)
+        flush(unfinished)
+        unfinished.replace(path)
+        if sys.platform != "win32":  # where folders cannot be opened
+            flush(path.parent)
+
+
+def check_replaceable(path: Path) -> None:
+    """Refuse to replace a write-protected file, or one with hard links, which would keep the old content.
+
+    Raises:
+        PermissionError: if it is write-protected, even if this user could replace it.
+        OSError: if it has hard links.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return
+    if not S_ISREG(found.st_mode):
+        return
+    if not found.st_mode & WRITABLE or not os.access(path, os.W_OK):
+        raise PermissionError(EACCES, "it is write-protected", str(path))
+    if found.st_nlink > 1:
+        others = f"it has {found.st_nlink} names (hard links), and the others would keep the old content"
+        raise OSError(EMLINK, f"{others}; copy it to a file of its own", str(path))
+
+
+@contextmanager
+def own_folder(parent: Path) -> Iterator[Path]:
+    """Create a hidden folder, private and locked, that is removed at the end."""
+    lock: BinaryIO | None = None
+    while lock is None:  # before it is locked, another program may remove it as abandoned
+        folder = parent / unfinished_name()
+        folder.mkdir(PRIVATE)
+        try:
+            lock = open_locked(folder / LOCK)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            break  # no locks here, so abandoned folders cannot be recognized
+    try:
+        yield folder
+    finally:
+        if lock is not None and sys.platform == "win32":
+            lock.close()
+        rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            lock.close()
+
+
+def remove_unfinished(parent: Path) -> None:
+    """Remove files that killed programs of this user left in a folder."""
+    for folder in parent.glob(".*.unfinished"):
+        with suppress(OSError):
+            if not (UNFINISHED.fullmatch(folder.name) and is_own(folder)):
+                continue
+            lock = open_locked(folder / LOCK)
+            if lock is None:
+                continue
+            if sys.platform == "win32":
+                lock.close()
+            rmtree(folder, ignore_errors=True)
+            lock.close()
+
+
+def is_own(folder: Path) -> bool:
+    """Whether this is a folder of this user, not a link: in a shared folder, others could plant anything."""
+    found = folder.lstat()
+    return S_ISDIR(found.st_mode) and (sys.platform == "win32" or found.st_uid == os.getuid())
+
+
+tidied = cache(remove_unfinished)
+"""Remove unfinished files, once per folder."""
+
+
+def keep_owner(path: Path, owner: os.stat_result) -> None:
+    """Give a file the owner and group of another, if permitted."""
+    own = path.stat()
+    if sys.platform != "win32" and (own.st_uid, own.st_gid) != (owner.st_uid, owner.st_gid):
+        with suppress(PermissionError):
+            os.chown(path, owner.st_uid, owner.st_gid)
+
+
+def is_there(path: Path) -> bool:
+    """Whether a path exists. Inaccessible paths count as missing; writing to them fails later."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def refuse_file(folder: Path) -> None:
+    """Refuse a file where a folder for results is expected."""
+    if is_there(folder) and not folder.is_dir():
+        raise DataError(f"{folder} is a file; give a folder to write to")
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder for results if it is missing, and check that it is writable.
+
+    Raises:
+        DataError: if it cannot be created, is not writable, or is a file.
+    """
+    refuse_file(folder)
+    try:
+        make_folders(folder)
+    except OSError as error:
+        raise DataError(f"the folder cannot be created: {error.strerror}", folder) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataError("the folder is not writable; change its permissions or choose another folder", folder)
+
+
+def refuse_protected(path: Path) -> None:
+    """Refuse a file that may not be replaced, before any work is done.
+
+    Raises:
+        DataError: if it is write-protected or has hard links.
+    """
+    try:
+        check_replaceable(path)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path) from error
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file atomically; a replaced file keeps its mode.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    try:
+        with atomic_write(path) as unfinished:
+            unfinished.write_bytes(content)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file atomically; characters that UTF-8 cannot encode, as in odd file names, become `?`.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    write_bytes(path, text.encode("utf-8", "replace"))
