@@ -1,4 +1,4 @@
-.PHONY: audit bench check dist docs lint load lock format fuzz image pictures sbom soak walks web
+.PHONY: audit bench check dist docs lint load lock format fuzz golden image pictures sbom soak walks web
 
 check: lint
 	pytest -n auto
@@ -36,6 +36,9 @@ sbom:
 pictures:
 	python docs/make_pictures.py
 	python docs/make_edit_picture.py
+
+golden:
+	PYTHONPATH=tests python -m golden.readings
 
 walks:
 	python docs/measure_walks.py
