@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from drethtr import Recognizer, open_index, open_originals
-from drethtr.documents.page import Box
+from drethtr.documents.points import Box
 from drethtr.images.line import Line, load_line
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pictures.contact_sheet import contact_sheet

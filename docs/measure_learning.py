@@ -22,7 +22,8 @@ from served import Site, served
 
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
-from drethtr.documents.page import Box, Page, Region, TextLine
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.points import Box
 from drethtr.evaluation.metrics import score
 from drethtr.lines.sample import Sample
 from drethtr.lines.sources import open_samples

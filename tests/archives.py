@@ -6,8 +6,10 @@ from contextlib import closing
 from made_pages import TEXTS, blank, write
 
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
-from drethtr.documents.page import Box, Page, Region, TextLine, Transcription
-from drethtr.documents.writers.page_xml import write_page_xml
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page_xml.writer import write_page_xml
+from drethtr.documents.points import Box
+from drethtr.documents.transcription import Transcription
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.search.build import open_builder

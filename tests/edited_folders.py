@@ -4,7 +4,8 @@ from made_pages import TEXTS, blank, write
 
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
-from drethtr.documents.page import Page, PageWord, Region, TextLine, Transcription
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.transcription import PageWord, Transcription
 
 LINES = 4
 

@@ -13,11 +13,11 @@ import pytest
 from page_examples import PROVENANCE
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Transcription
+from drethtr.documents.alto.reader import NAMESPACES as ALTO
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.page_xml.reader import NAMESPACES as PAGE
 from drethtr.documents.read import parse_page
-from drethtr.documents.readers.alto import NAMESPACES as ALTO
-from drethtr.documents.readers.page_xml import NAMESPACES as PAGE
+from drethtr.documents.transcription import Transcription
 from drethtr.documents.update import update
 
 SOURCE = Path(__file__).parents[1] / "src" / "drethtr"

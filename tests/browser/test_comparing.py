@@ -4,8 +4,8 @@ import pytest
 from browser_steps import enter, texts, wait_until_saved
 from made_pages import TEXTS
 
-from drethtr.documents.page import Review
 from drethtr.documents.read import read_page
+from drethtr.documents.transcription import Review
 
 THEIRS = [TEXTS[0].replace("Sir", "Madam"), TEXTS[1], TEXTS[2].replace("thank you", "thank"), f"{TEXTS[3]} again"]
 

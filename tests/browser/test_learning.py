@@ -4,7 +4,7 @@ import pytest
 from browser_steps import served
 from edited_folders import put_page
 
-from drethtr.documents.page import Review
+from drethtr.documents.transcription import Review
 from drethtr.editing import Workspace
 from drethtr.editing.changes import LineEdit
 

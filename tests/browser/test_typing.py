@@ -3,8 +3,8 @@
 from browser_steps import enter, text_of, texts, wait_until_saved
 from made_pages import TEXTS
 
-from drethtr.documents.page import Review
 from drethtr.documents.read import read_page
+from drethtr.documents.transcription import Review
 
 
 def lines(folder, stem="a"):

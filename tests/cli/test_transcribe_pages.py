@@ -18,7 +18,7 @@ from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
 from drethtr.pages.inputs import find_inputs
-from drethtr.pages.ledger import LEDGER
+from drethtr.pages.record import LEDGER
 from drethtr.pages.source import open_originals
 
 ALL = ",".join(name for name in FORMATS if name != "pdfa")  # its files are named as those of pdf

@@ -12,8 +12,8 @@ from page_examples import PROVENANCE, document_of, letter_page, line_of, pages, 
 
 import drethtr.documents
 from drethtr.documents import FORMATS, Box, Document, Page, PageFlag, Region, TextLine, Transcription
+from drethtr.documents.json import read_json
 from drethtr.documents.read import parse_page
-from drethtr.documents.readers.json import read_json
 from drethtr.documents.update import update
 
 SCHEMA = jsonschema.Draft202012Validator(

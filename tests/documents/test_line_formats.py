@@ -4,7 +4,7 @@ from pathlib import Path
 from page_examples import PROVENANCE
 
 from drethtr.documents.formats import LINE_FORMATS, LINE_TEXT_WITH_DOUBTS
-from drethtr.documents.page import PageFlag, PageWord, Transcription
+from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.documents.writers.line import LineEntry
 from drethtr.documents.writers.text import marked
 

@@ -7,7 +7,8 @@ from PIL import Image
 
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.markdown import without_markup
-from drethtr.documents.page import Page, Region, TextLine, Transcription
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.transcription import Transcription
 from drethtr.documents.writers.markdown import write_markdown
 
 

@@ -7,9 +7,10 @@ from edited_folders import put_page
 
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
-from drethtr.documents.page import Review, TextLine, Transcription
+from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import SIGNATURE, PageFile
 from drethtr.documents.read import parse_page
+from drethtr.documents.transcription import Review, Transcription
 from drethtr.documents.update import update
 
 FORMATS = ("page", "alto")

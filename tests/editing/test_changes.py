@@ -4,8 +4,9 @@ import pytest
 from edited_folders import put_page
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import PageWord, Review, TextLine
+from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.transcription import PageWord, Review
 from drethtr.editing import changes
 from drethtr.editing.carry import carry_over
 from drethtr.editing.changes import LineEdit

@@ -6,7 +6,7 @@ from shutil import copyfile
 import pytest
 
 from drethtr import Recognizer
-from drethtr.documents.page import Review
+from drethtr.documents.transcription import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.comparison import compare

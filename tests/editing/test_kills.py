@@ -18,9 +18,9 @@ from urllib.request import Request, urlopen
 import pytest
 from edited_folders import LINES, put_page
 
-from drethtr.documents.page import Review
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
+from drethtr.documents.transcription import Review
 from drethtr.editing.confirmed import MIN_CONFIRMED
 
 KILLS = int(os.environ.get("DRETHTR_KILLS", "3"))

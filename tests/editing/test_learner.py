@@ -10,7 +10,7 @@ from edited_folders import put_page
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Review
+from drethtr.documents.transcription import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.confirmed import gather

@@ -9,7 +9,7 @@ from edited_folders import put_page, scan
 from made_pages import blank
 
 from drethtr import Recognizer
-from drethtr.documents.page import Review
+from drethtr.documents.transcription import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.executor import PriorityExecutor

@@ -8,8 +8,8 @@ import pytest
 from edited_folders import foreign, put_page
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Review
 from drethtr.documents.read import read_page
+from drethtr.documents.transcription import Review
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.journal import FOLDER
 from drethtr.editing.page_files import Missing, Stale

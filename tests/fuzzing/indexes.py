@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from drethtr.documents.page import Box
+from drethtr.documents.points import Box
 from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.index import open_index

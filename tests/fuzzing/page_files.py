@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from page_examples import PROVENANCE
 from PIL import Image
 
+from drethtr.documents.alto.reader import NAMESPACES as ALTO
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.formats import FORMATS
+from drethtr.documents.page_xml.reader import NAMESPACES as PAGE
 from drethtr.documents.read import read_page
-from drethtr.documents.readers.alto import NAMESPACES as ALTO
-from drethtr.documents.readers.page_xml import NAMESPACES as PAGE
 from drethtr.documents.update import update
 from fuzzing.files import (
     ANYTHING,

@@ -13,7 +13,7 @@ from mets_examples import mets_of
 from PIL import Image
 
 from drethtr.base.archive import unpack_once, unpacked_from
-from drethtr.documents.readers.page_xml import NAMESPACES as PAGE
+from drethtr.documents.page_xml.reader import NAMESPACES as PAGE
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.source import open_originals
 from fuzzing.files import ANYTHING, NUMBERS, TEXTS, Target, as_json, elements, encoded, escaped, mutated

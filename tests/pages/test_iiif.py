@@ -6,7 +6,7 @@ import pytest
 from iiif_examples import canvas_2, canvas_3, manifest_2, manifest_3, service_2, service_3
 
 from drethtr.base.errors import DataError
-from drethtr.pages.addresses import stem_of
+from drethtr.pages.inputs import stem_of
 from drethtr.pages.source import open_originals
 
 LIBRARY = "https://library.example"

@@ -8,7 +8,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.read import read_page
 from drethtr.pages import FileRead, PageRead, Planned, Skipped, open_job
-from drethtr.pages.ledger import LEDGER
+from drethtr.pages.record import LEDGER
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.opening import open_job
-from drethtr.pages.shelf import Shelf
 from drethtr.pages.source import Original, open_originals
+from drethtr.pages.task import Shelf
 
 IMAGES = [("I1", "image/png", "OCR-D-IMG/a.png"), ("I2", "image/png", "OCR-D-IMG/b.png")]
 LINES = [("G1", PAGE_TYPE, "OCR-D-SEG/a.xml"), ("G2", PAGE_TYPE, "OCR-D-SEG/b.xml")]

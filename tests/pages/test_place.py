@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drethtr.documents.page import box_around
+from drethtr.documents.points import box_around
 from drethtr.images.straighten import Strip
-from drethtr.pages.doubts import DoubtCounts
-from drethtr.pages.place import on_page, transcription_of
+from drethtr.pages.events import DoubtCounts
+from drethtr.pages.transcribe import on_page, transcription_of
 from drethtr.recognition.reading import Character, Flag, Reading
 
 STRIP = Strip(

@@ -10,8 +10,8 @@ from real_data import PAGES, needs_pages
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Transcription, read_page
-from drethtr.documents.page import box_around
-from drethtr.documents.writers.page_xml import write_page_xml
+from drethtr.documents.page_xml.writer import write_page_xml
+from drethtr.documents.points import box_around
 from drethtr.layout.finder import Finder
 from drethtr.layout.projection import Projection
 from drethtr.layout.rapid import RapidDetector

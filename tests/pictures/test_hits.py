@@ -1,6 +1,6 @@
 from made_pages import blank
 
-from drethtr.documents.page import Box
+from drethtr.documents.points import Box
 from drethtr.pictures.canvas import Label
 from drethtr.pictures.hits import draw_hits
 from drethtr.search import Hit

@@ -77,7 +77,7 @@ def check(
     """
     from drethtr.base.files import write_text
     from drethtr.lines.sources import open_all
-    from drethtr.pages.provenance import provenance_of
+    from drethtr.pages.record import provenance_of
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.proofreading.conventions import conventions_named
     from drethtr.proofreading.inputs import are_lines, open_proof_inputs

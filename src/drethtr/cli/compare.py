@@ -117,7 +117,7 @@ def system(spec: str) -> System:
 def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
     """Read the lines with one system."""
     from drethtr.evaluation.comparison import Side
-    from drethtr.pages.provenance import provenance_of, way_of
+    from drethtr.pages.record import provenance_of, way_of
 
     found = read_with_bar(recognizer, samples, name)
     return Side(name, provenance_of(recognizer), way_of(recognizer), found)

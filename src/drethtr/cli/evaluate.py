@@ -159,7 +159,7 @@ def refuse_together(wanted: Sequence[str], of_lines: Sequence[str]) -> None:
 
 def deliver(result: EvaluationResult, recognizer: "Recognizer", json_file: Path | None) -> None:
     """Print a result and, if a file is given, write it there with the model and settings."""
-    from drethtr.pages.provenance import provenance_of, way_of
+    from drethtr.pages.record import provenance_of, way_of
 
     if json_file is not None:
         made_by = {"made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)}

@@ -35,8 +35,8 @@ def explain(
     how far back it remembers the text.
     """
     from drethtr.documents.writers.text import marked
+    from drethtr.evaluation.untranscribed import refuse_page
     from drethtr.images.line_file import open_line
-    from drethtr.pages.untranscribed import refuse_page
     from drethtr.pictures.explanation import draw
     from drethtr.pictures.explanation import explain as explain_line
 

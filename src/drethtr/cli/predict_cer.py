@@ -62,10 +62,10 @@ def predict_cer(
     """
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
+    from drethtr.evaluation.untranscribed import lines_to_read
     from drethtr.lines.selection import choose
     from drethtr.lines.sources import open_all
-    from drethtr.pages.provenance import provenance_of, way_of
-    from drethtr.pages.untranscribed import lines_to_read
+    from drethtr.pages.record import provenance_of, way_of
     from drethtr.recognition.adapter_file import holds_adapter
     from drethtr.recognition.model_file import SHIPPED
 

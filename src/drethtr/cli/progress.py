@@ -13,7 +13,7 @@ from drethtr.base.wording import counted
 
 if TYPE_CHECKING:
     from drethtr.lines.sample import Sample
-    from drethtr.pages.doubts import DoubtCounts
+    from drethtr.pages.events import DoubtCounts
     from drethtr.recognition.reading import Reading
     from drethtr.recognition.recognizer import Recognizer
 

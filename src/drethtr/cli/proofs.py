@@ -108,7 +108,7 @@ def write_pages(
     from drethtr.base.files import make_folder, write_bytes
     from drethtr.documents.document import Document
     from drethtr.documents.formats import FORMATS
-    from drethtr.pages.provenance import provenance_of
+    from drethtr.pages.record import provenance_of
 
     made_by = provenance_of(recognizer)
     for proof in pages:

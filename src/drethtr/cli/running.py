@@ -40,7 +40,7 @@ def run_pages(
     alone  whether a single input was given
     """
     from drethtr.pages.events import FileRead, PageRead, Planned, Skipped
-    from drethtr.pages.place import nobody
+    from drethtr.pages.transcribe import nobody
 
     def show(event: "PageEvent") -> None:
         match event:

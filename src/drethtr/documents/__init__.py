@@ -9,8 +9,10 @@
 from drethtr.documents.beside import image_beside
 from drethtr.documents.document import Canvas, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.page import Box, Page, PageFlag, PageWord, Point, Points, Region, TextLine, Transcription
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.points import Box, Point, Points
 from drethtr.documents.read import read_page
+from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 
 __all__ = [
     "FORMATS",

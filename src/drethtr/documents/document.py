@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, Self
+from urllib.parse import quote
 
 from PIL import Image
 
 from drethtr.base.version import __version__
+from drethtr.documents.markup import clean
 from drethtr.documents.page import Page
 
 
@@ -101,3 +103,9 @@ class Document:
     def apart(self) -> "tuple[Document, ...]":
         """Split into one document per page."""
         return tuple(replace(self, sheets=(sheet,), pdf=None) for sheet in self.sheets)
+
+
+def address(page: Page, number: int) -> str:
+    """The relative URL of the image of a page, for a PDF with the page number; "" if the image has no name."""
+    url = quote(clean(page.image))
+    return f"{url}#page={number}" if url.lower().endswith(".pdf") else url

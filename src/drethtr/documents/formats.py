@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from drethtr.documents.alto.writer import write_alto
 from drethtr.documents.document import Document
-from drethtr.documents.writers.alto import write_alto
+from drethtr.documents.json import write_json
+from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.writers.docx import write_docx
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.iiif import write_iiif
-from drethtr.documents.writers.json import write_json
 from drethtr.documents.writers.line import (
     TABLE_HEADER,
     LineEntry,
@@ -21,7 +22,6 @@ from drethtr.documents.writers.line import (
     text_row,
 )
 from drethtr.documents.writers.markdown import write_markdown
-from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.pdf_a import write_pdf_a
 from drethtr.documents.writers.table import write_table

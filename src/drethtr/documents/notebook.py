@@ -1,4 +1,4 @@
-"""HTML of pages and lines for notebooks: each line with its strip of the scan, and its words shaded by confidence.
+"""HTML of lines for notebooks: each line with its strip of the scan, and its words shaded by confidence.
 
 All styles are inline, since notebook viewers drop style sheets and scripts. The size is bounded, since the output is
 stored in the notebook.
@@ -7,15 +7,13 @@ stored in the notebook.
 import base64
 import io
 from collections.abc import Callable, Sequence
-from functools import partial
 from html import escape
 from typing import NamedTuple
 
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.documents.grades import SHADES, UNDERLINE, Grade
-from drethtr.documents.page import Box, Page, PageWord, Transcription
+from drethtr.documents.transcription import SHADES, UNDERLINE, Grade, PageWord, Transcription
 
 MAX_LINES = 50
 MAX_PARTS = 400
@@ -32,31 +30,6 @@ class ShownLine(NamedTuple):
 
     text: Transcription
     strip: Callable[[], Image.Image] | None
-
-
-def page_html(page: Page) -> str:
-    """The transcribed lines of a page, each below its strip of the scan."""
-    lines = [line for line in page.lines if line.transcription is not None]
-    scan = scan_of(page) if lines else None
-    shown = [ShownLine(line.transcription, cut(scan, line.box)) for line in lines if line.transcription is not None]
-    doubtful = sum(word.doubtful for line in lines for word in line.words)
-    return lines_html(shown, f"{page.image} · lines: {len(lines)}, doubtful words: {doubtful}")
-
-
-def scan_of(page: Page) -> Image.Image | None:
-    """The scan of a page; None if it is unknown, missing, or of another size."""
-    try:
-        scan = page.source.image() if page.source is not None else None
-    except DataError:
-        return None
-    return scan if scan is not None and scan.size == (page.width, page.height) else None
-
-
-def cut(scan: Image.Image | None, box: Box | None) -> Callable[[], Image.Image] | None:
-    """A function that crops a part of a scan; None for an empty part."""
-    if scan is None or box is None or not (box.width and box.height):
-        return None
-    return partial(scan.crop, box)
 
 
 def lines_html(lines: Sequence[ShownLine], title: str = "") -> str:

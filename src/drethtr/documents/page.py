@@ -4,135 +4,22 @@ Coordinates are integer pixels of the upright page image, x from the left, y fro
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Self, TypeAlias
+from typing import Self
+
+from PIL import Image
 
 from drethtr.base.errors import DataError
+from drethtr.documents.notebook import ShownLine, lines_html
+from drethtr.documents.points import Box, Point, Points, box_around
+from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.page import PageSource
-
-Point: TypeAlias = tuple[int, int]
-Points: TypeAlias = tuple[Point, ...]
-"""A polygon, closed without repeating its first point, or a baseline in writing direction."""
 
 SAME_SHAPE = 0.01
 """Tolerance of the aspect ratio if the size of an image differs from the description."""
-
-
-class Box(NamedTuple):
-    """An upright rectangle; `right` and `bottom` are exclusive."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-    @property
-    def width(self) -> int:
-        """Width in pixels."""
-        return self.right - self.left
-
-    @property
-    def height(self) -> int:
-        """Height in pixels."""
-        return self.bottom - self.top
-
-    def polygon(self) -> Points:
-        """The corners, clockwise from the top left one."""
-        left, top, right, bottom = self
-        return (left, top), (right, top), (right, bottom), (left, bottom)
-
-
-def box_around(points: Iterable[Point]) -> Box | None:
-    """The smallest box that contains all points; None if there are none."""
-    xs, ys = [], []
-    for x, y in points:
-        xs.append(x)
-        ys.append(y)
-    return Box(min(xs), min(ys), max(xs), max(ys)) if xs else None
-
-
-@dataclass(frozen=True)
-class PageWord:
-    """A word on a line, with its polygon if known, and its confidence from 0 to 1 if available."""
-
-    text: str
-    confidence: float | None = None
-    polygon: Points | None = None
-    doubtful: bool = False
-
-    @property
-    def box(self) -> Box | None:
-        """The bounding box of the word's polygon."""
-        return box_around(self.polygon or ())
-
-
-@dataclass(frozen=True)
-class PageFlag:
-    """A warning about a line; in files, `kind: reason`.
-
-    kind     a fixed word for programs
-    reason   an explanation for people
-    polygon  the place of the doubt, if known
-    """
-
-    kind: str
-    reason: str
-    polygon: Points | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Parse a flag from a file."""
-        kind, _, reason = text.partition(": ")
-        return cls(kind, reason)
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.reason}" if self.reason else self.kind
-
-
-class Review(StrEnum):
-    """What a person did with the text of a line: corrected it, or confirmed that it is right."""
-
-    CORRECTED = "corrected"
-    CONFIRMED = "confirmed"
-
-
-@dataclass(frozen=True)
-class Transcription:
-    """The text of a line; `words` cover all of it, or are empty if unknown.
-
-    Words that do not add up to the text, as in some files, are dropped.
-
-    flags       warnings about the line as a whole
-    calibrated  whether confidences are calibrated probabilities; None if unknown
-    review      what a person did with the text; None if nothing is known
-    """
-
-    text: str
-    confidence: float | None = None
-    words: tuple[PageWord, ...] = ()
-    flags: tuple[PageFlag, ...] = ()
-    calibrated: bool | None = None
-    review: Review | None = None
-
-    def __post_init__(self) -> None:
-        if "".join(self.text.split()) != "".join(part for word in self.words for part in word.text.split()):
-            object.__setattr__(self, "words", ())
-
-    @property
-    def parts(self) -> tuple[tuple[str, PageWord | None], ...]:
-        """The text, split into words and the text between them, which has None as its word."""
-        found: list[tuple[str, PageWord | None]] = []
-        end = 0
-        for word in self.words:
-            start = self.text.find(word.text, end)
-            if start < 0:  # the word contains spaces that the text lacks
-                return ((self.text, None),)
-            found += [(self.text[end:start], None), (word.text, word)]
-            end = start + len(word.text)
-        return tuple(part for part in (*found, (self.text[end:], None)) if part[0])
 
 
 @dataclass(frozen=True)
@@ -233,9 +120,19 @@ class Page:
 
     def _repr_html_(self) -> str:
         """The page for notebooks: its transcribed lines, each below its strip of the scan."""
-        from drethtr.documents.notebook import page_html  # which imports this module
+        lines = [line for line in self.lines if line.transcription is not None]
+        scan = self.shown_scan() if lines else None
+        shown = [ShownLine(line.transcription, cut(scan, line.box)) for line in lines if line.transcription is not None]
+        doubtful = sum(word.doubtful for line in lines for word in line.words)
+        return lines_html(shown, f"{self.image} · lines: {len(lines)}, doubtful words: {doubtful}")
 
-        return page_html(self)
+    def shown_scan(self) -> Image.Image | None:
+        """The scan for people; None if it is unknown, missing, or of another size."""
+        try:
+            scan = self.source.image() if self.source is not None else None
+        except DataError:
+            return None
+        return scan if scan is not None and scan.size == (self.width, self.height) else None
 
     def with_lines(self, change: Callable[[TextLine], TextLine]) -> Self:
         """The page with a function applied to each line."""
@@ -283,3 +180,10 @@ def moved_line(line: TextLine, move: Callable[[Point], Point]) -> TextLine:
 def all_moved(points: Points | None, move: Callable[[Point], Point]) -> Points | None:
     """Move each of some points."""
     return points and tuple(map(move, points))
+
+
+def cut(scan: Image.Image | None, box: Box | None) -> Callable[[], Image.Image] | None:
+    """A function that crops a part of a scan; None for an empty part."""
+    if scan is None or box is None or not (box.width and box.height):
+        return None
+    return partial(scan.crop, box)

@@ -20,11 +20,12 @@ from xml.etree import ElementTree as ET
 
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
-from drethtr.documents.editors import EDITORS, Editor
+from drethtr.documents.editor import Editor
 from drethtr.documents.markup import Edit, Element, Markup, apply
-from drethtr.documents.page import Page, PageWord, Region, Review, TextLine, Transcription
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.parsed import Parsed
 from drethtr.documents.read import Dialect, parse_page
-from drethtr.documents.readers.parsed import Parsed
+from drethtr.documents.transcription import PageWord, Review, Transcription
 
 SIGNATURE = f"edited with drethtr {__version__}"
 
@@ -83,7 +84,7 @@ class PageFile:
     @property
     def editor(self) -> Editor:
         """A new editor for the file."""
-        return EDITORS[self.dialect.root](self.markup, self.parsed)
+        return self.dialect.editor(self.markup, self.parsed)
 
     def revision_of(self, line_id: str) -> str:
         """A digest of the element of a line."""

@@ -1,11 +1,49 @@
-"""Parse coordinates of page files, and clip them to the page."""
+"""Points and boxes on a page: parse the coordinates of page files, and clip them to the page."""
 
 import math
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Points, box_around
+
+Point: TypeAlias = tuple[int, int]
+Points: TypeAlias = tuple[Point, ...]
+"""A polygon, closed without repeating its first point, or a baseline in writing direction."""
+
+
+class Box(NamedTuple):
+    """An upright rectangle; `right` and `bottom` are exclusive."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def width(self) -> int:
+        """Width in pixels."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> int:
+        """Height in pixels."""
+        return self.bottom - self.top
+
+    def polygon(self) -> Points:
+        """The corners, clockwise from the top left one."""
+        left, top, right, bottom = self
+        return (left, top), (right, top), (right, bottom), (left, bottom)
+
+
+def box_around(points: Iterable[Point]) -> Box | None:
+    """The smallest box that contains all points; None if there are none."""
+    xs, ys = [], []
+    for x, y in points:
+        xs.append(x)
+        ys.append(y)
+    return Box(min(xs), min(ys), max(xs), max(ys)) if xs else None
+
 
 SEPARATORS = re.compile(r"[\s,;]+")
 MAX_COORDINATE = 1_000_000

@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drethtr.base.errors import DataError
+from drethtr.documents.alto import reader as alto
+from drethtr.documents.alto.editor import ALTOEditor
 from drethtr.documents.beside import image_beside
+from drethtr.documents.editor import Editor
+from drethtr.documents.json import read_json
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
 from drethtr.documents.page import Page
-from drethtr.documents.readers import alto, page_xml
-from drethtr.documents.readers.json import read_json
-from drethtr.documents.readers.parsed import Parsed, SizeOf
+from drethtr.documents.page_xml import reader as page_xml
+from drethtr.documents.page_xml.editor import PageXMLEditor
+from drethtr.documents.parsed import Parsed, SizeOf
 from drethtr.images.page import PageSource
 from drethtr.images.page_file import is_pdf
 
@@ -26,17 +30,18 @@ MADE_HERE = re.compile(rb"<Creator>drethtr |<softwareName>drethtr</")
 
 
 class Dialect(NamedTuple):
-    """An XML format: its name, its key in `FORMATS`, its root element, supported namespaces, and reader."""
+    """An XML format: its name, its key in `FORMATS`, its root element, supported namespaces, reader and editor."""
 
     name: str
     format: str
     root: str
     namespaces: tuple[str, ...]
     read: Callable[[Element, str, SizeOf], Parsed]
+    editor: type[Editor]
 
 
-PAGE_XML = Dialect("PAGE XML", "page", "PcGts", page_xml.NAMESPACES, page_xml.read_page_xml)
-ALTO = Dialect("ALTO", "alto", "alto", alto.NAMESPACES, alto.read_alto)
+PAGE_XML = Dialect("PAGE XML", "page", "PcGts", page_xml.NAMESPACES, page_xml.read_page_xml, PageXMLEditor)
+ALTO = Dialect("ALTO", "alto", "alto", alto.NAMESPACES, alto.read_alto, ALTOEditor)
 DIALECTS = (PAGE_XML, ALTO)
 
 

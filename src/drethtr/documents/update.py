@@ -7,7 +7,6 @@ untranscribed lines, are replaced. A comment at the end of the file says what ad
 
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
-from drethtr.documents.editors import EDITORS
 from drethtr.documents.markup import apply
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import parse_page
@@ -29,7 +28,7 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
     before = {line.id: line for line in parsed.page.lines}
     if missing := [line.id for line in page.lines if line.transcription is not None and line.id not in before]:
         raise DataError(f"contains no line {missing[0]!r} to write text into", name)
-    editor = EDITORS[dialect.root](markup, parsed)
+    editor = dialect.editor(markup, parsed)
     edits = [
         edit
         for line in (page.resized(*parsed.size) if all(parsed.size) else page).lines

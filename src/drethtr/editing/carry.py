@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from drethtr.documents.page import Box, PageWord, box_around
+from drethtr.documents.points import Box, box_around
+from drethtr.documents.transcription import PageWord
 
 
 def carry_over(old: Sequence[PageWord], text: str) -> tuple[PageWord, ...]:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import clean
-from drethtr.documents.page import Points, Review, TextLine, Transcription
+from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.points import Points
+from drethtr.documents.transcription import Review, Transcription
 from drethtr.editing.carry import carry_over
 from drethtr.editing.journal import Change
 from drethtr.editing.places import hull, in_writing_order, neighbor_before, split_offset, split_place

@@ -3,8 +3,9 @@
 from typing import Any
 from urllib.parse import quote
 
-from drethtr.documents.page import Points, TextLine
+from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.points import Points
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.scans import place_mark
 from drethtr.editing.status import Status, status_of, status_of_page

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from drethtr.documents.page import Points, TextLine
+from drethtr.documents.page import TextLine
+from drethtr.documents.points import Points
 from drethtr.layout.finder import Floats
 
 Side = tuple[Points | None, Points | None]

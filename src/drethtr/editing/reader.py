@@ -14,8 +14,9 @@ from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted
 from drethtr.documents.document import Document, Sheet
 from drethtr.documents.formats import FORMATS
-from drethtr.documents.page import TextLine, Transcription
+from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
 from drethtr.editing.executor import BackgroundRecognizer, PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
@@ -28,10 +29,9 @@ from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder
-from drethtr.pages.place import transcription_of
-from drethtr.pages.provenance import provenance_of
+from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import transcribe, transcription_of
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 

@@ -8,8 +8,9 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Points, TextLine
+from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import revision_of
+from drethtr.documents.points import Points
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.recent import RecentResults
 from drethtr.images.file import ORIENTATION

@@ -12,8 +12,9 @@ from threading import RLock
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Points, TextLine
+from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.points import Points
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit
 from drethtr.editing.content import page_content, unread_content

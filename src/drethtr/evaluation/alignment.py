@@ -13,7 +13,8 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Page, Points, TextLine
+from drethtr.documents.page import Page, TextLine
+from drethtr.documents.points import Points
 from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.corruptions import corrupt
 from drethtr.evaluation.detection import match_outlines
@@ -23,10 +24,9 @@ from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete
 from drethtr.lines.sample import Sample
 from drethtr.lines.sources.pages import document_name
-from drethtr.pages.place import on_page
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import on_page, transcribe
 from drethtr.recognition.alignment import align_text
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer

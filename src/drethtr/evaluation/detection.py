@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from drethtr.documents.page import Box, Points, box_around
+from drethtr.documents.points import Box, Points, box_around
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from glob import escape, glob, has_magic, iglob
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote
 
 from drethtr.base.archive import is_archive, unpack_once
-from drethtr.base.cache import is_address
+from drethtr.base.cache import ADDRESS, LONGEST_NAME, UNUSUAL, is_address, parts_of, place_of
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_there, write_bytes
 from drethtr.documents.beside import (
     DESCRIPTION,
     IMAGES,
@@ -19,7 +21,7 @@ from drethtr.documents.beside import (
     visible_below,
     without_number,
 )
-from drethtr.documents.read import by_trust, first_bytes, read_page
+from drethtr.documents.read import SPACE, by_trust, first_bytes, read_page
 from drethtr.images.page import made_here
 
 PDF = ".pdf"
@@ -83,8 +85,6 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
     if not name.strip():
         raise DataError("an input name is empty; give a file, or . for this folder")
     if is_address(name):
-        from drethtr.pages.addresses import file_at
-
         return [file_at(name)]
     path = Path(name)
     if path.is_dir():
@@ -243,3 +243,43 @@ def is_input(path: Path, inputs: Sequence[str]) -> bool:
     found, place = {Path(match).resolve() for match in matches}, path.resolve()
     in_folders = path.suffix.lower() in {*IMAGES, PDF, *TRANSCRIPTIONS}
     return place in found or (in_folders and not found.isdisjoint(place.parents))
+
+
+SAYS_NOTHING = frozenset({"manifest", "mets", "iiif", "presentation", "api", "info", "default"})
+"""Parts of addresses that do not distinguish the volumes of a library."""
+
+KINDS = ((b"{", ".json"), (b"<", ".xml"), (b"%PDF", ".pdf"))
+"""First bytes of files, with the extensions of their names."""
+
+
+def file_at(address: str) -> Path:
+    """Fetch the file at an address into the user's cache folder; an unchanged file is left as it is.
+
+    Raises:
+        DataError: if it cannot be fetched.
+    """
+    from drethtr.base import web  # with all of HTTP behind it
+
+    content = web.WEB.fetch([address])
+    path = place_of(address, stem_of(address) + ending_of(address, content))
+    if not (is_there(path) and first_bytes(path, len(content) + 1) == content):
+        write_bytes(path.with_name(ADDRESS), address.encode())
+        write_bytes(path, content)
+    return path
+
+
+def stem_of(address: str) -> str:
+    """The name for results: the last part of an address that distinguishes the volume from others of its library."""
+    parts = parts_of(unquote(address))
+    names = [PurePosixPath(part).stem for part in parts.path.split("/") if part]
+    telling = [name for name in names if name.lower() not in SAYS_NOTHING]
+    if parts.query and names and names[-1].lower() in SAYS_NOTHING:
+        telling.append(parts.query)
+    return UNUSUAL.sub("_", telling[-1] if telling else parts.hostname or "").strip("._")[-LONGEST_NAME:] or "volume"
+
+
+def ending_of(address: str, content: bytes) -> str:
+    """The extension of a file: by its content, else as in its address."""
+    begin = content[:64].lstrip(SPACE + b"\xef\xbb\xbf")
+    kind = next((ending for head, ending in KINDS if begin.startswith(head)), None)
+    return kind or PurePosixPath(parts_of(address).path).suffix or ".jpg"

@@ -16,9 +16,9 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.formats import LINE_FORMATS, LINE_TEXT_WITH_DOUBTS, LineFormat
 from drethtr.documents.writers.line import LineEntry
 from drethtr.pages.events import JobSummary, LineEvent, LineRead
+from drethtr.pages.job import Run, run_job
 from drethtr.pages.plan import UNMARKED, Record
-from drethtr.pages.provenance import made_with, provenance_of
-from drethtr.pages.running import Run, run_job
+from drethtr.pages.record import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original, open_originals

@@ -13,9 +13,8 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_protected
 from drethtr.documents.formats import FORMATS, TEXT_WITH_DOUBTS, Format
 from drethtr.pages.job import PageJob
-from drethtr.pages.ranges import PageRanges
 from drethtr.pages.segmentation import DetectedLines, Segmentation, segmentation_named
-from drethtr.pages.selection import Selection, select
+from drethtr.pages.selection import PageRanges, Selection, select
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import refuse_overwriting, task_for
 

@@ -1,14 +1,96 @@
-"""Select the files to read, their pages, and the folders for their results."""
+"""Select the files to read, their pages (such as `1-20,25,30-`), and the folders for their results."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonpath
 from pathlib import Path
+from typing import NamedTuple, Self
 
-from drethtr.base.errors import DataError
+from drethtr.base.archive import as_unpacked_beside, is_archive
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_file
+from drethtr.documents.beside import page_stem
 from drethtr.pages.inputs import find_inputs
-from drethtr.pages.mirror import result_folders
-from drethtr.pages.ranges import PageChooser, PageRanges
+from drethtr.pages.source import Original
+
+RANGE = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
+
+
+class Span(NamedTuple):
+    """Pages from `first` to `last`; None is the end of the file."""
+
+    first: int
+    last: int | None
+
+
+@dataclass(frozen=True)
+class PageRanges:
+    """Ranges of pages, numbered from 1."""
+
+    spans: tuple[Span, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse ranges.
+
+        Raises:
+            ConfigError: if they are invalid.
+        """
+        return cls(tuple(span_of(part.strip(), text) for part in text.split(",")))
+
+    def __contains__(self, number: int) -> bool:
+        return any(first <= number and (last is None or number <= last) for first, last in self.spans)
+
+
+def span_of(part: str, whole: str) -> Span:
+    """One of several ranges.
+
+    Raises:
+        ConfigError: naming all of them, if it is invalid.
+    """
+    if (found := RANGE.fullmatch(part)) is None:
+        raise ConfigError(f"pages {whole!r} are not understood; expected something like 1-20,25,30-")
+    first, open_end, last = found.groups()
+    span = Span(int(first), int(last) if last else None if open_end else int(first))
+    if span.first < 1 or (span.last is not None and span.last < span.first):
+        raise ConfigError(f"pages {whole!r}: {part} is not a range of pages; pages are numbered from 1")
+    return span
+
+
+class PageChooser:
+    """Chooses the pages of files that are in some ranges, or all without ranges.
+
+    The pages of a file with several are numbered in the file; other files are numbered by their position in the folder.
+    """
+
+    def __init__(self, ranges: PageRanges | None, files: Sequence[Path]) -> None:
+        self.ranges = ranges
+        self.opened = self.chosen = 0
+        counts: Counter[Path] = Counter()
+        self.places: dict[Path, int] = {}
+        for file in files:
+            counts[file.parent] += 1
+            self.places[file] = counts[file.parent]
+
+    def of(self, file: Path, originals: tuple[Original, ...]) -> tuple[Original, ...]:
+        """The chosen pages of a file; may be empty."""
+        if self.ranges is None:
+            return originals
+        place = self.places[file] if len(originals) == 1 else None
+        chosen = tuple(original for original in originals if (place or original.source.number) in self.ranges)
+        self.opened, self.chosen = self.opened + 1, self.chosen + len(chosen)
+        return chosen
+
+    def refuse_nothing(self) -> None:
+        """Refuse ranges that contain no page, if any file was opened.
+
+        Raises:
+            ConfigError: saying so.
+        """
+        if self.opened and not self.chosen:
+            raise ConfigError("none of the files has a page in the given ranges; give other --pages")
 
 
 @dataclass(frozen=True)
@@ -53,3 +135,44 @@ def select(
     files, errors = find_inputs([str(name) for name in inputs], output, endings, recursive=recursive)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
     return Selection(tuple(files), tuple(errors), folders, PageChooser(ranges, files))
+
+
+def result_folders(
+    files: Sequence[Path], output: Path, inputs: Sequence[str | Path] = (), *, recursive: bool = False
+) -> Mapping[Path, Path]:
+    """The folder for the results of each file: `output`, or a folder below it.
+
+    With `recursive`, subfolders of the inputs are mirrored. If files with one name in several folders would share a
+    result, all folders are mirrored from their common parent. A ZIP file counts as a folder with its name, so that the
+    next run, which unpacks it elsewhere, finds the results.
+    """
+    folders = {file: as_unpacked_beside(file).parent for file in files}
+    roots = [root for name in inputs if (root := root_of(Path(name))) is not None] if recursive else []
+    places = {file: place_below(folder, roots) for file, folder in folders.items()}
+    if share_results(places):
+        try:
+            common = Path(commonpath([folder.absolute() for folder in folders.values()]))
+        except ValueError:  # on several drives
+            return dict.fromkeys(files, output)
+        places = {file: folder.absolute().relative_to(common) for file, folder in folders.items()}
+    return {file: output / place for file, place in places.items()}
+
+
+def root_of(path: Path) -> Path | None:
+    """The folder that an input is mirrored from; None if it is neither a folder nor a ZIP file."""
+    if path.is_dir():
+        return path
+    return path.with_suffix("") if is_archive(path) else None
+
+
+def place_below(folder: Path, roots: Sequence[Path]) -> Path:
+    """The path of a folder relative to its nearest root; `.` if it is below none."""
+    inside = [folder.relative_to(root) for root in roots if folder.is_relative_to(root)]
+    return min(inside, key=lambda place: len(place.parts), default=Path())
+
+
+def share_results(places: Mapping[Path, Path]) -> bool:
+    """Whether files from different folders would have the same result."""
+    owners: dict[Path, Path] = {}
+    results = ((place / page_stem(file), file.parent) for file, place in places.items())
+    return any(owners.setdefault(result, folder) != folder for result, folder in results)

@@ -2,24 +2,64 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Page, Region, TextLine, Transcription
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.points import Points, box_around
+from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import Line
+from drethtr.images.line_file import open_line
 from drethtr.images.straighten import Strip, straighten
-from drethtr.layout.finder import Finder, FoundLine
+from drethtr.layout.finder import Finder, Floats, FoundLine
 from drethtr.layout.finders import finder_named
-from drethtr.layout.given import GivenLine, complete
+from drethtr.layout.given import FOOT, GivenLine, complete
 from drethtr.layout.order import arrange, by_direction
-from drethtr.pages.place import Witness, nobody, on_page, transcription_of
-from drethtr.pages.single_line import read_whole
+from drethtr.layout.whole import Whole
 from drethtr.pages.source import Original, open_originals
-from drethtr.recognition.reading import Reading
+from drethtr.recognition.reading import Reading, Word, is_doubtful
 from drethtr.recognition.recognizer import Recognizer
+
+Witness: TypeAlias = Callable[[str, Strip, Reading], object]
+"""Called for every line with its final reading: the line's id, its strip on the page, and the reading."""
+
+
+def nobody(id: str, strip: Strip, reading: Reading) -> None:
+    """A witness that ignores everything."""
+
+
+def transcription_of(reading: Reading, strip: Strip, width: int, height: int) -> Transcription:
+    """The text of a straightened line, its words and flags with their places on a page of this size."""
+    words = tuple(word_of(word, reading, strip, width, height) for word in reading.words())
+    flags = tuple(
+        PageFlag(flag.kind, flag.reason, outline_on_page(strip, flag.left, flag.right, width, height))
+        for flag in reading.flags
+    )
+    return Transcription(reading.text, reading.confidence, words, flags, reading.calibrated)
+
+
+def word_of(word: Word, line: Reading, strip: Strip, width: int, height: int) -> PageWord:
+    """A word of a line, with its place on a page of this size."""
+    place = outline_on_page(strip, word.left, word.right, width, height)
+    return PageWord(word.text, word.confidence, place, is_doubtful(word, line))
+
+
+def outline_on_page(strip: Strip, left: float, right: float, width: int, height: int) -> Points | None:
+    """The polygon of some columns of a line on a page of this size; None if it has no area there."""
+    polygon = on_page(strip.outline(left, right), width, height)
+    return polygon if (box := box_around(polygon)) is not None and box.width and box.height else None
+
+
+def on_page(points: Floats | Iterable[tuple[float, float]], width: int, height: int) -> Points:
+    """Points in whole pixels, clipped to the page, without consecutive repetitions."""
+    whole = np.rint(np.asarray(list(points), dtype=np.float64).reshape(-1, 2)).clip(0, (width, height))
+    places = ((int(x), int(y)) for x, y in whole)
+    return tuple(place for place, _ in groupby(places))
+
 
 LINES_AT_A_TIME = 64
 """Lines that are straightened and read together."""
@@ -207,3 +247,39 @@ def placed_line(id: str, read: ReadLine, text: Transcription, width: int, height
     """A line of a page of this size."""
     polygon, baseline = (on_page(points, width, height) for points in (read.line.polygon, read.line.baseline))
     return TextLine(id, polygon, baseline if len(baseline) > 1 else None, text)
+
+
+LINE_ID = "r1l1"
+"""The id of the only line."""
+
+
+def read_whole(original: Original, recognizer: Recognizer, witness: Witness = nobody) -> Page:
+    """The page whose only line is its image, neither straightened nor cropped.
+
+    Raises:
+        DataError: if the image is damaged, not the one that was described, or too long for its height.
+    """
+    source = original.source
+    line = open_line(source.path if original.is_alone else source.gray())
+    given = original.given_for(line)
+    height, width = line.shape
+    try:
+        recognizer.refuse_unreadable(line)
+    except DataError as error:
+        raise error.of(original.name) from error
+    [reading] = recognizer.read_lines([line])
+    [found] = Whole().find(line)
+    strip = strip_of(line)
+    witness(LINE_ID, strip, reading)
+    text = transcription_of(reading, strip, width, height)
+    polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
+    name = source.image_name if given is None else given.image
+    return Page(name, width, height, (Region("r1", (TextLine(LINE_ID, polygon, baseline, text),)),))
+
+
+def strip_of(line: Line) -> Strip:
+    """The strip that covers the image of a line."""
+    height, width = line.shape
+    above = round(FOOT * height)
+    places = np.column_stack((np.linspace(0, width, width), np.full(width, above, dtype=np.float64)))
+    return Strip(line, places, np.tile((0.0, 1.0), (width, 1)), above, (0, width))

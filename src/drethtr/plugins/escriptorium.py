@@ -28,8 +28,7 @@ from drethtr.base.errors import DrethtrError
 from drethtr.images.straighten import Floats
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
-from drethtr.pages.place import on_page
-from drethtr.pages.transcribe import ReadLine, read_lines
+from drethtr.pages.transcribe import ReadLine, on_page, read_lines
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.recognizer import Recognizer
 

@@ -15,11 +15,11 @@ from ocrd_models.ocrd_page import OcrdPage, parseString, to_xml
 
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.page import Page
+from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
-from drethtr.documents.writers.page_xml import write_page_xml
 from drethtr.layout.finders import finder_named
-from drethtr.pages.provenance import provenance_of
+from drethtr.pages.record import provenance_of
 from drethtr.pages.transcribe import read_found, read_given
 from drethtr.recognition.recognizer import Recognizer
 

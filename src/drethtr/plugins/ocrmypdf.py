@@ -14,7 +14,9 @@ from ocrmypdf.models.ocr_element import Baseline, BoundingBox, OcrClass, OcrElem
 from PIL import Image
 
 from drethtr.base.version import __version__
-from drethtr.documents.page import Box, Page, PageWord, Region, TextLine
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.points import Box
+from drethtr.documents.transcription import PageWord
 from drethtr.pages.transcribe import transcribe_page
 from drethtr.recognition.recognizer import Recognizer
 

@@ -10,7 +10,7 @@ from string import Template
 from PIL import Image
 
 from drethtr.base.wording import counted
-from drethtr.documents.page import Box
+from drethtr.documents.points import Box
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample
 from drethtr.proofreading.proof import PageProof, ProofLine, ProofWord

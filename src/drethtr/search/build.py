@@ -15,12 +15,12 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there
-from drethtr.documents.page import Page, Transcription
+from drethtr.documents.page import Page
+from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
-from drethtr.pages.changes import digest_of, files_of, state_of
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.mets import is_mets
-from drethtr.pages.provenance import made_with
+from drethtr.pages.record import digest_of, files_of, made_with, state_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe

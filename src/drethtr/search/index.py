@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
 from drethtr.base.processors import free_processors
-from drethtr.documents.page import Box
+from drethtr.documents.points import Box
 from drethtr.recognition.logistic import log_odds, sigmoid
 from drethtr.search.automaton import Automaton, automaton_of
 from drethtr.search.line_place import LinePlace

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Box
+from drethtr.documents.points import Box
 from drethtr.images.straighten import Strip
 
 COLUMNS = (2, 3, 5, 9, 17, 33)

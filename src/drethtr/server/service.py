@@ -25,7 +25,7 @@ from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import PageSource, open_pages
 from drethtr.images.page_file import is_pdf
 from drethtr.layout.finder import Finder
-from drethtr.pages.provenance import provenance_of, way_of
+from drethtr.pages.record import provenance_of, way_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer

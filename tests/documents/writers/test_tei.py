@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from page_examples import PROVENANCE, document_of, letter_page, pages, with_texts
 
 from drethtr.documents import FORMATS, Document, Page, PageFlag, PageWord, Region, TextLine, Transcription
-from drethtr.documents.page import Review
 from drethtr.documents.running_text import READERS
+from drethtr.documents.transcription import Review
 
 TEI = "{http://www.tei-c.org/ns/1.0}"
 ID = "{http://www.w3.org/XML/1998/namespace}id"

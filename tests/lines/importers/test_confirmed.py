@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from edited_folders import put_page
 
-from drethtr.documents.page import Review
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.transcription import Review
 from drethtr.lines.importers.importer import ImportedLine
 from drethtr.lines.importers.pages import Pages
 

@@ -14,8 +14,7 @@ from drethtr.cli.logs.run_log import RunLog, culprit
 if TYPE_CHECKING:
     from drethtr.documents.page import Page
     from drethtr.documents.writers.line import LineEntry
-    from drethtr.pages.doubts import DoubtCounts
-    from drethtr.pages.events import JobSummary
+    from drethtr.pages.events import DoubtCounts, JobSummary
     from drethtr.pages.plan import JobPlan
     from drethtr.pages.source import Original
 
@@ -46,7 +45,7 @@ class JSONLog(RunLog):
     def tell_page(self, original: "Original", page: "Page | None") -> None:
         if page is None:
             return  # a `failed` event follows
-        from drethtr.pages.doubts import DoubtCounts
+        from drethtr.pages.events import DoubtCounts
         from drethtr.pages.volume import given_name
 
         doubts = DoubtCounts()
@@ -57,7 +56,7 @@ class JSONLog(RunLog):
     def tell_line(self, entry: "LineEntry | None") -> None:
         if entry is None:
             return
-        from drethtr.pages.doubts import DoubtCounts
+        from drethtr.pages.events import DoubtCounts
         from drethtr.pages.volume import given_name
 
         doubts = DoubtCounts()

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from drethtr.documents.document import Document, Provenance
-from drethtr.documents.grades import SHADES, Grade
 from drethtr.documents.markup import as_file, clean
-from drethtr.documents.page import PageFlag, PageWord, Region, TextLine
+from drethtr.documents.page import Region, TextLine
+from drethtr.documents.transcription import SHADES, Grade, PageFlag, PageWord
 
 STYLES = Path(__file__).with_name("docx_styles.xml")
 

@@ -9,7 +9,9 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.document import Document
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Box, Page, PageWord, Points, TextLine
+from drethtr.documents.page import Page, TextLine
+from drethtr.documents.points import Box, Points
+from drethtr.documents.transcription import PageWord
 
 CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word"
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
 
-from drethtr.documents.addresses import address
-from drethtr.documents.document import Document
-from drethtr.documents.page import Box, TextLine
+from drethtr.documents.document import Document, address
+from drethtr.documents.page import TextLine
+from drethtr.documents.points import Box
 
 CONTEXTS = (
     "http://iiif.io/api/extension/text-granularity/context.json",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from drethtr.documents.document import Provenance
-from drethtr.documents.page import Transcription
+from drethtr.documents.transcription import Transcription
 from drethtr.documents.writers.text import marked
 
 TABLE_HEADER = "file\ttext\tconfidence\tflags\tmade by\n"

@@ -8,7 +8,8 @@ import re
 
 from drethtr.documents.document import Document
 from drethtr.documents.markup import clean
-from drethtr.documents.page import Region, Transcription
+from drethtr.documents.page import Region
+from drethtr.documents.transcription import Transcription
 
 SPECIAL = re.compile(r"[\\`*_\[\]<~|$^]|&(?=[#\w])")
 """Characters that are markup anywhere."""

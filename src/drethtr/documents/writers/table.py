@@ -8,7 +8,8 @@ import io
 from collections.abc import Iterator
 
 from drethtr.documents.document import Document
-from drethtr.documents.page import Page, PageWord, TextLine
+from drethtr.documents.page import Page, TextLine
+from drethtr.documents.transcription import PageWord
 
 HEADER = (
     "page",

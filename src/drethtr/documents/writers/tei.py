@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.addresses import address
-from drethtr.documents.document import Document, Provenance
-from drethtr.documents.grades import Grade
+from drethtr.documents.document import Document, Provenance, address
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import as_file, clean
-from drethtr.documents.page import Box, Page, PageWord, Points, Region
-from drethtr.documents.points import is_box, written
+from drethtr.documents.page import Page, Region
+from drethtr.documents.points import Box, Points, is_box, written
+from drethtr.documents.transcription import Grade, PageWord
 
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
 

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from drethtr.documents.document import Document
-from drethtr.documents.page import TextLine, Transcription
+from drethtr.documents.page import TextLine
+from drethtr.documents.transcription import Transcription
 
 
 def write_text(document: Document) -> bytes:

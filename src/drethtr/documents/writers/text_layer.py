@@ -19,8 +19,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from drethtr.documents.markup import clean
-from drethtr.documents.page import Box, Page, Point, Points, TextLine
-from drethtr.documents.points import twice_area
+from drethtr.documents.page import Page, TextLine
+from drethtr.documents.points import Box, Point, Points, twice_area
 from drethtr.documents.writers.glyphless import ADVANCE, ASCENT, DESCENT, UNITS, GlyphlessFont
 
 FONT = "/drethtr"

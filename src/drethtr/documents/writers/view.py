@@ -14,9 +14,9 @@ from string import Template
 from PIL import Image
 
 from drethtr.documents.document import Document, Scan
-from drethtr.documents.grades import LEAST, SHADES, UNDERLINE, Grade
-from drethtr.documents.page import Page, PageWord, TextLine
+from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import written
+from drethtr.documents.transcription import LEAST, SHADES, UNDERLINE, Grade, PageWord
 
 TEMPLATE = Path(__file__).with_name("view.html")
 MAX_SIDE = 1800

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, image_of, page_stem
-from drethtr.documents.page import Review, TextLine
+from drethtr.documents.page import TextLine
 from drethtr.documents.read import read_page
+from drethtr.documents.transcription import Review
 from drethtr.images.line import Line
 from drethtr.images.straighten import straighten
 from drethtr.layout.finder import FoundLine

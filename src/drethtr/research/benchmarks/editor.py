@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
-from drethtr.documents.page import Page, PageWord, Region, TextLine, Transcription
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.transcription import PageWord, Transcription
 from drethtr.editing import Session, Workspace
 from drethtr.layout.finders import finder_named
 from drethtr.recognition.recognizer import Recognizer

@@ -15,9 +15,8 @@ from drethtr.evaluation.detection import Detection, compare_outlines
 from drethtr.layout.finder import Finder
 from drethtr.layout.order import arrange
 from drethtr.pages import transcribe_page
-from drethtr.pages.place import on_page
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import readable
+from drethtr.pages.transcribe import on_page, readable
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.research.benchmarks.peak import RESET, resident
 

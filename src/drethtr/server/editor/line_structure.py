@@ -10,7 +10,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
-from drethtr.documents.page import Review, TextLine
+from drethtr.documents.page import TextLine
+from drethtr.documents.transcription import Review
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed
 from drethtr.editing.folder_pages import FolderPage

@@ -7,7 +7,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from drethtr.base.errors import ConfigError
-from drethtr.documents.page import Points, Review
+from drethtr.documents.points import Points
+from drethtr.documents.transcription import Review
 
 LINE = "/api/pages/{page}/lines/{line:path}"
 """The path of a line; its id may contain slashes."""

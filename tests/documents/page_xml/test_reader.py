@@ -2,7 +2,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.documents import PageWord, read_page
-from drethtr.documents.readers.page_xml import NAMESPACES
+from drethtr.documents.page_xml.reader import NAMESPACES
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/{}"
 

@@ -5,12 +5,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
+from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Box, Page, PageWord, Points, Region, Review, TextLine, Transcription
-from drethtr.documents.points import is_box, written
-from drethtr.documents.readers.alto import CONFIRMED, DOUBTFUL, NAMESPACES
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.points import Box, Points, is_box, written
+from drethtr.documents.transcription import PageWord, Review, Transcription
 
 NAMESPACE = NAMESPACES[-1]
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"

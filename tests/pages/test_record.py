@@ -8,8 +8,8 @@ from PIL import Image
 
 from drethtr import Recognizer
 from drethtr.pages import Planned, open_job
-from drethtr.pages.ledger import LEDGER, Entry, Ledger
 from drethtr.pages.line_job import line_images, open_line_job
+from drethtr.pages.record import LEDGER, Entry, Ledger
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import select
 

@@ -9,9 +9,10 @@ from xml.etree import ElementTree as ET
 
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import Edit, Element, Markup
-from drethtr.documents.page import Review, TextLine
-from drethtr.documents.readers.parsed import Parsed
+from drethtr.documents.page import TextLine
+from drethtr.documents.parsed import Parsed
 from drethtr.documents.splice import Splicer
+from drethtr.documents.transcription import Review
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ from operator import itemgetter
 from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
-from drethtr.documents.page import Box, Page, PageWord, Points, Region, Review, TextLine, Transcription
-from drethtr.documents.points import SEPARATORS, PageScale, baseline_or_none, number, polygon_or_none
-from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.parsed import Parsed, SizeOf, file_name
+from drethtr.documents.points import SEPARATORS, Box, PageScale, Points, baseline_or_none, number, polygon_or_none
+from drethtr.documents.transcription import PageWord, Review, Transcription
 
 NAMESPACES = tuple(f"http://www.loc.gov/standards/alto/ns-v{version}#" for version in (2, 3, 4))
 

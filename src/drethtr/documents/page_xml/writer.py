@@ -6,9 +6,10 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Page, PageWord, Points, Region, TextLine, Transcription
-from drethtr.documents.points import flat_polygon, written
-from drethtr.documents.readers.page_xml import NAMESPACES
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page_xml.reader import NAMESPACES
+from drethtr.documents.points import Points, flat_polygon, written
+from drethtr.documents.transcription import PageWord, Transcription
 
 NAMESPACE = NAMESPACES[-1]
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"

@@ -10,9 +10,10 @@ from itertools import islice
 from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
-from drethtr.documents.page import Page, PageWord, Region, Review, TextLine, Transcription
+from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.parsed import Parsed, SizeOf, file_name
 from drethtr.documents.points import PageScale, baseline_or_none, number, polygon_or_none
-from drethtr.documents.readers.parsed import Parsed, SizeOf, file_name
+from drethtr.documents.transcription import PageWord, Review, Transcription
 
 VERSIONS = ("2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15")
 NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{version}" for version in VERSIONS)

@@ -5,13 +5,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.editors.editor import Editor, prefix_of
+from drethtr.documents.editor import Editor, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
-from drethtr.documents.page import Box, Review, TextLine
-from drethtr.documents.points import flat_polygon, written
-from drethtr.documents.readers.page_xml import CUSTOM_INDEX, read_text
+from drethtr.documents.page import TextLine
+from drethtr.documents.page_xml.reader import CUSTOM_INDEX, read_text
+from drethtr.documents.page_xml.writer import transcription_elements
+from drethtr.documents.points import Box, flat_polygon, written
 from drethtr.documents.splice import ATTRIBUTE
-from drethtr.documents.writers.page_xml import transcription_elements
+from drethtr.documents.transcription import Review
 
 INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
 MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")

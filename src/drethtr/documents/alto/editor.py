@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.editors.editor import Editor, prefix_of
+from drethtr.documents.alto.reader import CONFIRMED, NAMESPACES, explicit_order, tags_of
+from drethtr.documents.alto.writer import Style, add_shape, place, string_elements
+from drethtr.documents.editor import Editor, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
-from drethtr.documents.page import Box, Review, TextLine, box_around
-from drethtr.documents.points import flat_polygon, written
-from drethtr.documents.readers.alto import CONFIRMED, NAMESPACES, explicit_order, tags_of
-from drethtr.documents.writers.alto import Style, add_shape, place, string_elements
+from drethtr.documents.page import TextLine
+from drethtr.documents.points import Box, box_around, flat_polygon, written
+from drethtr.documents.transcription import Review
 
 
 class ALTOEditor(Editor):

@@ -6,7 +6,7 @@ from made_pages import TEXTS, blank, write
 from drethtr import Recognizer
 from drethtr.base.files import claimed, tidied, unfinished_name
 from drethtr.pages import PageRead, Skipped, open_job
-from drethtr.pages.claims import Claims
+from drethtr.pages.plan import Claims
 
 
 @pytest.fixture

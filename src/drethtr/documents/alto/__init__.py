@@ -1,0 +1,1 @@
+"""ALTO: reader, editor and writer."""

@@ -1,0 +1,1 @@
+"""PAGE XML: reader, editor and writer."""

@@ -1,1 +1,0 @@
-"""Readers of PAGE XML, ALTO and JSON, one per file."""

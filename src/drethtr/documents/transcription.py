@@ -1,0 +1,112 @@
+"""The text of a line: its words with their places and confidences, flags, and what a person did with it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from drethtr.documents.points import Box, Points, box_around
+
+
+@dataclass(frozen=True)
+class PageWord:
+    """A word on a line, with its polygon if known, and its confidence from 0 to 1 if available."""
+
+    text: str
+    confidence: float | None = None
+    polygon: Points | None = None
+    doubtful: bool = False
+
+    @property
+    def box(self) -> Box | None:
+        """The bounding box of the word's polygon."""
+        return box_around(self.polygon or ())
+
+
+@dataclass(frozen=True)
+class PageFlag:
+    """A warning about a line; in files, `kind: reason`.
+
+    kind     a fixed word for programs
+    reason   an explanation for people
+    polygon  the place of the doubt, if known
+    """
+
+    kind: str
+    reason: str
+    polygon: Points | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse a flag from a file."""
+        kind, _, reason = text.partition(": ")
+        return cls(kind, reason)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.reason}" if self.reason else self.kind
+
+
+class Review(StrEnum):
+    """What a person did with the text of a line: corrected it, or confirmed that it is right."""
+
+    CORRECTED = "corrected"
+    CONFIRMED = "confirmed"
+
+
+@dataclass(frozen=True)
+class Transcription:
+    """The text of a line; `words` cover all of it, or are empty if unknown.
+
+    Words that do not add up to the text, as in some files, are dropped.
+
+    flags       warnings about the line as a whole
+    calibrated  whether confidences are calibrated probabilities; None if unknown
+    review      what a person did with the text; None if nothing is known
+    """
+
+    text: str
+    confidence: float | None = None
+    words: tuple[PageWord, ...] = ()
+    flags: tuple[PageFlag, ...] = ()
+    calibrated: bool | None = None
+    review: Review | None = None
+
+    def __post_init__(self) -> None:
+        if "".join(self.text.split()) != "".join(part for word in self.words for part in word.text.split()):
+            object.__setattr__(self, "words", ())
+
+    @property
+    def parts(self) -> tuple[tuple[str, PageWord | None], ...]:
+        """The text, split into words and the text between them, which has None as its word."""
+        found: list[tuple[str, PageWord | None]] = []
+        end = 0
+        for word in self.words:
+            start = self.text.find(word.text, end)
+            if start < 0:  # the word contains spaces that the text lacks
+                return ((self.text, None),)
+            found += [(self.text[end:start], None), (word.text, word)]
+            end = start + len(word.text)
+        return tuple(part for part in (*found, (self.text[end:], None)) if part[0])
+
+
+class Grade(StrEnum):
+    """The grade of a word by its probability of being right."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    UNLIKELY = "unlikely"
+    GUESS = "guess"
+
+    @classmethod
+    def of(cls, confidence: float | None) -> Self:
+        """The grade of a confidence; a word without confidence counts as certain."""
+        return next(cls(grade) for grade, least in LEAST.items() if confidence is None or confidence >= least)
+
+
+LEAST = {Grade.CERTAIN: 0.9, Grade.LIKELY: 0.5, Grade.UNLIKELY: 0.25, Grade.GUESS: 0.0}
+"""The least probability of each grade."""
+
+SHADES = {Grade.LIKELY: "fff3c9", Grade.UNLIKELY: "ffd5a8", Grade.GUESS: "ffb9b9"}
+"""Background colors of words in hexadecimal RGB; certain words have none."""
+
+UNDERLINE = "c25e00"
+"""The color of the line under doubtful words."""
