@@ -10,8 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 from drethtr.base.errors import DrethtrError
 from drethtr.editing.jobs import Cancelled
 from drethtr.images.line import Line
+from drethtr.pages.transcribe import ReadLines
 from drethtr.recognition.reading import Reading
-from drethtr.recognition.recognizer import Recognizer
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -79,6 +79,22 @@ class PriorityExecutor(Executor):
                 work = self.urgent.popleft()
             run_work(*work)
 
+    def in_turns(self, read: ReadLines, check_cancelled: Callable[[], None]) -> ReadLines:
+        """A function for background work that reads lines with `read`, and runs urgent work every few lines.
+
+        `check_cancelled` is called as often, and may raise.
+        """
+
+        def read_in_turns(lines: Sequence[Line]) -> list[Reading]:
+            readings: list[Reading] = []
+            for start in range(0, len(lines), LINES_AT_A_TIME):
+                check_cancelled()
+                self.run_urgent()
+                readings += read(lines[start : start + LINES_AT_A_TIME])
+            return readings
+
+        return read_in_turns
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Stop after the present work; cancel what is queued."""
         with self.changed:
@@ -108,21 +124,3 @@ def run_work(future: "Future[Any]", work: Callable[[], Any]) -> None:
         future.set_exception(error)
     else:
         future.set_result(result)
-
-
-class BackgroundRecognizer(Recognizer):
-    """A recognizer that runs urgent work every few lines; it shares the network of another one."""
-
-    def __init__(self, other: Recognizer, executor: PriorityExecutor, check_cancelled: Callable[[], None]) -> None:
-        super().__init__(other.model, other.strategy, **other.shared)
-        self.executor = executor
-        self.check_cancelled = check_cancelled
-
-    def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
-        """Read lines; `check_cancelled` is called every few lines, and may raise."""
-        readings: list[Reading] = []
-        for start in range(0, len(lines), LINES_AT_A_TIME):
-            self.check_cancelled()
-            self.executor.run_urgent()
-            readings += super().read_lines(lines[start : start + LINES_AT_A_TIME])
-        return readings

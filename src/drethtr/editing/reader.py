@@ -18,7 +18,7 @@ from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
-from drethtr.editing.executor import BackgroundRecognizer, PriorityExecutor, print_bug
+from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
@@ -31,7 +31,7 @@ from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder
 from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe, transcription_of
+from drethtr.pages.transcribe import ReadLines, transcribe, transcription_of
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
@@ -121,8 +121,7 @@ class Reader:
                 folder_page = self.workspace.folder_page(page)
                 self.jobs.update(job, message=f"reading {folder_page.name}")
                 try:
-                    background = BackgroundRecognizer(self.recognizer, self.executor, job.check)
-                    self.read_page(folder_page, background, again=again)
+                    self.read_page(folder_page, job, again=again)
                     self.workspace.unreadable.pop(page, None)
                 except DrethtrError as error:
                     self.workspace.unreadable[page] = error.reason
@@ -141,27 +140,31 @@ class Reader:
             read = counted(job.total - len(failed), "page")
             self.jobs.update(job, state=State.DONE, message=f"{read} read{errors}")
 
-    def read_page(self, page: FolderPage, recognizer: Recognizer, *, again: bool = False) -> None:
-        """Read a page: the lines of its file that no person has touched, or those that are found.
+    def read_page(self, page: FolderPage, job: Job, *, again: bool = False) -> None:
+        """Read a page in turns with urgent work: lines of its file that no person has touched, or those that are found.
 
         Raises:
             DataError: if scan or file cannot be used.
         """
+        recognizer = self.recognizer  # another one may be adopted meanwhile
+        read_lines = self.executor.in_turns(recognizer.read_lines, job.check)
         opened = self.workspace.page_files.open(page)
         if opened is None or not opened.file.page.lines:
-            self.find_and_read(page, opened, recognizer)
+            self.find_and_read(page, opened, recognizer, read_lines)
             return
         wanted = FROM_MACHINE if again else {Status.UNREAD}
         lines = [line for line in opened.file.page.lines if opened.status(line) in wanted]
-        read = self.readings(page, lines, opened.file, recognizer)
+        read = self.readings(page, lines, opened.file, recognizer, read_lines)
         self.write_readings(page, read, recognizer.model.identity)
 
-    def find_and_read(self, folder_page: FolderPage, opened: OpenPage | None, recognizer: Recognizer) -> None:
+    def find_and_read(
+        self, folder_page: FolderPage, opened: OpenPage | None, recognizer: Recognizer, read_lines: ReadLines
+    ) -> None:
         """Find the lines of a page, read them, and write a new file, or into one without lines."""
         if folder_page.source is None:
             raise DataError(folder_page.error or "its scan is missing", folder_page.name)
         original = Original(folder_page.source)
-        page = transcribe(original, recognizer, self.finder(original))
+        page = transcribe(original, recognizer, self.finder(original), read=read_lines)
         lines = page.lines
         model = recognizer.model.identity
 
@@ -183,11 +186,16 @@ class Reader:
         self.workspace.change(folder_page.id, work, {}, model=model)
 
     def readings(
-        self, page: FolderPage, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
+        self,
+        page: FolderPage,
+        lines: Sequence[TextLine],
+        file: PageFile,
+        recognizer: Recognizer,
+        read_lines: ReadLines | None = None,
     ) -> list[tuple[TextLine, Transcription]]:
         """Read lines; those that cannot be cut out of the scan are left out."""
         cut = self.cut_lines(page, lines, file, recognizer)
-        found = recognizer.read_lines([strip.line for _, strip in cut])
+        found = (read_lines or recognizer.read_lines)([strip.line for _, strip in cut])
         size = file.page.width, file.page.height
         return [
             (line, transcription_of(reading, strip, *size)) for (line, strip), reading in zip(cut, found, strict=True)

@@ -86,6 +86,10 @@ def nothing(line: TextLine) -> bool:
     return False
 
 
+ReadLines: TypeAlias = Callable[[Sequence[Line]], list[Reading]]
+"""Reads lines as `Recognizer.read_lines` does; an editor or server passes one that lets others take turns."""
+
+
 class ReadLine(NamedTuple):
     """A line and its reading."""
 
@@ -124,6 +128,7 @@ def transcribe(
     *,
     keeps: Keeps = nothing,
     witness: Witness = nobody,
+    read: ReadLines | None = None,
 ) -> Page:
     """Transcribe a page: its given lines, or the detected ones if there are none.
 
@@ -131,40 +136,49 @@ def transcribe(
         finder: Line segmentation; by default the one that suits the image, see `Original.finder_name`.
         keeps: Whether a given line is not read; others lose their text, also if they cannot be read.
         witness: Receives every line that is read, once, when its text is final.
+        read: Reads the lines; by default the recognizer does, all at once.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.
         MissingExtraError: if the finder needs a package that is not installed.
     """
-    page = read_original(original, recognizer, finder or finder_named(original.finder_name), keeps, witness)
+    chosen = finder or finder_named(original.finder_name)
+    page = read_original(original, recognizer, chosen, keeps, witness, read or recognizer.read_lines)
     return replace(page, source=original.source)
 
 
-def read_original(original: Original, recognizer: Recognizer, finder: Finder, keeps: Keeps, witness: Witness) -> Page:
+def read_original(
+    original: Original, recognizer: Recognizer, finder: Finder, keeps: Keeps, witness: Witness, read: ReadLines
+) -> Page:
     """The page of `transcribe`, still without its scan."""
     if finder.whole and not original.has_lines:
-        return read_whole(original, recognizer, witness)
+        return read_whole(original, recognizer, witness, read)
     gray = original.source.gray()
     given = original.given_for(gray)
     if given is not None and given.lines:
-        return read_given(gray, given, recognizer, keeps, witness)
+        return read_given(gray, given, recognizer, keeps, witness, read)
     name = original.source.image_name if given is None else given.image
-    return read_found(gray, name, recognizer, finder, witness)
+    return read_found(gray, name, recognizer, finder, witness, read)
 
 
 def read_given(
-    gray: Line, page: Page, recognizer: Recognizer, keeps: Keeps = nothing, witness: Witness = nobody
+    gray: Line,
+    page: Page,
+    recognizer: Recognizer,
+    keeps: Keeps = nothing,
+    witness: Witness = nobody,
+    read: ReadLines | None = None,
 ) -> Page:
     """The page with its given lines read; lines without a usable place have no text."""
     wanted = [line for line in page.lines if not keeps(line)]
     placed = [line for line in wanted if line.baseline or line.polygon]
     done = {line.id: replace(line, transcription=None) for line in wanted}
     lines = complete(gray, [GivenLine.of(line) for line in placed])
-    for number, read in read_lines(gray, lines, recognizer):
-        text = transcription_of(read.reading, read.strip, page.width, page.height)
+    for number, one in read_lines(gray, lines, recognizer, read):
+        text = transcription_of(one.reading, one.strip, page.width, page.height)
         line = placed[number]
-        witness(line.id, read.strip, read.reading)
-        done[line.id] = merged(line, placed_line(line.id, read, text, page.width, page.height))
+        witness(line.id, one.strip, one.reading)
+        done[line.id] = merged(line, placed_line(line.id, one, text, page.width, page.height))
     return page.with_lines(lambda line: done.get(line.id, line))
 
 
@@ -173,30 +187,40 @@ def merged(line: TextLine, read: TextLine) -> TextLine:
     return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
 
 
-def read_found(gray: Line, name: str, recognizer: Recognizer, finder: Finder, witness: Witness = nobody) -> Page:
+def read_found(
+    gray: Line,
+    name: str,
+    recognizer: Recognizer,
+    finder: Finder,
+    witness: Witness = nobody,
+    read: ReadLines | None = None,
+) -> Page:
     """The page of an image with this name: the lines that are found and have text."""
     height, width = gray.shape
-    reads = upright(gray, dict(read_lines(gray, finder.find(gray), recognizer)), recognizer)
-    written = [read for read in reads if read.reading.text]
+    reads = upright(gray, dict(read_lines(gray, finder.find(gray), recognizer, read)), recognizer, read)
+    written = [one for one in reads if one.reading.text]
     regions = []
-    for place, block in enumerate(arrange([read.line for read in written]), start=1):
+    for place, block in enumerate(arrange([one.line for one in written]), start=1):
         lines = []
-        for number, read in enumerate((written[member] for member in block), start=1):
-            text = transcription_of(read.reading, read.strip, width, height)
-            lines.append(placed_line(f"r{place}l{number}", read, text, width, height))
-            witness(lines[-1].id, read.strip, read.reading)
+        for number, one in enumerate((written[member] for member in block), start=1):
+            text = transcription_of(one.reading, one.strip, width, height)
+            lines.append(placed_line(f"r{place}l{number}", one, text, width, height))
+            witness(lines[-1].id, one.strip, one.reading)
         regions.append(Region(f"r{place}", tuple(lines)))
     return Page(name, width, height, tuple(regions))
 
 
-def read_lines(gray: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterable[tuple[int, ReadLine]]:
+def read_lines(
+    gray: Line, lines: Sequence[FoundLine], recognizer: Recognizer, read: ReadLines | None = None
+) -> Iterable[tuple[int, ReadLine]]:
     """The lines that can be read, with their numbers."""
+    read = read or recognizer.read_lines
     for start in range(0, len(lines), LINES_AT_A_TIME):
         strips = {}
         for number in range(start, min(start + LINES_AT_A_TIME, len(lines))):
             if (strip := readable(gray, lines[number], recognizer)) is not None:
                 strips[number] = strip
-        readings = recognizer.read_lines([strip.line for strip in strips.values()])
+        readings = read([strip.line for strip in strips.values()])
         for (number, strip), reading in zip(strips.items(), readings, strict=True):
             yield number, ReadLine(lines[number], strip, reading)
 
@@ -210,19 +234,21 @@ def readable(gray: Line, line: FoundLine, recognizer: Recognizer) -> Strip | Non
         return None
 
 
-def upright(gray: Line, reads: dict[int, ReadLine], recognizer: Recognizer) -> list[ReadLine]:
+def upright(
+    gray: Line, reads: dict[int, ReadLine], recognizer: Recognizer, read: ReadLines | None = None
+) -> list[ReadLine]:
     """The lines, with those of a direction turned and read again if they are upside down."""
     found = list(reads.values())
     for group in by_direction([read.line for read in found]):
         if confidence([found[number] for number in group]) >= HEAD_DOWN:
             continue
         probes = sorted(group, key=lambda number: -found[number].strip.line.shape[1])[:PROBES]
-        turned = read_lines(gray, [half_turned(found[number]) for number in probes], recognizer)
-        if confidence([read for _, read in turned]) < confidence([found[number] for number in probes]) + BETTER:
+        turned = read_lines(gray, [half_turned(found[number]) for number in probes], recognizer, read)
+        if confidence([one for _, one in turned]) < confidence([found[number] for number in probes]) + BETTER:
             continue
         lines = [half_turned(found[number]) for number in group]
-        for number, read in read_lines(gray, lines, recognizer):
-            found[group[number]] = read
+        for number, one in read_lines(gray, lines, recognizer, read):
+            found[group[number]] = one
     return found
 
 
@@ -253,7 +279,9 @@ LINE_ID = "r1l1"
 """The id of the only line."""
 
 
-def read_whole(original: Original, recognizer: Recognizer, witness: Witness = nobody) -> Page:
+def read_whole(
+    original: Original, recognizer: Recognizer, witness: Witness = nobody, read: ReadLines | None = None
+) -> Page:
     """The page whose only line is its image, neither straightened nor cropped.
 
     Raises:
@@ -267,7 +295,7 @@ def read_whole(original: Original, recognizer: Recognizer, witness: Witness = no
         recognizer.refuse_unreadable(line)
     except DataError as error:
         raise error.of(original.name) from error
-    [reading] = recognizer.read_lines([line])
+    [reading] = (read or recognizer.read_lines)([line])
     [found] = Whole().find(line)
     strip = strip_of(line)
     witness(LINE_ID, strip, reading)

@@ -86,22 +86,20 @@ class RequestQueue:
         return True
 
 
-class QueuedRecognizer(Recognizer):
-    """A recognizer for the thread that reads a page: its lines wait in the queue like those of other requests.
+class PageTurns:
+    """Reads the lines of one page, called in its thread: they wait in the queue like those of other requests.
 
     Args:
         given_up: Tells whether the client has left.
     """
 
     def __init__(self, queue: RequestQueue, given_up: Callable[[], Awaitable[bool]]) -> None:
-        other = queue.recognizer
-        super().__init__(other.model, other.strategy, **other.shared)
         self.queue = queue
         self.given_up = given_up
         self.loop = asyncio.get_running_loop()
         self.ended = False
 
-    def read_lines(self, lines: Sequence[Line]) -> list[Reading]:
+    def __call__(self, lines: Sequence[Line]) -> list[Reading]:
         """Read lines, some at a time.
 
         Raises:

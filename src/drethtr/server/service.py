@@ -27,9 +27,9 @@ from drethtr.images.page_file import is_pdf
 from drethtr.layout.finder import Finder
 from drethtr.pages.record import provenance_of, way_of
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import ReadLines, transcribe
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.server.request_queue import QueuedRecognizer, RequestQueue
+from drethtr.server.request_queue import PageTurns, RequestQueue
 from drethtr.server.uploads import Budget, Share, Upload, parameters_of, uploads_of
 
 MAX_REQUESTS = 64
@@ -154,11 +154,11 @@ class Service:
         async with self.page_turn:
             if await request.is_disconnected():
                 raise ClientDisconnect
-            recognizer = QueuedRecognizer(self.request_queue, request.is_disconnected)
+            turns = PageTurns(self.request_queue, request.is_disconnected)
             try:
-                return await asyncio.to_thread(self.document_of, paths, format, recognizer)
+                return await asyncio.to_thread(self.document_of, paths, format, turns)
             finally:
-                recognizer.ended = True  # the thread may go on if the server stops
+                turns.ended = True  # the thread may go on if the server stops
 
     async def save_uploads(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
         """Save the uploads of a request, each in its own folder, as names may be equal."""
@@ -169,7 +169,7 @@ class Service:
             paths.append(await asyncio.to_thread(save_upload, upload.content, own, Path(upload.name).name or "page"))
         return paths
 
-    def document_of(self, paths: Sequence[Path], format: Format, recognizer: Recognizer) -> Body:
+    def document_of(self, paths: Sequence[Path], format: Format, read_lines: ReadLines) -> Body:
         """Read files and write them in a format.
 
         Raises:
@@ -179,7 +179,7 @@ class Service:
             originals = [Original(source) for path in paths for source in open_pages(path, MAX_PAGES)]
             if len(originals) > MAX_PAGES:
                 raise DataError(f"the files have more than {MAX_PAGES:,} pages; send them in several requests")
-            sheets = tuple(self.read_sheet(original, recognizer) for original in originals)
+            sheets = tuple(self.read_sheet(original, read_lines) for original in originals)
             pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None
             document = Document(sheets, self.provenance, pdf)
             return write_document(document, format, [original.source for original in originals])
@@ -188,9 +188,9 @@ class Service:
                 raise
             raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
 
-    def read_sheet(self, original: Original, recognizer: Recognizer) -> Sheet:
+    def read_sheet(self, original: Original, read_lines: ReadLines) -> Sheet:
         """Transcribe a page."""
-        page = transcribe(original, recognizer, self.finder(original))
+        page = transcribe(original, self.recognizer, self.finder(original), read=read_lines)
         return original.sheet(page)
 
 
