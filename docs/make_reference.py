@@ -18,17 +18,12 @@ from typing import Any
 
 import typer
 
-from drethtr import Recognizer
-from drethtr.cli.edit import chosen_folder
 from drethtr.cli.main import app
 from drethtr.documents.formats import FORMATS, LINE_FORMATS
 from drethtr.documents.read import DIALECTS
-from drethtr.editing import Session, Workspace
 from drethtr.lines.importers import IMPORTERS
-from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.decoding.strategies import Strategy
-from drethtr.server.app import make_app
-from drethtr.server.openapi import describe
+from drethtr.server.app import DESCRIPTION
 
 STABLE = ("drethtr", "drethtr.documents", "drethtr.layout", "drethtr.pages", "drethtr.search")
 """Modules whose `__all__` is stable; a name in several of them is described in the first."""
@@ -167,8 +162,8 @@ def formats() -> Iterator[str]:
 
 
 def http() -> Iterator[str]:
-    """Describe all requests, including those of `drethtr edit`."""
-    description = api()
+    """Describe the requests for reading and searching."""
+    description = json.loads(DESCRIPTION.read_text(encoding="utf-8"))
     yield f"# HTTP\n\n{description['info']['description']}\n\n`GET /openapi.json` has the same for programs.\n"
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
@@ -181,12 +176,12 @@ def http() -> Iterator[str]:
 def described_request(name: str, operation: dict[str, Any]) -> Iterator[str]:
     """Describe the input and output of a request."""
     yield f"## `{name}`\n\n{plain(operation['summary'])}\n\n| | |\n|---|---|"
-    for parameter in operation["parameters"]:
+    for parameter in operation.get("parameters", ()):
         yield row(f"`{parameter['name']}` ({parameter['in']})", plain(parameter.get("description", "")))
     if "requestBody" in operation:
         yield row("takes", contents(operation["requestBody"]["content"]))
     for status, answer in operation["responses"].items():
-        yield row(status, contents(answer["content"]) if status < "3" else answer["description"])
+        yield row(status, contents(answer["content"]) if status < "3" else answer["$ref"].rpartition("/")[2])
     yield ""
 
 
@@ -199,18 +194,6 @@ def value_of(schema: dict[str, Any]) -> str:
     """A link to the value that a schema refers to, if any."""
     found = re.search(r"#/components/schemas/(\w+)", json.dumps(schema))
     return f" [{found[1]}](#{found[1].lower()})" if found else ""
-
-
-def api() -> dict[str, Any]:
-    """The OpenAPI description of a server with all features."""
-    finder = segmentation_named("auto").finder
-    recognizer = Recognizer.load()
-    with (
-        chosen_folder(None) as folder,
-        Workspace.open(folder) as workspace,
-        Session(workspace, recognizer, finder, None) as session,
-    ):
-        return describe(make_app(recognizer, finder, session=session, index=folder / "none").routes, "editing")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import PageWord, Review
 from drethtr.editing import changes
-from drethtr.editing.carry import carry_over
-from drethtr.editing.changes import LineEdit
+from drethtr.editing.changes import LineEdit, carry_over
 
 
 @pytest.fixture(params=("page", "alto"))

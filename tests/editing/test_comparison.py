@@ -24,7 +24,8 @@ def session(tmp_path_factory):
     finder = segmentation_named("auto").finder
     with Workspace.open(folder) as workspace, Session(workspace, Recognizer.load(), finder) as session:
         [folder_page] = workspace.folder_pages.values()
-        session.reader.read_page(folder_page, session.reader.recognizer)
+        reader = session.reader
+        reader.executor.submit(reader.read_page, folder_page, session.jobs.new("read")).result()
         yield session
 
 

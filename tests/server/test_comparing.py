@@ -11,7 +11,7 @@ from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
 from drethtr.layout.projection import Projection
 from drethtr.server.app import make_app
-from drethtr.server.editor.comparing import MAX_TEXT_BYTES
+from drethtr.server.editor.pages import MAX_TEXT_BYTES
 
 
 @pytest.fixture

@@ -17,13 +17,11 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit
-from drethtr.editing.content import page_content, unread_content
 from drethtr.editing.folder_pages import FolderPage, find_pages
 from drethtr.editing.journal import Change, Journal
-from drethtr.editing.overview import Overview
-from drethtr.editing.page_files import Missing, OpenPage, PageFiles, no_line, xml_mark
+from drethtr.editing.overview import Overview, Summary
+from drethtr.editing.page_files import Missing, OpenPage, PageFiles, no_line, page_content, unread_content, xml_mark
 from drethtr.editing.scans import Scans
-from drethtr.editing.summary import Summary
 from drethtr.recognition.confidence.error_rate import ErrorRate
 
 Event = tuple[str, dict[str, Any]]

@@ -34,9 +34,9 @@ def error_response(message_of: Callable[[object], str], request: Request, error:
 def unknown_route(request: Request, error: Exception) -> Response:
     """The response for an unknown path or method: it lists the known ones."""
     assert isinstance(error, HTTPException)
-    routes = [route for route in request.app.routes if isinstance(route, Route) and route.include_in_schema]
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
     known = ", ".join(f"{min(route.methods or ())} {route.path}" for route in routes)  # of GET and HEAD the first
-    hint = f"known: {known}" if len(routes) < MAX_LISTED else "see /openapi.json"
+    hint = f"known: {known}" if len(routes) < MAX_LISTED else "see docs/edit.md"
     message = f"there is no {request.method} {request.url.path}; {hint}"
     return JSONResponse({"error": message}, error.status_code, error.headers)
 

@@ -7,24 +7,34 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute, Route
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
 
+from drethtr import editing
 from drethtr.base.errors import DrethtrError
 from drethtr.editing.session import Session
 from drethtr.layout.finder import Finder
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.answers import error_response, internal_error, unknown_route
-from drethtr.server.editor.routes import routes_of
+from drethtr.server.editor.folder import Folder, JobHandlers
+from drethtr.server.editor.lines import Lines
+from drethtr.server.editor.pages import Pages
 from drethtr.server.guard import Guard, Rules
 from drethtr.server.metrics import CountRequests, Metrics
-from drethtr.server.openapi import openapi_handler
 from drethtr.server.searching import SearchService, without_index
 from drethtr.server.service import Service
 
 HERE = Rules()
 """Rules for a server that only its own machine can reach."""
+
+DESCRIPTION = Path(__file__).with_name("openapi.json")
+"""The routes for reading and searching, as OpenAPI. Those of the editor are in docs/edit.md."""
+
+STATIC = Path(editing.__file__).parent / "static"
+"""The files of the web page."""
 
 
 def make_app(
@@ -47,22 +57,19 @@ def make_app(
     service = Service(recognizer, finder, None if session is None else session.reader.executor)
     metrics = Metrics(lambda: len(service.request_queue.waiting), lambda: service.recognizer.model.identity)
     routes: list[BaseRoute] = [
+        Route("/about", service.about),
         Route("/line", service.read_line_image, methods=["POST"]),
         Route("/page", service.read_page_image, methods=["POST"]),
         Route("/health", service.health),
         Route("/metrics", metrics.show),
+        Route("/search", without_index if index is None else SearchService(index).search_index),
+        Route("/openapi.json", describe),
     ]
     if session is None:
-        routes.insert(0, Route("/", service.about))  # with a folder, the page for browsers is there
+        routes.insert(0, Route("/", service.about))
     else:
         session.reader.on_model_change.append(service.use)
-        routes = [*routes_of(session), Route("/about", service.about), *routes]
-    if index is not None:
-        routes.append(Route("/search", SearchService(index).search_index))
-    task = "editing" if session is not None else "reading" if index is None else "searching"
-    routes.append(Route("/openapi.json", openapi_handler(routes, task)))
-    if task == "reading":
-        routes.append(Route("/search", without_index, include_in_schema=False))
+        routes += routes_of(session)
     message_of = str if session is None else session.workspace.without_private_paths
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), partial(error_response, message_of))
     unknown = dict.fromkeys((404, 405), unknown_route)
@@ -73,3 +80,26 @@ def make_app(
     )
     app.router.redirect_slashes = False  # a redirect would contain the host name that the client sent
     return app
+
+
+def routes_of(session: Session) -> list[BaseRoute]:
+    """The routes of the editor."""
+    return [
+        Route("/", index),
+        Route("/p/{page}", index),
+        Mount("/static", StaticFiles(directory=STATIC, check_dir=False)),
+        *Folder(session).routes(),
+        *JobHandlers(session).routes(),
+        *Pages(session).routes(),
+        *Lines(session).routes(),
+    ]
+
+
+async def describe(request: Request) -> Response:
+    """`GET /openapi.json`: what this server reads and searches."""
+    return FileResponse(DESCRIPTION, media_type="application/json")
+
+
+async def index(request: Request) -> Response:
+    """`GET /` and `GET /p/{page}`: the page that browsers show."""
+    return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})

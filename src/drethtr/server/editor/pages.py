@@ -1,18 +1,29 @@
-"""HTTP handlers for pages and their images."""
+"""HTTP handlers for pages and their images, and for a page beside another text."""
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from drethtr.documents.running_text import running_text
+from drethtr.editing.comparison import compare
 from drethtr.editing.scans import THUMBNAIL
 from drethtr.editing.session import Session
 from drethtr.editing.status import Status
-from drethtr.server.editor.values import page_of
-from drethtr.server.uploads import whole_number
+from drethtr.proofreading.conventions import conventions_named
+from drethtr.server.editor.values import MAX_NAME_LENGTH, page_of
+from drethtr.server.uploads import parameters_of, read_body, whole_number
 
 MAX_WIDTH = 10_000
+
+MAX_TEXT_BYTES = 16 << 20
+"""Maximum bytes of a text."""
+
+PASTED = "text.txt"
+"""The name of a text without one."""
 
 
 class Pages:
@@ -31,6 +42,7 @@ class Pages:
             Route(f"{page}/thumbnail.jpg", self.thumbnail),
             Route(f"{page}/image.jpg", self.image),
             Route(f"{page}/read", self.read_page, methods=["POST"]),
+            Route(f"{page}/compare", self.compare_page, methods=["POST"]),
         ]
 
     async def pages(self, request: Request) -> Response:
@@ -68,3 +80,16 @@ class Pages:
         page = self.workspace.folder_page(page_of(request))
         job = await asyncio.to_thread(self.reader.read_pages, [page.id], again=True)
         return JSONResponse(job.to_json(), 202)
+
+    async def compare_page(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/compare?name=theirs.md&allow=spelling`: a page beside a text, the bytes of a file."""
+        asked = parameters_of(request, "name", "allow")
+        name = Path(asked.get("name", PASTED)[-MAX_NAME_LENGTH:]).name or PASTED
+        allowed = conventions_named(asked.get("allow", ""))
+        page = self.workspace.folder_page(page_of(request))
+        content = await read_body(request, "text", MAX_TEXT_BYTES)
+
+        def work() -> dict[str, Any]:
+            return compare(self.reader, page.id, running_text(content, Path(name)), name, allowed)
+
+        return JSONResponse(await asyncio.to_thread(work))
