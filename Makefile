@@ -38,7 +38,7 @@ pictures:
 	python docs/make_edit_picture.py
 
 golden:
-	PYTHONPATH=tests python -m golden.readings
+	PYTHONPATH=tests python -m golden.record
 
 walks:
 	python docs/measure_walks.py
