@@ -39,6 +39,31 @@ def test_whole_pages(drethtr, pages, tiny_path, tmp_path, lines):
     assert all(page["cer_matched"] >= page["cer_found_only"] >= 0 for page in found["pages"])
 
 
+def test_layout_is_measured_without_reading(drethtr, pages, tmp_path):
+    """Each folder is a collection, and so are files in a folder that differ in a number."""
+    for number in (1, 2):
+        put_page(pages / f"bill_{number}.png", pages / f"bill_{number}.xml", TEXTS)
+    arguments = ("--layout", "--lines", "projection", "--model", tmp_path / "gone", "--json", tmp_path / "a.json")
+    outcome = drethtr("evaluate", pages, *arguments)
+    assert outcome.code == 0 and "merged" in outcome.out
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert {row["name"]: row["pages"] for row in found["sets"]} == {"bill": 2, "pages": 2}
+    assert found["overall"]["lines"] == 8 and 0 < found["overall"]["recall"] < 1  # drawn lines are shorter than marked
+
+
+def test_given_lines_are_not_measured(drethtr, pages, tmp_path):
+    outcome = drethtr("evaluate", pages, "--layout", "--lines", "given")
+    assert outcome.code == 2 and "--lines given are the lines to compare with" in outcome.err
+
+
+def test_what_a_layout_costs(drethtr, pages, tiny_path, tmp_path):
+    arguments = ("--layout", "--end-to-end", "--lines", "projection", "--json", tmp_path / "a.json")
+    outcome = drethtr("evaluate", pages, *arguments, "--model", tiny_path)
+    assert outcome.code == 0 and "points of CER" in outcome.out
+    *_, cost = json.loads((tmp_path / "a.json").read_text())["cost"]
+    assert cost["lost"] + cost["extra"] + cost["order"] == pytest.approx(cost["cer_found"] - cost["cer_given"])
+
+
 def test_six_pages_have_an_interval(drethtr, tmp_path, tiny_path):
     for number in range(6):
         put_page(tmp_path / f"{number}.png", tmp_path / f"{number}.xml", TEXTS)

@@ -22,6 +22,7 @@ from drethtr.cli.choices import (
 )
 from drethtr.cli.evaluate_align import evaluate_align, open_known
 from drethtr.cli.evaluate_check import evaluate_check
+from drethtr.cli.evaluate_layout import evaluate_cost, evaluate_layout
 from drethtr.cli.evaluate_lines import evaluate_lines
 from drethtr.cli.evaluate_pages import evaluate_pages
 from drethtr.cli.evaluate_search import evaluate_search
@@ -59,9 +60,18 @@ def evaluate(
     lines: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="For --end-to-end and --align: line segmentation, such as rapid (default) or given."
+            metavar="NAME",
+            help="For --end-to-end, --layout and --align: line segmentation, such as rapid (default) or given.",
         ),
     ] = None,
+    layout: Annotated[
+        bool,
+        typer.Option(
+            "--layout",
+            help="Measure how well lines and their order are found on whole pages (PAGE, ALTO), without reading them; "
+            "with --end-to-end, also what that costs in characters.",
+        ),
+    ] = False,
     search: Annotated[bool, typer.Option("--search", help="Evaluate keyword search (drethtr search) instead.")] = False,
     among: Annotated[
         list[str] | None,
@@ -105,20 +115,27 @@ def evaluate(
     from drethtr.pages.segmentation import segmentation_named
 
     refuse_results(json_file, per_line, save_fit, force=force, inputs=data)
-    measures = {"--search": search, "--check": check, "--align": align, "--end-to-end": end_to_end}
+    whole_pages = "--end-to-end" if end_to_end else "--layout"
+    measures = {"--search": search, "--check": check, "--align": align, whole_pages: end_to_end or layout}
     of_lines = {"--confidence": confidence, "--per-line": per_line is not None}
     refuse_together(
         [name for name, is_wanted in measures.items() if is_wanted],
         [name for name, is_wanted in of_lines.items() if is_wanted],
     )
-    if lines is not None and not (align or end_to_end):
-        raise ConfigError("--lines needs --end-to-end or --align; add one, or leave out --lines")
+    if lines is not None and not (align or end_to_end or layout):
+        raise ConfigError("--lines needs --end-to-end, --layout or --align; add one, or leave out --lines")
     if (among or save_fit is not None) and not search:
         raise ConfigError("--among and --save-fit need --search; add it, or leave them out")
     if fit and not check:
         raise ConfigError("--fit needs --check; add it, or leave out --fit")
-    if end_to_end and limit is not None:
-        raise ConfigError("--end-to-end evaluates whole pages; leave out --limit, which is for lines")
+    if (end_to_end or layout) and limit is not None:
+        raise ConfigError(f"{whole_pages} evaluates whole pages; leave out --limit, which is for lines")
+    if layout and not end_to_end:
+        found = evaluate_layout(data, segmentation_named(lines or "rapid"))
+        if json_file is not None:
+            write_json(json_file, found.figures)
+        typer.echo(found.text)
+        return
     segmentation = segmentation_named(lines or "rapid") if end_to_end else None
     pages = open_known(data, lines, limit, seed) if align else None
     recognizer = load_recognizer(
@@ -134,6 +151,8 @@ def evaluate(
         result = evaluate_search(recognizer, data, among or [], limit, seed, save_fit)
     elif pages is not None:
         result = evaluate_align(recognizer, pages, seed)
+    elif segmentation is not None and layout:
+        result = evaluate_cost(recognizer, data, segmentation)
     elif segmentation is not None:
         result = evaluate_pages(recognizer, data, segmentation)
     elif check:

@@ -5,7 +5,7 @@ columns in the wrong order all count as errors. Lines matched: each line with th
 unmatched lines count as deleted or inserted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,13 +77,32 @@ def match(reference: Sequence[str], read: Sequence[str]) -> tuple[list[tuple[int
     return pairs, sorted(rows), sorted(columns)
 
 
+def total_of(pages: Iterable[PageCounts]) -> PageCounts:
+    """The errors of some pages together."""
+    return sum(pages, PageCounts(Counts(), Counts(), Counts(), 0, 0))
+
+
+def layout_cost(given: PageCounts, found: PageCounts) -> dict[str, float]:
+    """What found lines cost against given ones, per reference character: text lost, extra text, and wrong order.
+
+    The sum is the difference of the error rates in order.
+    """
+
+    def steps(counts: PageCounts) -> tuple[int, int, int]:
+        found_only, matched, ordered = counts.found_only.edits, counts.matched.edits, counts.ordered.edits
+        return found_only, matched - found_only, ordered - matched
+
+    characters = max(given.ordered.characters, 1)
+    parts = zip(("lost", "extra", "order"), steps(given), steps(found), strict=True)
+    return {name: (ours - theirs) / characters for name, theirs, ours in parts}
+
+
 def to_json(pages: Mapping[str, PageCounts]) -> dict[str, Any]:
     """The content of `drethtr evaluate --end-to-end --json`; rates are fractions."""
-    total = sum(pages.values(), PageCounts(Counts(), Counts(), Counts(), 0, 0))
     return {
         "convention": CONVENTION,
         "pages": [{"name": name, **plain(counts)} for name, counts in pages.items()],
-        "overall": {"drawn": len(pages), **plain(total), **intervals(pages)},
+        "overall": {"drawn": len(pages), **plain(total_of(pages.values())), **intervals(pages)},
     }
 
 

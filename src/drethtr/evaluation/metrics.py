@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from math import erfc, nan, sqrt
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ WORD_CONVENTION = (
     f"WER in other conventions: with each of {APART} as a word of its own (HTR-VT, VAN, DAN); over Unicode words "
     "(Annex 29), without those that are only punctuation (dinglehopper)."
 )
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 MIN_PAGES = 6
 """Fewest pages for an interval: with five, B would be better on every page by chance in 6 % of cases."""
@@ -167,7 +169,7 @@ def units(groups: Sequence[str]) -> list[tuple[str, int]]:
     return [(group, -1) if group else ("", row) for row, group in enumerate(groups)]
 
 
-def drawn_sums(table: NDArray[np.int64], draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def drawn_sums(table: NDArray[Number], draws: int, rng: np.random.Generator) -> NDArray[Number]:
     """Sums over as many rows as the table has, drawn with replacement: (draws, columns)."""
     rows = len(table)
     together = max(DRAWN_TOGETHER // rows, 1)

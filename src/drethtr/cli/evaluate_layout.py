@@ -1,0 +1,112 @@
+"""`drethtr evaluate --layout`: how well lines and their order are found, and what that costs in characters."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from drethtr.cli.tables import EvaluationResult, figure, interval, read_by
+
+if TYPE_CHECKING:
+    from drethtr.pages.segmentation import Segmentation
+    from drethtr.recognition.recognizer import Recognizer
+
+TITLES = {
+    "precision": "P",
+    "recall": "R",
+    "f": "F",
+    "found": "found",
+    "found_characters": "chars",
+    "merged_characters": "merged",
+    "split_characters": "split",
+    "cut_characters": "cut",
+    "missed_characters": "missed",
+    "false_per_line": "false",
+    "successions": "order",
+}
+"""Columns in percent: names of figures and their titles. From `merged` to `missed`, percent of the characters."""
+
+WITH_INTERVALS = ("found", "found_characters", "merged_characters", "false_per_line", "successions")
+"""Figures whose intervals are printed for all pages together."""
+
+COST = (
+    "What the layout costs, in points of CER in order, against given lines: text lost (in merged, cut and missed "
+    "lines), extra text (of false lines), and order."
+)
+
+
+def evaluate_layout(data: Sequence[str], segmentation: "Segmentation") -> EvaluationResult:
+    """Find the lines of whole pages and compare them with those in their files, with a progress bar.
+
+    Raises:
+        DataError: if a page has no lines, or there is none.
+    """
+    from tqdm import tqdm
+
+    from drethtr.evaluation.layout import to_json
+    from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references
+
+    originals = open_references(data, texts=False)
+    with tqdm(total=len(originals), unit="page", disable=None) as bar:
+        pages = find_and_compare(originals, segmentation, bar.update)
+    figures = to_json(pages, collections_of(list(pages)))
+    return EvaluationResult(layout_table(figures), figures)
+
+
+def evaluate_cost(recognizer: "Recognizer", data: Sequence[str], segmentation: "Segmentation") -> EvaluationResult:
+    """`evaluate_layout`, and the error rates of pages read on given and on found lines.
+
+    Raises:
+        DataError: if a page has no text, or there is none.
+    """
+    from tqdm import tqdm
+
+    from drethtr.evaluation.end_to_end import layout_cost, total_of
+    from drethtr.evaluation.whole_pages import collections_of, open_references, read_and_compare
+    from drethtr.pages.segmentation import GivenLines
+
+    originals = open_references(data)
+    layout = evaluate_layout(data, segmentation)
+    with tqdm(total=2 * len(originals), unit="page", disable=None) as bar:
+        given, found = (
+            read_and_compare(recognizer, originals, lines, lambda original, page: bar.update())
+            for lines in (GivenLines(), segmentation)
+        )
+
+    def row(name: str, keys: Sequence[str]) -> dict[str, Any]:
+        one, other = (total_of([counts[key] for key in keys]) for counts in (given, found))
+        return {
+            "name": name,
+            "characters": one.ordered.characters,
+            "cer_given": one.ordered.cer,
+            "cer_found": other.ordered.cer,
+            **layout_cost(one, other),
+        }
+
+    cost = [row(name, keys) for name, keys in collections_of(list(given)).items()]
+    cost.append(row("all", list(given)))
+    text = f"{layout.text}\n\n{cost_table(cost)}\n\n{COST}\n{read_by(recognizer)}"
+    return EvaluationResult(text, {**layout.figures, "cost": cost})
+
+
+def layout_table(figures: Mapping[str, Any]) -> str:
+    """The figures in percent, a row per collection."""
+    rows = [*figures["sets"], {"name": "all", **figures["overall"]}]
+    width = max(len(row["name"]) for row in rows)
+    titles = "".join(f"  {title:>6}" for title in TITLES.values())
+    table = [f"{'set':{width}}  {'pages':>5}  {'lines':>6}{titles}  {'s':>5}"]
+    for row in rows:
+        cells = "".join(f"  {figure(row[name], 1):>6}" for name in TITLES)
+        table.append(f"{row['name']:{width}}  {row['pages']:>5,}  {row['lines']:>6,}{cells}  {row['seconds']:>5.2f}")
+    intervals = ", ".join(f"{TITLES[name]} {interval(figures['overall'], name)}" for name in WITH_INTERVALS)
+    return "\n".join([*table, "", f"all: {intervals}", "", figures["convention"]])
+
+
+def cost_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The error rates in percent, a row per collection."""
+    width = max(len(row["name"]) for row in rows)
+    columns = ("cer_given", "cer_found", "lost", "extra", "order")
+    titles = "".join(f"  {title:>7}" for title in ("given", "found", "lost", "extra", "order"))
+    table = [f"{'set':{width}}  {'characters':>10}{titles}"]
+    for row in rows:
+        cells = "".join(f"  {figure(row[name], 1):>7}" for name in columns)
+        table.append(f"{row['name']:{width}}  {row['characters']:>10,}{cells}")
+    return "\n".join(table)

@@ -1,0 +1,92 @@
+import importlib.util
+import json
+import sys
+
+import numpy as np
+import pytest
+from real_data import LAYOUT, needs_layout
+
+from drethtr.evaluation.layout import Fate, KnownLine, compare_layout, figures_of, to_json
+from drethtr.layout.finder import FoundLine
+
+
+def line(left, right, row, height=40):
+    corners = ((left, row - 0.7 * height), (right, row - 0.7 * height), (right, row + 0.3 * height))
+    corners = (*corners, (left, row + 0.3 * height))
+    return FoundLine(np.array(((left, row), (right, row)), float), np.array(corners, float))
+
+
+PAGE = [line(100, 900, row) for row in (100, 160, 220, 280)]
+REFERENCE = [KnownLine(known, 10) for known in PAGE]
+
+
+def test_the_lines_themselves():
+    same = compare_layout(REFERENCE, PAGE)
+    assert (same.precision, same.recall, list(same.fates)) == (1, 1, [Fate.FOUND] * 4)
+    assert (same.false, same.successions, same.kept) == (0, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("found", "fate"),
+    [
+        ([line(100, 900, 100), line(100, 900, 190, 100)], [Fate.FOUND, Fate.MERGED, Fate.MERGED, Fate.MISSED]),
+        ([line(100, 520, 100), line(520, 900, 100)], [Fate.SPLIT, Fate.MISSED, Fate.MISSED, Fate.MISSED]),
+        ([line(100, 500, 100)], [Fate.CUT, Fate.MISSED, Fate.MISSED, Fate.MISSED]),
+        ([line(100, 700, 100)], [Fate.FOUND, Fate.MISSED, Fate.MISSED, Fate.MISSED]),
+        ([], [Fate.MISSED] * 4),
+    ],
+    ids=["merged", "split", "cut", "mostly covered", "nothing"],
+)
+def test_what_becomes_of_lines(found, fate):
+    assert list(compare_layout(REFERENCE, found).fates) == fate
+
+
+def test_a_line_beside_another_is_merged_with_it():
+    """Two cells of a row, found as one line: either is held by an outline that holds the other, too."""
+    cells = [KnownLine(line(100, 480, row), 5) for row in (100, 160)] + [KnownLine(line(520, 900, 100), 5)]
+    assert list(compare_layout(cells, [line(100, 900, 100)]).fates) == [Fate.MERGED, Fate.MISSED, Fate.MERGED]
+
+
+def test_false_lines_lower_precision_only():
+    found = compare_layout(REFERENCE, [*PAGE, line(100, 900, 600)])
+    assert (found.false, found.precision, found.recall) == (1, 0.8, 1)
+
+
+def test_a_wrong_order_keeps_successions_within_its_parts():
+    found = compare_layout(REFERENCE, [*PAGE[2:], *PAGE[:2]])
+    assert (found.successions, found.kept) == (3, 2)
+
+
+def test_figures_add_up_and_have_intervals_from_six_pages_on():
+    pages = [compare_layout(REFERENCE, PAGE[:number]) for number in (4, 4, 3, 3, 2, 2)]
+    few, many = figures_of(pages[:5]), figures_of(pages)
+    assert many["found"] == many["found_characters"] == pytest.approx(18 / 24)
+    assert sum(many[fate.value] for fate in Fate) == pytest.approx(1)
+    assert few["found_low"] is None and many["found_low"] < many["found"] < many["found_high"]
+    assert json.loads(json.dumps(to_json({"a": pages[0]}, {"all": ["a"]})))["sets"][0]["precision"] == 1
+
+
+@needs_layout
+@pytest.mark.parametrize("name", ["hooker_en_003", "medital_it_002", "lectaurep_fr_004"])
+def test_as_measured_by_others(name):
+    """On real pages, with their lines moved, joined, cut and left out, the figures are those of another program."""
+    pytest.importorskip("scipy")
+    spec = importlib.util.spec_from_file_location("score", LAYOUT / "score.py")
+    score = importlib.util.module_from_spec(spec)
+    sys.modules["score"] = score
+    spec.loader.exec_module(score)
+    true, size, _ = score.truth(LAYOUT / "open" / f"{name}.xml")
+    random = np.random.default_rng(0)
+    reference = [KnownLine(FoundLine(one["base"], one["poly"]), max(1, len(one["text"]))) for one in true]
+    found = [
+        FoundLine(reference[number].line.baseline + shift, reference[number].line.polygon + shift)
+        for number in random.permutation(len(true))[: -len(true) // 5]
+        for shift in [random.normal(0, 9, 2)]
+    ]
+    aside = np.array((40, 15))
+    found += [FoundLine(known.line.baseline + aside, known.line.polygon + aside) for known in reference[::6]]
+    theirs = score.page_score(true, [line._asdict() for line in found], size)
+    ours = compare_layout(reference, found)
+    assert (ours.precision, ours.recall) == pytest.approx((theirs["P"], theirs["R"]))
+    assert [fate.value for fate in ours.fates] == theirs["kinds"] and list(ours.characters) == theirs["chars"]
+    assert (ours.false, ours.successions, ours.kept) == (theirs["false"], theirs["pairs"], theirs["good"])
