@@ -130,6 +130,10 @@ def evaluate(
         raise ConfigError("--fit needs --check; add it, or leave out --fit")
     if (end_to_end or layout) and limit is not None:
         raise ConfigError(f"{whole_pages} evaluates whole pages; leave out --limit, which is for lines")
+    if layout and lines == "given":
+        raise ConfigError(
+            "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
+        )
     if layout and not end_to_end:
         found = evaluate_layout(data, segmentation_named(lines or "rapid"))
         if json_file is not None:

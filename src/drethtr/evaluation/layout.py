@@ -96,17 +96,7 @@ class PageLayout:
             sum(number for fate, number in zip(self.fates, self.characters, strict=True) if fate is kind)
             for kind in Fate
         ]
-        return [
-            1,
-            self.precision,
-            self.recall,
-            self.seconds,
-            self.false,
-            self.successions,
-            self.kept,
-            *lines,
-            *characters,
-        ]
+        return [*pages, self.false, self.successions, self.kept, *lines, *characters]
 
 
 def compare_layout(reference: Sequence[KnownLine], found: Sequence[FoundLine]) -> PageLayout:
