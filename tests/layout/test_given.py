@@ -3,7 +3,7 @@ import pytest
 from made_pages import TEXTS, blank, letter, overlap, write
 from PIL import Image
 
-from drethtr.layout.given import GivenLine, complete
+from drethtr.layout.given import GivenLine, Outlines, complete
 from drethtr.layout.turn import turn_points
 
 
@@ -15,6 +15,15 @@ def baseline_of(box):
 def polygon_of(box):
     left, top, right, bottom = box
     return np.array([(left, top), (right, top), (right, bottom), (left, bottom)], float)
+
+
+def drawn_around(box):
+    """An outline with ascenders and descenders at its own places."""
+    left, top, right, bottom = box
+    high, low = np.random.default_rng(left * top).uniform(0, 12, (2, 5))
+    columns = np.linspace(left, right, 5)
+    upper, lower = np.stack((columns, top - high), axis=1), np.stack((columns, bottom + low), axis=1)
+    return np.concatenate((upper, lower[::-1]))
 
 
 @pytest.mark.parametrize("quarters", [0, 1, 2, 3])
@@ -55,9 +64,31 @@ def test_a_polygon_that_stands_upright_is_read_upward():
 
 def test_what_is_given_stays():
     page = letter()
-    given = [GivenLine(baseline_of(line.box), polygon_of(line.box)) for line in page.lines]
+    given = [GivenLine(baseline_of(line.box), drawn_around(line.box)) for line in page.lines]
     found = complete(page.gray, given)
     assert all(a is b for line, known in zip(found, given, strict=True) for a, b in zip(line, known, strict=True))
+
+
+def test_bands_are_drawn_anew_and_given_outlines_used_on_request():
+    """Bands of a fixed height cut the ascenders off; the baselines stay."""
+    page = letter()
+    bands = [
+        polygon_of((left, bottom - 18, right, bottom - 2)) for left, _, right, bottom in (x.box for x in page.lines)
+    ]
+    given = [GivenLine(baseline_of(line.box), band) for line, band in zip(page.lines, bands, strict=True)]
+    for line, known, made in zip(complete(page.gray, given), given, page.lines, strict=True):
+        assert line.baseline is known.baseline
+        assert overlap(made.box, line.polygon) > 0.6 > overlap(made.box, known.polygon)
+    kept = complete(page.gray, given, Outlines.GIVEN)
+    assert all(line.polygon is band for line, band in zip(kept, bands, strict=True))
+
+
+def test_own_outlines_on_request():
+    page = letter()
+    given = [GivenLine(baseline_of(line.box), drawn_around(line.box)) for line in page.lines]
+    bare = complete(page.gray, [line._replace(polygon=None) for line in given])
+    for line, own in zip(bare, complete(page.gray, given, Outlines.OWN), strict=True):
+        assert np.array_equal(line.polygon, own.polygon)
     assert complete(page.gray, []) == []
 
 

@@ -43,6 +43,7 @@ def described(path, page, **changes):
     lines = []
     for number, line in enumerate(page.lines):
         left, top, right, bottom = line.box
+        top -= 4 * number  # outlines of one height would be taken for bands
         polygon = ((left, top), (right, top), (right, bottom), (left, bottom))
         place = TextLine(f"l{number}", polygon, ((left, bottom - 10), (right, bottom - 10)))
         lines.append(replace(place, **changes))

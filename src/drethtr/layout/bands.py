@@ -1,0 +1,76 @@
+"""Tell outlines that nobody drew: bands of a fixed height around each baseline.
+
+Transkribus writes such bands where it has only baselines. They know nothing of the ink: a low one cuts ascenders and
+descenders off, a high one holds two lines. Drawn outlines follow the ink, so their distance from the baseline varies.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from drethtr.layout.finder import Floats
+
+ROUNDING = 1.0
+"""Pixels by which the edge of a band may be off: points are whole pixels, often of a page that was resized."""
+
+SLACK = 0.02
+"""The same, relative to the height of the band."""
+
+TOGETHER = 3
+"""Lines of a page that share a band before straight ones count: a box around a straight line may have been drawn."""
+
+
+class Band(NamedTuple):
+    """An outline at constant distances from its baseline, in pixels."""
+
+    above: float
+    below: float
+    bent: bool
+
+    def resembles(self, other: "Band") -> bool:
+        """Whether both are of the same height, at the same place."""
+        most = tolerance(self)
+        return abs(self.above - other.above) <= most and abs(self.below - other.below) <= most
+
+
+def tolerance(band: Band) -> float:
+    """The pixels by which an edge may be off."""
+    return ROUNDING + SLACK * (band.above + band.below)
+
+
+def band_of(baseline: Floats, polygon: Floats) -> Band | None:
+    """The band that the outline of a line is, or None if it was drawn.
+
+    Args:
+        baseline: (n, 2) points (x, y).
+        polygon: (m, 2) points (x, y).
+    """
+    if np.ptp(baseline[:, 0]) < np.ptp(baseline[:, 1]):  # written upward or downward
+        baseline, polygon = baseline[:, ::-1], polygon[:, ::-1]
+    order = np.argsort(baseline[:, 0], kind="stable")
+    x, y = baseline[order].T
+    distances = polygon[:, 1] - np.interp(polygon[:, 0], x, y)
+    above, below = -distances[distances < 0], distances[distances >= 0]
+    if not (len(above) >= 2 and len(below) >= 2):
+        return None
+    chord = np.interp(x, (x[0], x[-1]), (y[0], y[-1]))
+    band = Band(float(np.median(above)), float(np.median(below)), bool(np.abs(y - chord).max() > 2 * ROUNDING))
+    spread = max(np.abs(above - band.above).max(), np.abs(below - band.below).max())
+    return band if spread <= tolerance(band) else None
+
+
+def are_bands(lines: Sequence[tuple[Floats, Floats]]) -> list[bool]:
+    """Whether the outline of each line of a page is a band.
+
+    An outline parallel to a bent baseline is one. Around a straight baseline it may be a box that somebody drew, unless
+    other lines of the page have the same.
+
+    Args:
+        lines: Baseline and polygon of each.
+    """
+    found = [band_of(*line) for line in lines]
+    bands = [band for band in found if band is not None]
+    certain = [band is not None and (band.bent or sum(map(band.resembles, bands)) >= TOGETHER) for band in found]
+    # A band around a steep or broken baseline is not quite parallel to it; whoever wrote the others wrote it, too.
+    return [True] * len(lines) if 2 * sum(certain) > len(lines) else certain
