@@ -4,8 +4,6 @@ All styles are inline, since notebook viewers drop style sheets and scripts. The
 stored in the notebook.
 """
 
-import base64
-import io
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import NamedTuple
@@ -13,6 +11,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from drethtr.base.errors import DataError
+from drethtr.documents.html import jpeg_uri, tooltip
 from drethtr.documents.transcription import SHADES, UNDERLINE, Grade, PageWord, Transcription
 
 MAX_LINES = 50
@@ -21,8 +20,6 @@ MAX_PARTS = 400
 
 LARGEST = (900, 60)
 """Largest width and height of a strip in pixels."""
-
-JPEG_QUALITY = 70
 
 
 class ShownLine(NamedTuple):
@@ -55,8 +52,7 @@ def word_html(word: PageWord) -> str:
     shade = SHADES.get(Grade.of(word.confidence))
     style = f"background:#{shade};color:#222;" * bool(shade) + f"border-bottom:2px solid #{UNDERLINE}" * word.doubtful
     looks = f' style="{style}"' if style else ""
-    sure = f' title="confidence {word.confidence:.0%}"' if word.confidence is not None else ""
-    return f"<span{looks}{sure}>{escape(word.text)}</span>"
+    return f"<span{looks}{tooltip(word.confidence)}>{escape(word.text)}</span>"
 
 
 def strip_html(line: ShownLine) -> str:
@@ -67,9 +63,4 @@ def strip_html(line: ShownLine) -> str:
         image = None
     if image is None:
         return ""
-    small = image.convert("RGB")
-    small.thumbnail(LARGEST, Image.Resampling.LANCZOS)
-    file = io.BytesIO()
-    small.save(file, "JPEG", quality=JPEG_QUALITY)
-    pixels = base64.b64encode(file.getvalue()).decode()
-    return f'<img alt="" style="max-width:100%;display:block" src="data:image/jpeg;base64,{pixels}">'
+    return f'<img alt="" style="max-width:100%;display:block" src="{jpeg_uri(image, LARGEST)}">'

@@ -1,9 +1,7 @@
 """A drawing of rectangles, text and images that can be written as SVG or PNG."""
 
-from base64 import b64encode
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,6 +9,7 @@ from PIL import Image, ImageDraw
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write
+from drethtr.documents.html import png_uri
 from drethtr.documents.markup import clean
 from drethtr.pictures.contact_sheet import caption_font
 
@@ -77,10 +76,8 @@ class Photo:
     image: Image.Image
 
     def svg(self) -> str:
-        encoded = BytesIO()
-        self.image.save(encoded, "PNG", optimize=True)
         place = f"x='{self.left:.1f}' y='{self.top:.1f}' width='{self.image.width}' height='{self.image.height}'"
-        return f"<image {place} href='data:image/png;base64,{b64encode(encoded.getvalue()).decode()}'/>"
+        return f"<image {place} href='{png_uri(self.image)}'/>"
 
     def draw(self, picture: Image.Image) -> None:
         picture.paste(self.image, (round(self.left), round(self.top)))

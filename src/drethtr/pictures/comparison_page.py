@@ -1,21 +1,21 @@
 """The HTML report of `drethtr compare`, in one self-contained file."""
 
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
-from io import BytesIO
 from itertools import islice
 
 import numpy as np
 from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.documents.html import jpeg_uri
 from drethtr.evaluation.compare import CONVENTION, ComparedLine, Comparison, Difference
 from drethtr.evaluation.comparison import Side, confidence_rows, shown, without_text
-from drethtr.lines.sample import Sample
 from drethtr.text.normalize import for_scoring
 
-HEIGHT = 64  # of the image of a line, in pixels
+LARGEST = (2560, 64)
+"""Width and height of the image of a line at most, in pixels."""
+
 CONFUSIONS, ROWS = 42, 14  # number shown, and rows per table
 SIDES = '<span class="key">B better ← → A better</span>'
 
@@ -112,7 +112,7 @@ def line_part(line: ComparedLine) -> str:
     """The image of a line above its text and both readings."""
     text = line.sample.text
     return (
-        f'<div class="line"><img src="{picture(line.sample)}" alt="">'
+        f'<div class="line"><img src="{jpeg_uri(Image.fromarray(np.asarray(line.sample.line())), LARGEST)}" alt="">'
         f'<p><span class="who">text</span>{escape(text)}</p>'
         f'<p><span class="who">A, {line.edits_a}</span>{marked(text, line.a.text)}</p>'
         f'<p><span class="who">B, {line.edits_b}</span>{marked(text, line.b.text)}</p>'
@@ -133,12 +133,3 @@ def marked(text: str, read: str) -> str:
         parts.append(f"<del>{escape(written)}</del>" if written else "")
         parts.append(f"<ins>{escape(found)}</ins>" if found else "")
     return "".join(parts)
-
-
-def picture(sample: Sample) -> str:
-    """A small image of a line as a data URI."""
-    image = Image.fromarray(np.asarray(sample.line()))
-    width = max(1, round(image.width * HEIGHT / image.height))
-    stream = BytesIO()
-    image.resize((width, HEIGHT), Image.Resampling.LANCZOS).save(stream, "JPEG", quality=70)
-    return f"data:image/jpeg;base64,{b64encode(stream.getvalue()).decode()}"

@@ -1,7 +1,5 @@
 """A report for people: every doubtful word with its strip of ink, least likely first."""
 
-import base64
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -10,6 +8,7 @@ from string import Template
 from PIL import Image
 
 from drethtr.base.wording import counted
+from drethtr.documents.html import jpeg_uri
 from drethtr.documents.points import Box
 from drethtr.images.line import Line
 from drethtr.lines.sample import Sample
@@ -22,8 +21,8 @@ TEMPLATE = Path(__file__).with_name("report.html")
 SHOWN = 500
 """Maximum doubtful words in a report."""
 
-WIDEST = 1200
-"""Maximum width of a strip in pixels."""
+LARGEST = (1200, 1200)
+"""Maximum width and height of a strip in pixels."""
 
 MARGIN = 0.2
 """Margin of the page around a line, relative to its height."""
@@ -139,13 +138,4 @@ def picture(word: ProofWord, strip: tuple[Line, Box] | None) -> str:
         left, top = (box.left - place.left) / place.width, (box.top - place.top) / place.height
         width, height = box.width / place.width, box.height / place.height
         frame = f'<span style="left:{left:.2%};top:{top:.2%};width:{width:.2%};height:{height:.2%}"></span>'
-    return f'<div class=strip><img alt="" src="data:image/jpeg;base64,{jpeg(image)}">{frame}</div>'
-
-
-def jpeg(image: Line) -> str:
-    """A picture as a JPEG in base64."""
-    small = Image.fromarray(image)
-    small.thumbnail((WIDEST, WIDEST))
-    file = io.BytesIO()
-    small.save(file, "JPEG", quality=80)
-    return base64.b64encode(file.getvalue()).decode()
+    return f'<div class=strip><img alt="" src="{jpeg_uri(Image.fromarray(image), LARGEST)}">{frame}</div>'

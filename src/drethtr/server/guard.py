@@ -3,6 +3,9 @@
 A server on one's own machine can be reached by every web page that is open there. Therefore it responds only to its own
 host names (DNS rebinding), accepts requests only from its own pages and from programs, which send no origin (CSRF), and
 requires a token where others in the network can reach it.
+
+Source of the check of origins: Filippo Valsorda, "Cross-Site Request Forgery", 2025 (as in Go's
+`http.CrossOriginProtection`): Sec-Fetch-Site first, Origin against Host for browsers without it.
 """
 
 import re

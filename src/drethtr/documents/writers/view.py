@@ -4,23 +4,20 @@ Words are shaded by grade, doubtful ones underlined, and flags follow their line
 highlighted in both, and a slider sets the confidence below which words are shaded.
 """
 
-import base64
-import io
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from string import Template
 
-from PIL import Image
-
-from drethtr.documents.document import Document, Scan
+from drethtr.documents.document import Document
+from drethtr.documents.html import jpeg_uri, tooltip
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import written
 from drethtr.documents.transcription import LEAST, SHADES, UNDERLINE, Grade, PageWord
 
 TEMPLATE = Path(__file__).with_name("view.html")
-MAX_SIDE = 1800
-JPEG_QUALITY = 75
+LARGEST = (1800, 1800)
+"""Width and height of the scan at most: large enough for reading on a screen."""
 
 
 def write_view(document: Document) -> bytes:
@@ -38,20 +35,11 @@ def write_view(document: Document) -> bytes:
         most=f"{LEAST[Grade.CERTAIN]:g}",
         width=page.width,
         height=page.height,
-        jpeg=base64.b64encode(small_jpeg(sheet.scan)).decode(),
+        scan=jpeg_uri(sheet.scan.load(), LARGEST),
         places="\n".join(place(line, numbers[line.id]) for line in page.lines),
         texts="\n".join(texts(page, numbers)),
     )
     return filled.encode("utf-8", "replace")
-
-
-def small_jpeg(scan: Scan) -> bytes:
-    """The scan as a JPEG, large enough for reading on a screen."""
-    image = scan.load().convert("RGB")
-    image.thumbnail((MAX_SIDE, MAX_SIDE), Image.Resampling.LANCZOS)
-    file = io.BytesIO()
-    image.save(file, "JPEG", quality=JPEG_QUALITY)
-    return file.getvalue()
 
 
 def summary(page: Page) -> str:
@@ -90,6 +78,5 @@ def marked(word: PageWord) -> str:
     grade = Grade.of(word.confidence)
     classes = [grade] * (grade is not Grade.CERTAIN) + ["doubtful"] * word.doubtful
     looks = f' class="{" ".join(classes)}"' if classes else ""
-    sure = f' title="confidence {word.confidence:.0%}"' if word.confidence is not None else ""
     moved = f' data-sure="{word.confidence:.4f}"' if grade is not Grade.CERTAIN else ""
-    return f"<span{looks}{sure}{moved}>{escape(word.text)}</span>"
+    return f"<span{looks}{tooltip(word.confidence)}{moved}>{escape(word.text)}</span>"

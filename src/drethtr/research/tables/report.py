@@ -1,14 +1,13 @@
 """The HTML report of all results in a folder: the tables, and pictures like those of the paper."""
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from html import escape
-from io import BytesIO
 from pathlib import Path
 
 import torch
 
 from drethtr.base.errors import DataError
+from drethtr.documents.html import png_uri
 from drethtr.lines.sample import Sample
 from drethtr.lines.sources import open_all
 from drethtr.network.backend import TorchNetwork, network_of
@@ -88,12 +87,10 @@ def hardest(results: Sequence[Result]) -> list[str]:
     worst = sorted(counted, key=lambda line: (-line.counts.cer, line.key))[:HARDEST]
     samples = samples_of(best, worst)
     shown = contact_sheet([(samples[line.key].line(), f"{line.text}\n{line.read}") for line in worst], columns=1)
-    encoded = BytesIO()
-    shown.save(encoded, "PNG", optimize=True)
     return [
         f"<h2>The hardest lines of the best system, {escape(best.table)}: {escape(best.row)}</h2>",
         "<p class='note'>Below each line: its text, then the reading.</p>",
-        f"<img alt='the hardest lines' src='data:image/png;base64,{b64encode(encoded.getvalue()).decode()}'>",
+        f"<img alt='the hardest lines' src='{png_uri(shown)}'>",
     ]
 
 

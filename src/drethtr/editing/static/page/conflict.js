@@ -1,7 +1,7 @@
 // A line that someone else changed meanwhile: both texts, and which of them shall stand.
 
 import { html } from "../html.js";
-import { marked } from "./line.js";
+import { marked } from "./marked.js";
 
 export function Conflict({ entry, settle }) {
   const { text, theirs } = entry;

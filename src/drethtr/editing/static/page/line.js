@@ -9,7 +9,7 @@ import { Conflict } from "./conflict.js";
 import { clear, paint } from "./highlights.js";
 import { boxAt, onStrip } from "./places.js";
 import { Theirs } from "./theirs.js";
-import { changedWords, differencesOf, doubtsOf } from "./words.js";
+import { differencesOf, doubtsOf } from "./words.js";
 
 const MARKS = { unread: "", read: "", corrected: "●", confirmed: "✓" };
 const SAID = {
@@ -140,18 +140,4 @@ function Actions({ page, entry, element, isAfresh, on }) {
 function changes(text, other) {
   const parts = differencesOf(text, other).map((one) => (one.theirs ? one.theirs : html`<del>${one.text}</del>`));
   return parts.flatMap((part, place) => (place ? [" … ", part] : [part]));
-}
-
-// The text, with the words that another text lacks marked.
-export function marked(text, other) {
-  let place = 0;
-  const parts = [];
-  for (const { start, end, changed } of changedWords(text, other)) {
-    parts.push(
-      text.slice(place, start),
-      changed ? html`<mark>${text.slice(start, end)}</mark>` : text.slice(start, end),
-    );
-    place = end;
-  }
-  return parts;
 }
