@@ -100,6 +100,23 @@ def test_a_bomb_is_refused_by_what_it_says_and_cannot_lie(tmp_path):
         unpack_once(path)
 
 
+@pytest.mark.parametrize(("filler", "refused"), [(14_000, False), (7_000, True)])
+def test_a_bomb_grows_a_hundredfold(tmp_path, monkeypatch, filler, refused):
+    """A million zeros take a thousand bytes, and a filler that cannot be compressed makes the file larger."""
+    monkeypatch.setattr(module, "SMALL", 0)
+    path = pack(tmp_path / "a.zip", ("a.tif", bytes(1_000_000)), ("b.tif", os.urandom(filler)))
+    growth = (1_000_000 + filler) / path.stat().st_size
+    assert 60 < growth < 90 or 110 < growth < 150
+    out = tmp_path / "out"
+    out.mkdir()
+    if refused:
+        with pytest.raises(DataError, match="more than 100 times larger than the ZIP file"):
+            unpack(path, out, "a.zip")
+    else:
+        unpack(path, out, "a.zip")
+    assert below(out) == ([] if refused else ["a.tif", "b.tif"])
+
+
 @pytest.mark.parametrize(
     ("bound", "value", "reason"),
     [

@@ -120,6 +120,14 @@ def test_light_writing_is_turned_over_and_dark_writing_is_not(ink, paper):
     np.testing.assert_array_equal(load_line(255 - dark), dark)
 
 
+@pytest.mark.parametrize(("lightest", "turned"), [(186, False), (194, True)])
+def test_in_doubt_ink_is_dark(lightest, turned):
+    """On paper of gray 100 with ink of gray 40, light pixels are writing if 1.5 times as far away: above 190."""
+    line = np.full((20, 100), 100, np.uint8)
+    line[5, 10:40], line[9, 10:40] = 40, lightest
+    np.testing.assert_array_equal(load_line(line), 255 - line if turned else line)
+
+
 def test_blank_paper_with_grain_stays():
     grain = np.random.default_rng(0).integers(200, 220, (20, 60)).astype(np.uint8)
     grain[3, 5:25] = 230

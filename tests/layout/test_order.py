@@ -85,6 +85,24 @@ def test_pieces_of_one_row_are_read_from_left_to_right():
     assert arrange(lines) == [[1, 0, 2]]
 
 
+@pytest.mark.parametrize(("lower", "same"), [(11, True), (13, False)])
+def test_a_row_is_two_fifths_of_the_lower_line(lower, same):
+    """The lower line is 30 pixels high, so that pieces up to 12 pixels apart are in one row."""
+    lines = [line(500, 700, 200), line(100, 400, 200 + lower, height=50), line(100, 700, 300)]
+    assert arrange(lines) == [[1, 0, 2] if same else [0, 1, 2]]
+
+
+def test_a_line_at_the_height_of_a_heading_is_read_before_it_and_once():
+    """A heading that begins in the left column, at the height of a line beside its start."""
+    left, right = column(80, 470, ROWS), column(530, 900, ROWS)
+    heading = line(460, 900, ROWS[4])
+    blocks = left[:5], right[:4], [heading], left[5:], right[5:]
+    lines = [line for block in blocks for line in block]
+    found = arrange(lines)
+    assert [number for block in found for number in block] == list(range(len(lines)))
+    assert list(map(len, found)) == list(map(len, blocks))
+
+
 def test_writing_that_runs_up_the_page_comes_last():
     upright = column(300, 900, ROWS)
     upward = [turn_line(line(200, 500, row), 1, HEIGHT, WIDTH) for row in (40, 90)]

@@ -3,7 +3,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.images.pieces import Piece
-from drethtr.recognition.packed import MAX_LINE_BYTES, SKIRT, PackedLines
+from drethtr.recognition.packed import MAX_LINE_BYTES, PackedLines
 from drethtr.recognition.posteriors import LEAST, Posteriors, joined
 
 TEXTS = ["", "", "", "?", *"abcdefgh", "œ"]
@@ -36,9 +36,9 @@ def test_what_is_possible_is_kept_and_the_rest_left_out():
 
 
 def without_skirts(found):
-    """What is left of probabilities by step and text, when a token is much likelier beside a step."""
+    """What is left of probabilities by step and text, when a token is ten times likelier beside a step."""
     beside = {(s, t): max(found.get((s - 1, t), 0), found.get((s + 1, t), 0)) for s, t in found}
-    return {key: chance for key, chance in found.items() if chance >= SKIRT * beside[key]}
+    return {key: chance for key, chance in found.items() if chance >= 0.1 * beside[key]}
 
 
 def test_lines_come_back_within_a_level_without_skirts():

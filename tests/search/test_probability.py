@@ -10,10 +10,39 @@ from drethtr.pages.source import open_originals
 from drethtr.recognition.logistic import log_odds, sigmoid
 from drethtr.search.build import open_builder
 from drethtr.search.index import open_index
-from drethtr.search.probability import CandidateLines, shipped
+from drethtr.search.probability import FEATURES, CandidateLines, features, shipped
 from drethtr.search.records import CERTAIN, PageKey, Verdict
 
 RANDOM = np.random.default_rng(0)
+
+
+def test_features_by_hand():
+    """Of three candidates among ten lines, the last of which a person wrote; sums above 1 count as 1."""
+    lines = CandidateLines(
+        np.array([254, 127, CERTAIN], np.uint8), np.array([40, 0, 90], np.uint16), np.zeros(256, np.int64)
+    )
+    lines.searched[[254, 127, CERTAIN]] = 3, 6, 1
+    found = features(np.array([0.5, 0.25, 1.5]), 6, lines)
+    sure, even = np.log(0.995 / 0.005), np.log(0.5 / 0.5)
+    total, others = 0.5 + 0.25 + 1, np.array([1.25, 1.5, 0.75])
+    chances = np.array([0.5, 0.25, 1 - 1e-4])
+    expected = {
+        "chance": np.log(chances / (1 - chances)),
+        "letters": np.log(6),
+        "steps": np.log([40, 1, 90]),
+        "confidence": [sure, even, sure],
+        "legibility": (3 * sure + 6 * even) / 9,
+        "frequency": np.log((total + 0.5) / 11),
+        "rivals": np.log(chances / (chances + others + 1e-3)),
+        "lines": np.log(11),
+        "surely": np.log1p(1),
+        "likely": np.log1p(1),
+        "perhaps": np.log1p(3),
+        "hardly": np.log1p(3),
+    }
+    assert tuple(expected) == FEATURES
+    columns = np.column_stack([np.broadcast_to(column, 3) for column in expected.values()])
+    np.testing.assert_allclose(found, columns, rtol=1e-6)
 
 
 @pytest.mark.parametrize("too_sure", [2.0, -1.5])

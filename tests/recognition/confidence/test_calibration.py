@@ -76,6 +76,34 @@ def test_a_character_is_less_sure_on_a_line_that_reads_badly():
     assert BOTH(changed(reading(), 5, agrees=False)).characters[0].confidence < plain
 
 
+def test_features_of_characters_by_hand():
+    """Log-odds, margin, agreement, entropy; then log(mean entropy + 0.01) and the share that agrees, of the line."""
+    characters = (
+        Character("a", 0.9, 0, 1, Evidence(0.75, margin=14.0, agrees=False, entropy=0.3)),
+        Character("b", 0.9, 1, 2, Evidence(0.5, margin=-0.5, entropy=0.08)),
+    )
+    line = [np.log(0.2), 0.5]
+    expected = [[np.log(3), 10.0, 0.0, 0.3, *line], [0.0, -0.5, 1.0, 0.08, *line]]
+    np.testing.assert_allclose(character_features(characters), expected)
+
+
+def test_features_of_words_by_hand():
+    """Of `ab c`: least log-odds, log-probability inside and of the spaces, log of the length, entropy, mean surprise.
+
+    A surprise counts 8 nats at most, and that of the space after a word counts to it.
+    """
+    sure, entropies, surprises = (0.75, 0.5, 0.25, 0.5), (0.1, 0.2, 0.4, 0.8), (1.0, 5.0, 30.0, 2.0)
+    characters = tuple(
+        Character(text, p, n, n + 1, Evidence(p, entropy=entropy, surprise=lost))
+        for n, (text, p, entropy, lost) in enumerate(zip("ab c", sure, entropies, surprises, strict=True))
+    )
+    expected = [
+        [0.0, np.log(0.75 * 0.5), np.log(0.25), np.log(2), 0.3, (1.0 + 5.0 + 8.0) / 3],
+        [0.0, np.log(0.5), np.log(0.25), 0.0, 0.8, 2.0],
+    ]
+    np.testing.assert_allclose(word_features(characters), expected)
+
+
 def test_a_calibration_of_an_earlier_version_knows_nothing_of_surprise():
     plain, surprising = OLDER(reading()), OLDER(reading(surprise=6.0))
     assert plain.calibrated and plain.word_confidences == surprising.word_confidences

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from drethtr.base.errors import ConfigError
@@ -37,6 +38,14 @@ def test_no_power_is_beyond_reason(power):
 def test_more_text_narrows_the_interval_down_to_how_sets_differ():
     widths = [found.high / found.low for found in (RATE(TotalDoubt(n, 10 * n, n)) for n in (10, 100, 10_000))]
     assert widths[0] > widths[1] > widths[2] > (2.718 ** (2 * 1.96 * 0.1))
+
+
+def test_the_interval_by_hand():
+    """The factor varies from set to set, and is itself known from few sets; edits vary with the text."""
+    few = ErrorRate(CTC(), factor=1.0, spread=0.3, noise=4.0, sets=3)
+    found = few(TotalDoubt(100.0, 1000, 30))
+    reach = 4.30265 * np.sqrt(0.3**2 * 4 / 3 + 4.0 / 100)
+    assert found == pytest.approx((0.1, 0.1 * np.exp(-reach), 0.1 * np.exp(reach)), rel=1e-6)
 
 
 @pytest.mark.parametrize("doubt", [1.0, 1e-2, 1e-5, 1e-300])
