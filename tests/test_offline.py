@@ -130,7 +130,7 @@ def test_servers_answer_and_ask_nobody(command, offline, tmp_path, tiny_path):
 
 
 def test_all_commands_of_the_base_are_tried():
-    """Others, such as `bench`, belong to `drethtr.research`."""
+    """Others, such as `bench`, belong to `drethtr.paper`."""
     tried = {command for command, *_ in COMMANDS} | {"serve", "edit", "demo"}
     own = {command.name or command.callback.__name__.replace("_", "-") for command in app.registered_commands}
     assert tried == own | {group.name for group in app.registered_groups}

@@ -8,6 +8,7 @@ from conftest import written
 
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import fresh_network, with_network
+from drethtr.paper.published_decoding import PublishedBeam
 from drethtr.recognition.architecture import (
     EncoderDecoder,
     Fade,
@@ -27,7 +28,6 @@ from drethtr.recognition.decay import Gated, Scheduled
 from drethtr.recognition.decoding.strategies import Beam, Greedy
 from drethtr.recognition.model_file import Model, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import collate
 from drethtr.training.objective import BatchCounts, LossConfig, Objective

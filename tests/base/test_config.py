@@ -311,7 +311,7 @@ loaded = [kind for name, module in list(sys.modules.items()) if name.startswith(
 bases = [kind for kind in loaded if not getattr(kind, "_is_protocol", False) and kind.__name__ != "PageSource"]
 known = {base: variants(base).keys() for base in bases}
 for module in pkgutil.walk_packages(drethtr.__path__, "drethtr."):
-    if module.name.split(".")[1] not in {"cli", "plugins", "research"}:
+    if module.name.split(".")[1] not in {"cli", "plugins", "paper", "bench"}:
         import_module(module.name)
 print(*(f"{base.__name__} {name}" for base in bases for name in variants(base).keys() - known[base]))
 """
@@ -319,6 +319,6 @@ print(*(f"{base.__name__} {name}" for base in bases for name in variants(base).k
 
 @pytest.mark.parametrize("reader", ["drethtr.training.run", "drethtr.recognition.model_file"])
 def test_who_reads_settings_knows_every_kind(reader):
-    """In whatever order modules are imported; the tables and benchmarks of research may have kinds of their own."""
+    """In whatever order modules are imported; `paper` and `bench` may have kinds of their own."""
     run = subprocess.run([sys.executable, "-c", ALL_KNOWN, reader], capture_output=True, text=True, check=True)
     assert run.stdout == "\n"

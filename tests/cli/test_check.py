@@ -134,17 +134,3 @@ def test_a_convention_is_no_error(drethtr, samples):
     (samples / "000003.gt.txt").write_text("MÜLLER stand früh auf, und öffnete\n", encoding="utf-8")
     assert "MÜLLER" in drethtr("check", samples, "--threads", "1").out
     assert "MÜLLER" not in drethtr("check", samples, "--allow", "spelling,punctuation", "--threads", "1").out
-
-
-def test_errors_are_made_and_counted(drethtr, tmp_path):
-    figures = tmp_path / "figures.json"
-    done = drethtr("evaluate", ROOT / "samples", "--check", "--json", figures, "--threads", "1")
-    assert done.code == 0 and "held out" in done.out and "overlooked" in done.out
-    [of_set, pool] = json.loads(figures.read_text(encoding="utf-8"))["sets"]
-    assert (pool["name"], pool["lines"]) == ("held out", 6) and of_set["kinds"] == pool["kinds"]
-    assert pool["kinds"]["inserted"]["auroc"] > 0.9
-
-
-def test_a_check_is_measured_alone(drethtr):
-    assert drethtr("evaluate", ROOT / "samples", "--check", "--confidence").code == 2
-    assert drethtr("evaluate", ROOT / "samples", "--fit", ROOT / "samples").code == 2

@@ -96,25 +96,6 @@ def test_whole_pages_refuse_what_is_for_lines(drethtr, pages, tiny_path, option)
     assert outcome.code == 2 and option[0] in outcome.err and outcome.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("lines", [(), ("--lines", "projection")], ids=["marked", "found"])
-def test_texts_are_aligned_with_pages(drethtr, pages, tiny_path, tmp_path, lines):
-    outcome = drethtr("evaluate", pages, "--align", *lines, "--model", tiny_path, "--json", tmp_path / "a.json")
-    assert outcome.code == 0 and "exact %" in outcome.out and "decoder ctc, float32." in outcome.out
-    [of_set, pool] = json.loads((tmp_path / "a.json").read_text())["sets"]
-    assert (of_set["name"], pool["name"]) == ("pages", "held out")
-    assert (of_set["pages"], of_set["lines"]) == (2, 4) and 0 <= of_set["exact"] <= 1
-
-
-def test_pages_with_found_lines_are_not_drawn(drethtr, pages, tiny_path):
-    outcome = drethtr("evaluate", pages, "--align", "--lines", "projection", "--limit", 2, "--model", tiny_path)
-    assert outcome.code == 2 and "--limit does not go with --lines" in outcome.err
-
-
-def test_one_thing_is_measured_at_a_time(drethtr, pages, tiny_path):
-    outcome = drethtr("evaluate", pages, "--model", tiny_path, "--end-to-end", "--align")
-    assert outcome.code == 2 and "--align and --end-to-end measure different things" in outcome.err
-
-
 def test_the_lines_that_were_meant_are_suggested(drethtr, pages, tmp_path):
     known = "unknown line segmentation 'givn'; did you mean 'given'?; known: auto, given, rapid"
     for command in (("evaluate", pages, "--end-to-end", "--model", tmp_path / "gone"), ("transcribe", pages)):

@@ -113,9 +113,3 @@ def test_transcribe_adds_to_an_index(drethtr, tiny_path, tmp_path):
     assert drethtr("transcribe", tmp_path / "archive", *options).code == 0
     outcome = drethtr("search", tmp_path / "b.sqlite", "received")
     assert outcome.out.startswith("1.00") and "an index of 8 lines" in outcome.err
-
-
-def test_an_evaluation_says_what_it_lacks(drethtr, tiny_path):
-    outcome = drethtr("evaluate", "--search", "no.tsv", "--model", tiny_path, "--decoder", "ctc")
-    assert outcome.code == 2 and "add one with drethtr language" in outcome.err
-    assert "need --search" in drethtr("evaluate", "no.tsv", "--among", "more.tsv").err

@@ -17,10 +17,10 @@ from drethtr.network.backbones import Backbone, ImageFeatures, build_backbone
 from drethtr.network.decay import build_decay
 from drethtr.network.embedding import sinusoid
 from drethtr.network.retention import RetentionState, parallel
+from drethtr.paper.authors import published_network, published_weights
 from drethtr.recognition.architecture import JointSoftmax, Learned, Multiplied, NetworkConfig, NoPrior, Retentive
 from drethtr.recognition.backbones import BackboneConfig
 from drethtr.recognition.decay import LayerPosition, Scheduled
-from drethtr.research.authors import published_network, published_weights
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
 MIXERS = {"Bi_ret_RetNet_Sinusoidal_to_out": Retentive(), "Transformer": JointSoftmax()}

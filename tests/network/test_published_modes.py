@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 
 from drethtr.base.errors import CheckpointError, ConfigError
-from drethtr.research.authors import load
-from drethtr.research.published_mode import WORDS, PublishedSettings
+from drethtr.paper.authors import load
+from drethtr.paper.published_mode import WORDS, PublishedSettings
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
 WIDTH, HEADS, LAYERS, IMAGE, TEXT, VOCABULARY = 16, 4, 3, 9, 6, 11

@@ -14,6 +14,7 @@ from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import network_of
 from drethtr.network.rescorer import RescorerNetwork
+from drethtr.paper.published_decoding import PublishedBeam
 from drethtr.recognition.architecture import RescorerConfig
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.trust import Trust
@@ -31,7 +32,6 @@ from drethtr.recognition.model_file import (
     weights_hash,
 )
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import Characters
 
 FIXTURES = Path(__file__).parent / "fixtures"

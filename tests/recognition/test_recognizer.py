@@ -11,6 +11,7 @@ from conftest import written
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network import precision
 from drethtr.network.backend import TorchNetwork, network_of, open_network
+from drethtr.paper.published_decoding import PublishedBeam
 from drethtr.recognition import pieces as module
 from drethtr.recognition import recognizer as recognizer_module
 from drethtr.recognition.confidence.checks import UnlikeTraining
@@ -21,7 +22,6 @@ from drethtr.recognition.logistic import Logistic
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.research.published_decoding import PublishedBeam
 from drethtr.text.tokenizer import UNK
 
 THREE_WIDTHS = Joint(stretches=(1.0, 0.8, 1.2))

@@ -1,7 +1,6 @@
 """`drethtr calibrate`: choose the decoder of a model and calibrate its confidences."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -16,9 +15,6 @@ from drethtr.recognition.device import resolve_device
 
 if TYPE_CHECKING:
     from drethtr.evaluation.calibrate import Fit
-    from drethtr.lines.sample import Sample
-    from drethtr.recognition.recognizer import Recognizer
-    from drethtr.recognition.support.fit import SupportFit
 
 
 def calibrate(
@@ -31,10 +27,6 @@ def calibrate(
         list[str] | None,
         typer.Option(metavar="NAME", help="Calibrate this decoder; repeatable; default: the common ones."),
     ] = None,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Calibrate drethtr check instead; give lines of several sets."),
-    ] = False,
     limit: Limit = None,
     seed: Seed = 0,
     device: DeviceName = "auto",
@@ -54,7 +46,6 @@ def calibrate(
     from drethtr.lines.sources import open_all
     from drethtr.recognition.decoding.names import name_of, strategy_named
     from drethtr.recognition.model_file import load_model, save_trust
-    from drethtr.recognition.recognizer import Recognizer
 
     target = output or model
     refuse_places(target)
@@ -68,15 +59,6 @@ def calibrate(
             f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
             "preferably a few hundred: add lines used for neither training nor testing"
         )
-    if check:
-        with claimed(target):
-            loaded = load_model(model)
-            recognizer = Recognizer(loaded, device=where, threads=threads)
-            trust = replace(loaded.trust, support=fit_check(recognizer, samples, seed))
-            save_trust(model, trust, target, of=loaded)
-        typer.echo(f"{target}: drethtr check calibrated on {len(samples):,} lines\n{trust.support}")
-        exit_if_left_out(wanted, samples)
-        return
     fits: list[Fit] = []
     with claimed(target):
         loaded = load_model(model)
@@ -95,16 +77,6 @@ def calibrate(
         known = "kept" if trust.unlike_training is not None else "not fitted"
         typer.echo(f"Out-of-distribution detection was {known}: it needs at least {fit.TO_KNOW_WRITING} lines.")
     exit_if_left_out(wanted, samples)
-
-
-def fit_check(recognizer: "Recognizer", samples: "Sequence[Sample]", seed: int) -> "SupportFit":
-    """Calibrate `drethtr check`, with a progress bar."""
-    from tqdm import tqdm
-
-    from drethtr.evaluation.support import fit_support, weigh_cases
-
-    with tqdm(total=len(samples), unit="line", disable=None) as bar:
-        return fit_support(weigh_cases(recognizer, samples, seed, bar.update))
 
 
 def held_out_table(fit: "Fit") -> str:

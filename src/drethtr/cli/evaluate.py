@@ -1,12 +1,15 @@
-"""`drethtr evaluate`: measure a model on transcribed lines or pages."""
+"""`drethtr evaluate`: error rates of a model on transcribed lines or pages."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from drethtr.base.errors import ConfigError
+from drethtr.base.files import write_text
+from drethtr.base.wording import counted
 from drethtr.cli.choices import (
     DecoderName,
     DeviceName,
@@ -20,17 +23,22 @@ from drethtr.cli.choices import (
     Threads,
     load_recognizer,
 )
-from drethtr.cli.evaluate_align import evaluate_align, open_known
-from drethtr.cli.evaluate_check import evaluate_check
 from drethtr.cli.evaluate_layout import evaluate_cost, evaluate_layout
-from drethtr.cli.evaluate_lines import evaluate_lines
-from drethtr.cli.evaluate_pages import evaluate_pages
-from drethtr.cli.evaluate_search import evaluate_search
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.tables import EvaluationResult
+from drethtr.cli.progress import report_skipped, say
+from drethtr.cli.running import lines_unread
+from drethtr.cli.tables import EvaluationResult, interval, read_by, table_of
+from drethtr.cli.trust_table import trust_table
 
 if TYPE_CHECKING:
+    from drethtr.documents.page import Page
+    from drethtr.evaluation.evaluate import Scores
+    from drethtr.pages.segmentation import Segmentation
+    from drethtr.pages.source import Original
     from drethtr.recognition.recognizer import Recognizer
+
+PAGE_TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_only": "found only"}
+"""Columns for whole pages: names of rates and their titles."""
 
 
 def evaluate(
@@ -60,8 +68,7 @@ def evaluate(
     lines: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME",
-            help="For --end-to-end, --layout and --align: line segmentation, such as rapid (default) or given.",
+            metavar="NAME", help="For --end-to-end and --layout: line segmentation, such as rapid (default) or given."
         ),
     ] = None,
     layout: Annotated[
@@ -72,39 +79,6 @@ def evaluate(
             "with --end-to-end, also what that costs in characters.",
         ),
     ] = False,
-    search: Annotated[bool, typer.Option("--search", help="Evaluate keyword search (drethtr search) instead.")] = False,
-    among: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DATA",
-            help="For --search: also search these lines of other sets, or results of drethtr batch --posteriors "
-            "with transcribed inputs; repeatable.",
-        ),
-    ] = None,
-    save_fit: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="For --search: fit its probabilities on these sets and write them to this file."
-        ),
-    ] = None,
-    check: Annotated[
-        bool,
-        typer.Option("--check", help="Evaluate drethtr check instead, on errors inserted into the texts."),
-    ] = False,
-    fit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DATA", help="For --check: judge each set with a fit on these lines of other sets; repeatable."
-        ),
-    ] = None,
-    align: Annotated[
-        bool,
-        typer.Option(
-            "--align",
-            help="Measure drethtr align instead: join the texts of each page, align them again, and count the lines "
-            "that get exactly their words; with --lines, on detected lines.",
-        ),
-    ] = False,
     device: DeviceName = "auto",
     threads: Threads = None,
 ) -> None:
@@ -112,24 +86,16 @@ def evaluate(
 
     Lines whose images cannot be used are reported and left out; the exit code is then 1.
     """
+    from drethtr.pages.record import provenance_of, way_of
     from drethtr.pages.segmentation import segmentation_named
 
-    refuse_results(json_file, per_line, save_fit, force=force, inputs=data)
-    whole_pages = "--end-to-end" if end_to_end else "--layout"
-    measures = {"--search": search, "--check": check, "--align": align, whole_pages: end_to_end or layout}
-    of_lines = {"--confidence": confidence, "--per-line": per_line is not None}
-    refuse_together(
-        [name for name, is_wanted in measures.items() if is_wanted],
-        [name for name, is_wanted in of_lines.items() if is_wanted],
-    )
-    if lines is not None and not (align or end_to_end or layout):
-        raise ConfigError("--lines needs --end-to-end, --layout or --align; add one, or leave out --lines")
-    if (among or save_fit is not None) and not search:
-        raise ConfigError("--among and --save-fit need --search; add it, or leave them out")
-    if fit and not check:
-        raise ConfigError("--fit needs --check; add it, or leave out --fit")
-    if (end_to_end or layout) and limit is not None:
-        raise ConfigError(f"{whole_pages} evaluates whole pages; leave out --limit, which is for lines")
+    refuse_results(json_file, per_line, force=force, inputs=data)
+    of_pages = "--end-to-end" if end_to_end else "--layout" if layout else None
+    if lines is not None and of_pages is None:
+        raise ConfigError("--lines needs --end-to-end or --layout; add one, or leave out --lines")
+    of_lines = {"--limit": limit is not None, "--confidence": confidence, "--per-line": per_line is not None}
+    if of_pages is not None and (wanted := [name for name, is_wanted in of_lines.items() if is_wanted]):
+        raise ConfigError(f"{wanted[0]} is for lines, but {of_pages} evaluates whole pages; leave out one of them")
     if layout and lines == "given":
         raise ConfigError(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
@@ -141,50 +107,116 @@ def evaluate(
         typer.echo(found.text)
         return
     segmentation = segmentation_named(lines or "rapid") if end_to_end else None
-    pages = open_known(data, lines, limit, seed) if align else None
     recognizer = load_recognizer(
-        model,
-        decoder=decoder,
-        device=device,
-        precision=precision,
-        threads=threads,
-        posteriors=search,
-        language=language,
+        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
     )
-    if search:
-        result = evaluate_search(recognizer, data, among or [], limit, seed, save_fit)
-    elif pages is not None:
-        result = evaluate_align(recognizer, pages, seed)
-    elif segmentation is not None and layout:
+    if segmentation is not None and layout:
         result = evaluate_cost(recognizer, data, segmentation)
     elif segmentation is not None:
         result = evaluate_pages(recognizer, data, segmentation)
-    elif check:
-        result = evaluate_check(recognizer, data, fit or [], limit, seed)
     else:
         result = evaluate_lines(recognizer, data, limit, seed, confidence=confidence, per_line=per_line)
-    deliver(result, recognizer, json_file)
-    if not result.complete:
-        raise typer.Exit(1)
-
-
-def refuse_together(wanted: Sequence[str], of_lines: Sequence[str]) -> None:
-    """Refuse options that exclude each other: measures, and what only the error rates of lines have.
-
-    Raises:
-        ConfigError: naming them.
-    """
-    if len(wanted) > 1:
-        raise ConfigError(f"{' and '.join(wanted)} measure different things; give one of them")
-    if of_lines and wanted:
-        raise ConfigError(f"{of_lines[0]} does not go with {wanted[0]}; leave out one of them")
-
-
-def deliver(result: EvaluationResult, recognizer: "Recognizer", json_file: Path | None) -> None:
-    """Print a result and, if a file is given, write it there with the model and settings."""
-    from drethtr.pages.record import provenance_of, way_of
-
     if json_file is not None:
         made_by = {"made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)}
         write_json(json_file, {**result.figures, **made_by})
     typer.echo(result.text)
+    if not result.complete:
+        raise typer.Exit(1)
+
+
+def evaluate_lines(
+    recognizer: "Recognizer",
+    data: Sequence[str],
+    limit: int | None,
+    seed: int,
+    *,
+    confidence: bool,
+    per_line: Path | None,
+) -> EvaluationResult:
+    """Read lines and compare them with their texts, with a progress bar; images that cannot be used are reported.
+
+    Args:
+        confidence: Also show how reliable confidences and flags are.
+        per_line: Also write a row for each line to this file.
+
+    Raises:
+        DataError: if the data cannot be used, or there are no lines with text.
+    """
+    from tqdm import tqdm
+
+    from drethtr.evaluation.evaluate import evaluate, to_read
+    from drethtr.lines.sources import open_all
+
+    samples = open_all(data)
+    with tqdm(total=len(to_read(samples, limit, seed)), unit="line", disable=None) as bar:
+        scores = evaluate(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
+    for error in scores.unreadable:
+        report_skipped(error)
+    if per_line is not None:
+        rows = (json.dumps(line.to_json(), ensure_ascii=False) for line in scores.lines)
+        write_text(per_line, "".join(f"{row}\n" for row in rows))
+    text = summary(scores, recognizer)
+    if confidence:
+        text += "\n\n" + trust_table(scores.to_json()["trust"])
+    return EvaluationResult(text, scores.to_json(), complete=not scores.unreadable)
+
+
+def evaluate_pages(recognizer: "Recognizer", data: Sequence[str], segmentation: "Segmentation") -> EvaluationResult:
+    """Read whole pages and compare them with their texts, with a progress bar.
+
+    Raises:
+        DataError: if a page has no text, or there is none.
+    """
+    from tqdm import tqdm
+
+    from drethtr.evaluation.end_to_end import to_json
+    from drethtr.evaluation.whole_pages import open_references, read_and_compare
+
+    originals = open_references(data)
+    with tqdm(total=len(originals), unit="page", disable=None) as bar:
+
+        def report(original: "Original", page: "Page") -> None:
+            bar.update()
+            if unread := lines_unread(original, page):
+                say(unread)
+
+        compared = to_json(read_and_compare(recognizer, originals, segmentation, report))
+    return EvaluationResult(f"{page_table(compared)}\n{read_by(recognizer)}", compared)
+
+
+def summary(scores: "Scores", recognizer: "Recognizer") -> str:
+    """The error rates of lines and their conditions, as text."""
+    found = scores.to_json()
+    overall = found["overall"]
+    edits = (
+        f"Characters: {overall['substitutions']:,} substituted, {overall['insertions']:,} inserted, "
+        f"{overall['deletions']:,} deleted."
+    )
+    parts = [table_of(found), "", edits, found["convention"], found["word_conventions"], read_by(recognizer)]
+    if scores.unreadable:
+        parts.append(f"Left out because the image cannot be used: {counted(len(scores.unreadable), 'line')}.")
+    if scores.left_out:
+        sets = ", ".join(f"{number} of {name}" for name, number in scores.left_out.items())
+        parts.append(f"Left out because of editorial marks or uncertain letters: {sets}.")
+    if scores.empty:
+        sets = ", ".join(f"{number} of {name}" for name, number in scores.empty.items())
+        parts.append(f"Lines without text, where anything read counts as an error: {sets}.")
+    if scores.unknown:
+        shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
+        parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")
+    return "\n".join(parts)
+
+
+def page_table(scores: Mapping[str, Any]) -> str:
+    """Error rates in percent, a row per page, from the result of `end_to_end.to_json`."""
+    rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
+    rows.append({"name": "all", **scores["overall"]})
+    width = max(len(row["name"]) for row in rows)
+    titles = "".join(f"  {f'CER % {title}':>20}" for title in PAGE_TITLES.values())
+    table = [f"{'page':{width}}  {'lines':>6}  {'found':>6}  {'characters':>10}{titles}"]
+    for row in rows:
+        rates = "".join(f"  {interval(row, name):>20}" for name in PAGE_TITLES)
+        table.append(
+            f"{row['name']:{width}}  {row['lines']:>6,}  {row['lines_read']:>6,}  {row['characters']:>10,}{rates}"
+        )
+    return "\n".join([*table, "", scores["convention"]])

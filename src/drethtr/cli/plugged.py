@@ -1,4 +1,4 @@
-"""Commands from entry points, of `drethtr.research` or of other packages.
+"""Commands from entry points, of `drethtr.paper` or of other packages.
 
 An entry point of the group `drethtr.commands` names a function, or a `typer.Typer` with several commands. Its module
 may declare required packages, each with the drethtr extra that installs it: `NEEDS = {"torch": "train"}`. If one is

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
-from drethtr.network.device import torch_device
+from drethtr.network.device import open_device, torch_device
 from drethtr.network.inspection import record_weights
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, pays_for_steps
@@ -153,10 +153,9 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         CheckpointError: if the weights do not fit the network.
         ConfigError: if there is no such device.
     """
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
-    rescorer = None if model.rescorer is None else rescorer_of(model.rescorer, model.tokenizer, device)
-    return TorchNetwork(network_of(model, device), precision, rescorer)
+    where = open_device(device, threads)
+    rescorer = None if model.rescorer is None else rescorer_of(model.rescorer, model.tokenizer, where)
+    return TorchNetwork(network_of(model, where), precision, rescorer)
 
 
 def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:

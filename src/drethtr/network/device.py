@@ -1,8 +1,10 @@
-"""Resolve names of torch devices."""
+"""Devices of torch by name."""
 
 import torch
 
 from drethtr.base.errors import ConfigError, first_line
+from drethtr.base.processors import free_processors
+from drethtr.recognition.device import resolve_device
 
 
 def torch_device(name: torch.device | str) -> torch.device:
@@ -27,3 +29,14 @@ def torch_device(name: torch.device | str) -> torch.device:
         # It recompiles for every text length, and can return NaN gradients (pytorch issue 196678).
         torch.backends.cuda.enable_cudnn_sdp(False)
     return device
+
+
+def open_device(name: str, threads: int | None) -> torch.device:
+    """The device for a user's choice, `auto` included, with torch set up to compute with so many threads.
+
+    Raises:
+        ConfigError: if there is no such device.
+    """
+    torch.set_num_threads(threads or free_processors())
+    torch.set_flush_denormal(True)  # arithmetic with denormal numbers is many times slower
+    return torch_device(resolve_device(name))

@@ -4,7 +4,7 @@ The CTC head is overconfident about short words and illegible lines, and ignores
 20,000 lines, some resemble a word that is on none of them. So a logistic model combines the log-odds of a line with the
 length of the pattern and of the line, the confidence in its text and in all others, and the results on other lines: a
 word that occurs is read clearly on some of its lines, a word that only resembles others on none.
-`drethtr evaluate --search DATA --save-fit FILE` learns the weights.
+`drethtr bench retrieval DATA --save-fit FILE` learns the weights.
 """
 
 import json

@@ -1,0 +1,248 @@
+"""Benches of quality: how well given texts are checked, running text is aligned, and words are found by search."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.bench.commands.choices import Data
+from drethtr.cli.choices import (
+    ChangedModel,
+    DecoderName,
+    DeviceName,
+    ForceModel,
+    ForceResults,
+    JSONFile,
+    LanguageNames,
+    Limit,
+    ModelFile,
+    OutputModel,
+    PrecisionName,
+    Seed,
+    Threads,
+    load_recognizer,
+)
+from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results, write_json
+from drethtr.cli.tables import read_by
+from drethtr.recognition.device import resolve_device
+
+if TYPE_CHECKING:
+    from drethtr.bench.quality.retrieval.crowd import Crowd
+    from drethtr.bench.quality.retrieval.lines import LabeledLines
+    from drethtr.recognition.recognizer import Recognizer
+
+app = typer.Typer()
+
+
+@app.command()
+def check(
+    data: Data,
+    fit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="DATA", help="Judge each set with a fit on these lines of other sets; repeatable."),
+    ] = None,
+    model: ModelFile = None,
+    decoder: DecoderName = None,
+    language: LanguageNames = "auto",
+    precision: PrecisionName = "float32",
+    limit: Limit = None,
+    seed: Seed = 0,
+    json_file: JSONFile = None,
+    force: ForceResults = False,
+    device: DeviceName = "auto",
+    threads: Threads = None,
+) -> None:
+    """Measure how well `drethtr check` finds errors that are inserted into the texts of lines."""
+    from tqdm import tqdm
+
+    from drethtr.bench.quality.check_cases import weigh_cases
+    from drethtr.bench.quality.check_figures import measure_support, table
+    from drethtr.bench.quality.pools import known_sets
+    from drethtr.evaluation.evaluate import to_read
+    from drethtr.lines.sources import open_all
+
+    refuse_results(json_file, force=force, inputs=data)
+    recognizer = load_recognizer(
+        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
+    )
+    samples = to_read(open_all(data), limit, seed)
+    fitted_on = to_read(open_all(fit), limit, seed) if fit else []
+    with tqdm(total=len(samples) + len(fitted_on), unit="line", disable=None) as bar:
+        others = weigh_cases(recognizer, fitted_on, seed, bar.update)
+        cases = weigh_cases(recognizer, samples, seed, bar.update)
+    found = measure_support(cases, known_sets(recognizer.model), recognizer.support_fit, others)
+    deliver(table(found), {"sets": [pool.to_json() for pool in found]}, recognizer, json_file)
+
+
+@app.command("fit-check")
+def fit_check(
+    model: ChangedModel,
+    data: Data,
+    output: OutputModel = None,
+    limit: Limit = None,
+    seed: Seed = 0,
+    device: DeviceName = "auto",
+    threads: Threads = None,
+    force: ForceModel = False,
+) -> None:
+    """Calibrate `drethtr check` for a model, on errors that are inserted into validation lines of several sets."""
+    from tqdm import tqdm
+
+    from drethtr.base.files import claimed
+    from drethtr.bench.quality.check_cases import fit_support, weigh_cases
+    from drethtr.cli.progress import exit_if_left_out, with_images
+    from drethtr.evaluation.calibrate import TO_CALIBRATE
+    from drethtr.evaluation.evaluate import to_read
+    from drethtr.lines.sources import open_all
+    from drethtr.recognition.model_file import load_model, save_trust
+    from drethtr.recognition.recognizer import Recognizer
+
+    target = output or model
+    refuse_places(target)
+    refuse_existing(target, force=force)
+    wanted = to_read(open_all(data), limit, seed)
+    samples = with_images(wanted)
+    if len(samples) < TO_CALIBRATE:
+        raise DataError(
+            f"{', '.join(data)}: {len(samples)} usable lines; the check needs at least {TO_CALIBRATE}, preferably a "
+            "few hundred: add lines used for neither training nor testing"
+        )
+    with claimed(target):
+        loaded = load_model(model)
+        recognizer = Recognizer(loaded, device=resolve_device(device), threads=threads)
+        with tqdm(total=len(samples), unit="line", disable=None) as bar:
+            support = fit_support(weigh_cases(recognizer, samples, seed, bar.update))
+        save_trust(model, replace(loaded.trust, support=support), target, of=loaded)
+    typer.echo(f"{target}: drethtr check calibrated on {len(samples):,} lines\n{support}")
+    exit_if_left_out(wanted, samples)
+
+
+@app.command()
+def align(
+    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines, or pages (PAGE, ALTO).")],
+    lines: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Align with lines from this segmentation, such as rapid; default: given."),
+    ] = None,
+    model: ModelFile = None,
+    decoder: DecoderName = None,
+    language: LanguageNames = "auto",
+    precision: PrecisionName = "float32",
+    limit: Limit = None,
+    seed: Seed = 0,
+    json_file: JSONFile = None,
+    force: ForceResults = False,
+    device: DeviceName = "auto",
+    threads: Threads = None,
+) -> None:
+    """Join the texts of each page, align them again, and count the lines that get exactly their words."""
+    from tqdm import tqdm
+
+    from drethtr.bench.quality.alignment import align_pages, open_known
+    from drethtr.bench.quality.alignment_figures import measure_alignment, table
+    from drethtr.bench.quality.pools import known_sets
+
+    refuse_results(json_file, force=force, inputs=data)
+    if lines is not None and limit is not None:
+        raise ConfigError("--limit draws single lines, but --lines finds those of whole pages; leave out one of them")
+    pages = open_known(data, lines, limit, seed)
+    recognizer = load_recognizer(
+        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
+    )
+    with tqdm(total=sum(len(page.samples) for page in pages), unit="line", disable=None) as bar:
+        aligned = align_pages(recognizer, pages, seed, bar.update)
+    found = measure_alignment(aligned, known_sets(recognizer.model))
+    deliver(table(found), {"sets": [pool.to_json() for pool in found]}, recognizer, json_file)
+
+
+@app.command()
+def retrieval(
+    data: Data,
+    among: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DATA",
+            help="Also search these lines of other sets, or results of drethtr batch --posteriors with transcribed "
+            "inputs; repeatable.",
+        ),
+    ] = None,
+    save_fit: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Fit the probabilities on these sets, and write the fit to this file."),
+    ] = None,
+    model: ModelFile = None,
+    decoder: DecoderName = None,
+    language: LanguageNames = "auto",
+    precision: PrecisionName = "float32",
+    limit: Limit = None,
+    seed: Seed = 0,
+    json_file: JSONFile = None,
+    force: ForceResults = False,
+    device: DeviceName = "auto",
+    threads: Threads = None,
+) -> None:
+    """Compare `drethtr search` with searching the text of readings, by words that are on the lines."""
+    from drethtr.bench.quality.retrieval.crowd import Crowd
+    from drethtr.bench.quality.retrieval.figures import table
+    from drethtr.bench.quality.retrieval.fit import fit_search, judge_sets, load_weights, save_weights
+
+    refuse_results(json_file, save_fit, force=force, inputs=data)
+    recognizer = load_recognizer(
+        model,
+        decoder=decoder,
+        device=device,
+        precision=precision,
+        threads=threads,
+        posteriors=True,
+        language=language,
+    )
+    if not recognizer.model.languages:
+        raise ConfigError(
+            f"model {recognizer.model.identity} has no n-gram language model, from which the queries are drawn; add "
+            "one with drethtr language"
+        )
+    languages = recognizer.model.tokenizer, recognizer.model.languages
+    known = read_behind_bar(recognizer, data, limit, seed)
+    crowd = Crowd.joined([crowd_of(recognizer, some, limit, seed) for some in among or ()])
+    if save_fit is None:
+        judged = judge_sets(known, crowd, languages, load_weights())
+    else:
+        weights, judged = fit_search(known, crowd, languages)
+        save_weights(weights, save_fit)
+    figures = {"sets": {name: found.to_json() for name, found in judged.items()}}
+    deliver(table(judged, held_out=save_fit is not None), figures, recognizer, json_file)
+
+
+def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":
+    """Read the lines of a data set, or take those in results of `drethtr batch --posteriors`."""
+    from drethtr.bench.quality.retrieval.crowd import Crowd
+    from drethtr.search.from_batch import is_batch
+
+    if is_batch(data):
+        return Crowd.of_batch(data, recognizer)
+    return read_behind_bar(recognizer, [data], limit, seed).crowd
+
+
+def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | None, seed: int) -> "LabeledLines":
+    """Read the clean lines of data sets, with a progress bar."""
+    from tqdm import tqdm
+
+    from drethtr.bench.quality.retrieval.lines import read_for_search
+    from drethtr.evaluation.evaluate import to_read
+    from drethtr.lines.sources import open_all
+
+    samples = to_read(open_all(data), limit, seed)
+    with tqdm(total=len(samples), unit="line", disable=None) as bar:
+        return read_for_search(recognizer, samples, bar.update)
+
+
+def deliver(text: str, figures: dict[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
+    """Print a table and, if a file is given, write the figures there with the model and settings."""
+    from drethtr.pages.record import provenance_of, way_of
+
+    if json_file is not None:
+        write_json(json_file, {**figures, "made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)})
+    typer.echo(f"{text}\n{read_by(recognizer)}")

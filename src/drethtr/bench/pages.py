@@ -1,0 +1,113 @@
+"""Benchmark pages with marked lines: detection rates, seconds per stage, and peak memory."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, TypeVar
+
+from PIL import Image
+
+from drethtr.evaluation.detection import Detection, compare_outlines
+from drethtr.layout.finder import Finder
+from drethtr.layout.order import arrange
+from drethtr.pages import transcribe_page
+from drethtr.pages.source import Original
+from drethtr.pages.transcribe import on_page, readable
+from drethtr.paper.speed.peak import RESET, resident
+from drethtr.recognition.recognizer import Recognizer
+
+LARGE = 6000, 8000
+"""Width and height of the scan on which memory is measured, in pixels."""
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class PageFigures:
+    """The figures of one page: seconds by stage, and detected lines against marked ones."""
+
+    name: str
+    lines: int
+    load: float
+    find: float
+    cut: float
+    read: float
+    detection: Detection
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all stages."""
+        return self.load + self.find + self.cut + self.read
+
+
+def measure(pages: Sequence[Original], recognizer: Recognizer, finder: Finder) -> list[PageFigures]:
+    """Read every page twice, and keep the second time, since the first loads the networks."""
+    return [[measure_page(page, recognizer, finder) for _ in range(2)][-1] for page in pages]
+
+
+def measure_page(page: Original, recognizer: Recognizer, finder: Finder) -> PageFigures:
+    """Read one page, timing each stage."""
+    gray, load = timed(page.source.gray)
+    lines, find = timed(lambda: finder.find(gray))
+    order, sort = timed(lambda: arrange(lines))
+    strips, cut = timed(lambda: [readable(gray, lines[number], recognizer) for block in order for number in block])
+    _, read = timed(lambda: recognizer.read_lines([strip.line for strip in strips if strip is not None]))
+    height, width = gray.shape
+    given = page.given_for(gray)
+    marked = [line.polygon for line in given.lines if line.polygon] if given is not None else []
+    detection = compare_outlines(marked, [on_page(line.polygon, width, height) for line in lines])
+    return PageFigures(page.name, len(lines), load, find + sort, cut, read, detection)
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """Call a function; returns its result and the seconds it took."""
+    start = perf_counter()
+    result = work()
+    return result, perf_counter() - start
+
+
+def peak_bytes(page: Original, finder: Finder, threads: int | None = None) -> int | None:
+    """Peak memory of a process that reads the page enlarged to `LARGE`; None if the system cannot measure it."""
+    if not RESET.exists():
+        return None
+    with TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        path = Path(folder) / "scan.jpg"
+        page.source.image().resize(LARGE, Image.Resampling.BICUBIC).save(path, quality=90)
+        return pool.submit(read_and_weigh, path, finder, threads).result()
+
+
+def read_and_weigh(path: Path, finder: Finder, threads: int | None) -> int:
+    """Read a page in this process, and return the peak memory of the process."""
+    transcribe_page(path, Recognizer.load(threads=threads), finder)
+    return resident("VmHWM")
+
+
+def table(figures: Sequence[PageFigures], peak: int | None) -> str:
+    """The figures as text."""
+    width = max(len(Path(page.name).name) for page in figures)
+    titles = ("lines", "load s", "find s", "cut s", "read s", "all s", "recall %", "precision %", "mean IoU")
+    rows = [f"{'page':{width}}" + "".join(f"  {title:>11}" for title in titles)]
+    for page in figures:
+        found = page.detection
+        seconds = (page.load, page.find, page.cut, page.read, page.seconds)
+        cells = [f"{page.lines}", *(f"{value:.2f}" for value in seconds)]
+        cells += [f"{100 * found.recall:.1f}", f"{100 * found.precision:.1f}", f"{found.mean_overlap:.2f}"]
+        rows.append(f"{Path(page.name).name:{width}}" + "".join(f"  {cell:>11}" for cell in cells))
+    total = sum((page.detection for page in figures), Detection())
+    mean = sum(page.seconds for page in figures) / len(figures)
+    rows.append(
+        f"\n{mean:.2f} s per page; {total.both} of {total.marked} marked lines found, and {total.found - total.both} "
+        "others; a line counts as found if its outline and the marked one have an IoU of at least 0.5"
+    )
+    if peak is not None:
+        rows.append(f"{peak / 1e6:,.0f} MB at the peak, with a scan of {LARGE[0]:,} x {LARGE[1]:,} pixels")
+    return "\n".join(rows)
+
+
+def to_json(figures: Sequence[PageFigures], peak: int | None) -> dict[str, Any]:
+    """The figures as plain values; times are in seconds."""
+    return {"pages": [asdict(page) for page in figures], "peak_bytes": peak}

@@ -1,0 +1,1 @@
+"""How good checking, aligning and searching are, measured on transcribed lines."""

@@ -1,0 +1,237 @@
+"""Measure the alignment of running text: the texts of the lines of a page are joined, and aligned with its lines again.
+
+Two texts are aligned with each page. The correct one shows how many lines get exactly their words. The other has an
+error in one line of ten, like transcriptions by other people, and shows which lines can be accepted.
+"""
+
+from abc import ABC, abstractmethod
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from drethtr.base.errors import DataError
+from drethtr.bench.quality.corruptions import corrupt
+from drethtr.documents.page import Page, TextLine
+from drethtr.documents.points import Points
+from drethtr.evaluation.confidence import Booleans, Floats
+from drethtr.evaluation.detection import match_outlines
+from drethtr.evaluation.evaluate import Advance, open_sample, to_read
+from drethtr.evaluation.whole_pages import open_references
+from drethtr.images.line import Line
+from drethtr.images.straighten import Strip
+from drethtr.layout.given import GivenLine, complete
+from drethtr.lines.sample import Sample
+from drethtr.lines.sources import open_all
+from drethtr.lines.sources.pages import document_name
+from drethtr.pages.segmentation import Segmentation, segmentation_named
+from drethtr.pages.source import Original
+from drethtr.pages.transcribe import on_page, transcribe
+from drethtr.recognition.alignment import align_text
+from drethtr.recognition.reading import Reading
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.recognition.support.evidence import ReadText
+from drethtr.recognition.support.fit import WRONG_LINES
+from drethtr.text.normalize import for_scoring
+
+
+class RecognizedLine(NamedTuple):
+    """The image of a line, and its reading."""
+
+    image: Line
+    reading: Reading
+
+
+class RecognizedPage(NamedTuple):
+    """The lines of a page in reading order, marked or found.
+
+    places  the number of each marked line among them; None if the segmentation missed it
+    """
+
+    lines: tuple[RecognizedLine, ...]
+    places: tuple[int | None, ...]
+
+
+class KnownPage(ABC):
+    """A page with known texts.
+
+    samples  its marked lines, in reading order
+    """
+
+    samples: Sequence[Sample]
+
+    @abstractmethod
+    def recognize(self, recognizer: Recognizer) -> RecognizedPage:
+        """Read the lines that texts are aligned with.
+
+        Raises:
+            DataError: naming the line or page, if an image cannot be used.
+            CheckpointError: if the model's activations are not finite.
+        """
+
+
+@dataclass(frozen=True)
+class MarkedPage(KnownPage):
+    """A page with its marked lines."""
+
+    samples: Sequence[Sample]
+
+    def recognize(self, recognizer: Recognizer) -> RecognizedPage:
+        images = [open_sample(recognizer, sample) for sample in self.samples]
+        return RecognizedPage(
+            tuple(map(RecognizedLine, images, recognizer.read_lines(images))), tuple(range(len(images)))
+        )
+
+
+@dataclass(frozen=True)
+class FoundPage(KnownPage):
+    """A page whose lines are found; the marked lines have their texts."""
+
+    samples: Sequence[Sample]
+    original: Original
+    segmentation: Segmentation
+
+    @classmethod
+    def of(cls, original: Original, segmentation: Segmentation) -> Self:
+        """A page with texts in its PAGE or ALTO file."""
+        path, given = original.source.path, with_text(original.given())
+        samples = [Sample(path, line.text, document_name(path), page=original.name) for line in given]
+        return cls(samples, original, segmentation)
+
+    def recognize(self, recognizer: Recognizer) -> RecognizedPage:
+        recognized = {}
+
+        def keep(id: str, strip: Strip, reading: Reading) -> None:
+            recognized[id] = RecognizedLine(strip.line, reading)
+
+        finder = self.segmentation.finder(self.original)
+        page = transcribe(replace(self.original, has_lines=False), recognizer, finder, witness=keep)
+        matched = match_outlines(self.outlines(), [line.polygon or () for line in page.lines])
+        places = {match.marked: match.found for match in matched}
+        lines = tuple(recognized[line.id] for line in page.lines)
+        return RecognizedPage(lines, tuple(places.get(number) for number in range(len(self.samples))))
+
+    def outlines(self) -> list[Points]:
+        """The outlines of the marked lines; empty for lines without a place."""
+        gray = self.original.source.gray()
+        height, width = gray.shape
+        given = with_text(self.original.given_for(gray))
+        known = [number for number, line in enumerate(given) if line.baseline or line.polygon]
+        found = complete(gray, [GivenLine.of(given[number]) for number in known])
+        outlines = {number: on_page(line.polygon, width, height) for number, line in zip(known, found, strict=True)}
+        return [outlines.get(number, ()) for number in range(len(given))]
+
+
+def with_text(page: Page | None) -> list[TextLine]:
+    """The lines of a page that have text."""
+    return [line for line in page.lines if line.text.strip()] if page is not None else []
+
+
+def open_known(data: Sequence[str], lines: str | None, limit: int | None, seed: int) -> Sequence[KnownPage]:
+    """Open pages with known text: with their marked lines, or, given a segmentation `lines`, with detected ones.
+
+    Raises:
+        ConfigError: if there is no such segmentation.
+        DataError: if there is no text, or the page of a line is unknown.
+    """
+    if lines is None:
+        return marked_pages(to_read(open_all(data)), limit, seed)
+    segmentation = segmentation_named(lines)
+    return [FoundPage.of(original, segmentation) for original in open_references(data)]
+
+
+def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[MarkedPage]:
+    """The pages of some lines. With a `limit`, pages are drawn from each set up to that many lines, at least one page.
+
+    Raises:
+        DataError: if the page of a line is unknown.
+    """
+    sets: dict[str, dict[str, list[Sample]]] = defaultdict(lambda: defaultdict(list))
+    for sample in samples:
+        if not sample.page:
+            raise DataError(
+                f"{sample.key or sample.set}: the page of this line is unknown, and texts are aligned page by page"
+            )
+        sets[sample.set][sample.page].append(sample)
+    pages = []
+    for _, of_set in sorted(sets.items()):
+        every = list(of_set.values())
+        drawn = np.random.default_rng(seed).permutation(len(every)).tolist()
+        lines = np.cumsum([len(every[place]) for place in drawn])
+        number = len(every) if limit is None else max(int((lines <= limit).sum()), 1)
+        pages += [MarkedPage(every[place]) for place in sorted(drawn[:number])]
+    return pages
+
+
+class AlignedPage(NamedTuple):
+    """The result for one page.
+
+    exact        (M,): which of its marked lines get exactly their words of the correct text
+    probability  (N,): for lines with some of the text with errors, the probability that it is correct
+    right        (N,): whether it is
+    """
+
+    set: str
+    exact: Booleans
+    probability: Floats
+    right: Booleans
+
+
+def align_pages(
+    recognizer: Recognizer, pages: Sequence[KnownPage], seed: int = 0, advance: Advance | None = None
+) -> list[AlignedPage]:
+    """Align the correct texts of pages with their lines, then texts with an error in one line of ten.
+
+    Args:
+        seed: Of the errors.
+        advance: Called after each page with its number of marked lines.
+
+    Raises:
+        DataError: naming the line or page, if an image cannot be used.
+        CheckpointError: if the model's activations are not finite.
+        ConfigError: if it has no CTC head.
+    """
+    others = iter(with_errors([sample for page in pages for sample in page.samples], seed))
+    aligned = []
+    for page in pages:
+        texts, given = [for_scoring(sample.text) for sample in page.samples], [next(others) for _ in page.samples]
+        aligned.append(align_page(recognizer, page.samples[0].set, page.recognize(recognizer), texts, given))
+        if advance is not None:
+            advance(len(texts))
+    return aligned
+
+
+def align_page(
+    recognizer: Recognizer, set: str, page: RecognizedPage, texts: Sequence[str], others: Sequence[str]
+) -> AlignedPage:
+    """Align the correct texts of the marked lines of a page with its lines, then other texts."""
+    read = [line.reading.text for line in page.lines]
+    aligned, aligned_others = align_text(" ".join(texts), read).texts, align_text(" ".join(others), read).texts
+    places = list(zip(texts, page.places, strict=True))
+    truths = {place: text for text, place in places if place is not None}
+    written = [number for number, text in enumerate(aligned_others) if text]
+    checks = recognizer.check_lines(
+        [page.lines[number].image for number in written],
+        [aligned_others[number] for number in written],
+        [ReadText.of(page.lines[number].reading) for number in written],
+    )
+    return AlignedPage(
+        set,
+        exact=np.array([place is not None and aligned[place] == text for text, place in places], dtype=np.bool_),
+        probability=np.array([check.probability for check in checks]),
+        right=np.array([aligned_others[number] == truths.get(number) for number in written], dtype=np.bool_),
+    )
+
+
+def with_errors(samples: Sequence[Sample], seed: int) -> list[str]:
+    """The texts of lines, one of ten with an error; which one does not depend on the other lines."""
+
+    def chosen(sample: Sample) -> bool:
+        return bool(np.random.default_rng([seed, 1, *map(ord, sample.text)]).random() < WRONG_LINES)
+
+    return [
+        " ".join(next(iter(errors.values())).words) if errors and chosen(sample) else for_scoring(sample.text)
+        for sample, errors in zip(samples, corrupt(samples, seed, most=1), strict=True)
+    ]

@@ -1,0 +1,222 @@
+"""Metrics of the check of given texts, by kind of error, for each set and for pools of sets."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from drethtr.bench.quality.check_cases import RIGHT, SupportCase, compared_gaps, compared_words, fit_support
+from drethtr.bench.quality.corruptions import KINDS
+from drethtr.bench.quality.pools import pools_of
+from drethtr.cli.tables import figure
+from drethtr.evaluation.confidence import Booleans, Floats, auroc, reliability
+from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit
+from drethtr.recognition.support.verdict import DOUBTED
+
+FALSE_ALARMS = (0.02, 0.05)
+
+PRECISION = 0.99
+"""Of accepted lines."""
+
+OMITTED = "omitted"
+
+CONVENTION = (
+    "Right texts got one error at a time; every set is judged by a fit on other sets. AUROC: probability that a wrong "
+    "word is less probable than a right one. AP: average precision where 5 % of the words are wrong. R2, R5: share of "
+    "wrong words found at the threshold where 2 or 5 % of the right words of the same row are doubted. Overlooked: "
+    f"share of wrong words that are called supported, with a probability of {DOUBTED} or more; false alarms: share of "
+    "right words that are not. Differs: the baseline that doubts every word that is read otherwise. ECE: mean "
+    "difference between probability and truth over ten bins, 5 % of the words being wrong. Omitted: the same of gaps "
+    "between words. Lines accepted: the most at a precision of 99 %, 10 % being wrong; precision: of those accepted by "
+    "their probabilities to be so precise."
+)
+
+
+@dataclass(frozen=True)
+class KindFigures:
+    """How well errors of a kind are found, see `CONVENTION`."""
+
+    cases: int
+    auroc: float | None
+    ap: float
+    r2: float
+    r5: float
+    overlooked: float
+    differs: float
+
+
+@dataclass(frozen=True)
+class PoolFigures:
+    """The metrics of a set or pool.
+
+    accepted   largest share of lines that can be accepted at a precision of 99 %, if a tenth is wrong
+    precision  of the lines that are accepted at an expected precision of 99 %
+    """
+
+    name: str
+    lines: int
+    words: int
+    false_alarms: float
+    differs: float
+    ece: float | None
+    accepted: float
+    precision: float | None
+    kinds: Mapping[str, KindFigures]
+
+    def to_json(self) -> dict[str, Any]:
+        """The metrics as plain values; rates are fractions."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Words, gaps or lines: probability, correctness, kind of error, and whether the reading differs."""
+
+    probability: Floats
+    right: Booleans
+    kind: tuple[str, ...]
+    differs: Booleans
+
+    @classmethod
+    def joined(cls, parts: Sequence["Judged"]) -> "Judged":
+        """Concatenate several."""
+        return cls(
+            np.concatenate([part.probability for part in parts]),
+            np.concatenate([part.right for part in parts]),
+            tuple(kind for part in parts for kind in part.kind),
+            np.concatenate([part.differs for part in parts]),
+        )
+
+    def of(self, kind: str) -> Booleans:
+        """Which have an error of a kind."""
+        return np.array([own == kind for own in self.kind], dtype=np.bool_) & ~self.right
+
+
+def measure_support(
+    cases: Sequence[SupportCase], known: Collection[str], fit: SupportFit, fitted_on: Sequence[SupportCase] = ()
+) -> list[PoolFigures]:
+    """The metrics of each set, and of the known and the held-out sets together.
+
+    Args:
+        known: The sets that the model was trained on.
+        fit: The fit to evaluate, unless there are cases to fit on.
+        fitted_on: Cases of other lines: each set is evaluated with a fit on those of the other sets.
+    """
+    judged: dict[str, tuple[list[SupportCase], SupportFit]] = {}
+    for name in {case.set for case in cases}:
+        others = [case for case in fitted_on if case.set != name]
+        judged[name] = [case for case in cases if case.set == name], fit_support(others) if others else fit
+    return [pool_figures(pool, [judged[name] for name in some]) for pool, some in pools_of(judged, known).items()]
+
+
+def pool_figures(name: str, judged: Sequence[tuple[Sequence[SupportCase], SupportFit]]) -> PoolFigures:
+    """The metrics of some sets together."""
+    pairs = [(case, fit) for cases, fit in judged for case in cases]
+    words = Judged.joined([words_of(*pair) for pair in pairs])
+    gaps = Judged.joined([gaps_of(*pair) for pair in pairs])
+    lines = Judged.joined([line_of(*pair) for pair in pairs])
+    kinds = {kind: kind_figures(words, kind) for kind in KINDS if words.of(kind).any()}
+    if gaps.of(OMITTED).any():
+        kinds[OMITTED] = kind_figures(gaps, OMITTED)
+    share, precision = acceptance(lines)
+    return PoolFigures(
+        name,
+        lines=int(lines.right.sum()),
+        words=int(words.right.sum()),
+        false_alarms=float((words.probability[words.right] < DOUBTED).mean()),
+        differs=float(words.differs[words.right].mean()),
+        ece=reliability(*drawn(words, WRONG_WORDS)).ece,
+        accepted=share,
+        precision=precision,
+        kinds=kinds,
+    )
+
+
+def words_of(case: SupportCase, fit: SupportFit) -> Judged:
+    """The compared words of a case."""
+    kept, right = compared_words(case)
+    pairs = zip(case.evidence.given.written, case.evidence.pairing.words, strict=True)
+    differs = np.array([word != read for word, read in pairs], dtype=np.bool_)
+    return Judged(fit.of_words(case.evidence)[kept], right, (case.kind,) * len(right), differs[kept])
+
+
+def gaps_of(case: SupportCase, fit: SupportFit) -> Judged:
+    """The compared gaps of a case."""
+    kept, right = compared_gaps(case)
+    differs = np.array([bool(read) for read in case.evidence.pairing.gaps], dtype=np.bool_)
+    return Judged(fit.of_gaps(case.evidence)[kept], right, (case.kind,) * len(right), differs[kept])
+
+
+def line_of(case: SupportCase, fit: SupportFit) -> Judged:
+    """A case as a whole."""
+    differs = np.array([case.evidence.given.written != tuple(case.evidence.read.text.split())])
+    return Judged(np.array([fit.of_line(case.evidence)]), np.array([case.kind == RIGHT]), (case.kind,), differs)
+
+
+def kind_figures(judged: Judged, kind: str) -> KindFigures:
+    """The metrics of one kind of error, against everything that is correct."""
+    wrong, right = judged.probability[judged.of(kind)], judged.probability[judged.right]
+    least = [np.quantile(right, share) for share in FALSE_ALARMS]
+    truth = np.arange(len(right) + len(wrong)) < len(right)
+    return KindFigures(
+        cases=len(wrong),
+        auroc=auroc(np.concatenate([right, wrong]), truth.astype(np.float64)),
+        ap=average_precision(right, wrong),
+        r2=float((wrong < least[0]).mean()),
+        r5=float((wrong < least[1]).mean()),
+        overlooked=float((wrong >= DOUBTED).mean()),
+        differs=float(judged.differs[judged.of(kind)].mean()),
+    )
+
+
+def average_precision(right: Floats, wrong: Floats) -> float:
+    """Average precision of finding wrong words, if the share `WRONG_WORDS` of all were wrong."""
+    found = np.sort(wrong)
+    caught = WRONG_WORDS * np.arange(1, len(found) + 1) / len(found)
+    alarms = (1 - WRONG_WORDS) * np.searchsorted(np.sort(right), found, side="right") / len(right)
+    return float((caught / (caught + alarms)).mean())
+
+
+def drawn(judged: Judged, share: float, seed: int = 0) -> tuple[Floats, Floats]:
+    """Probabilities and truths of everything correct, and of a sample of what is wrong that makes up this share."""
+    right, wrong = judged.probability[judged.right], judged.probability[~judged.right]
+    number = round(len(right) * share / (1 - share)) if len(wrong) else 0
+    some = np.random.default_rng(seed).choice(wrong, number) if number else wrong[:0]
+    truths = np.arange(len(right) + len(some)) < len(right)
+    return np.concatenate([right, some]), truths.astype(np.float64)
+
+
+def acceptance(lines: Judged) -> tuple[float, float | None]:
+    """The largest share of lines accepted at `PRECISION`, and the precision of those accepted by their probabilities.
+
+    Wrong lines are weighted so that they are the share `WRONG_LINES` of all, as a sample would have too few.
+    """
+    number = np.where(lines.right, lines.right.sum(), (~lines.right).sum())
+    weight = np.where(lines.right, 1 - WRONG_LINES, WRONG_LINES) / number
+    order = np.argsort(-lines.probability, kind="stable")
+    accepted, right, expected = ((weight * some)[order].cumsum() for some in (1, lines.right, lines.probability))
+    enough, promised = np.flatnonzero(right >= PRECISION * accepted), np.flatnonzero(expected >= PRECISION * accepted)
+    share = float(accepted[enough[-1]]) if len(enough) else 0.0
+    return share, float(right[promised[-1]] / accepted[promised[-1]]) if len(promised) else None
+
+
+def table(pools: Sequence[PoolFigures]) -> str:
+    """Figures of each set and pool of sets: one row for each, then one per kind of error."""
+    rows = [
+        f"{'':16}{'cases':>7}{'AUROC':>8}{'AP':>7}{'R2 %':>7}{'R5 %':>7}{'overlooked %':>14}{'differs %':>11}"
+        f"{'ECE %':>7}{'lines accepted %':>18}{'precision %':>13}"
+    ]
+    for pool in pools:
+        rows.append(
+            f"{pool.name:16}{pool.words:>7,}{'':29}{'false alarms':>7}{figure(pool.false_alarms, 1):>7}"
+            f"{figure(pool.differs, 1):>11}{figure(pool.ece, 1):>7}{figure(pool.accepted, 1):>18}"
+            f"{figure(pool.precision, 1):>13}"
+        )
+        for name, kind in pool.kinds.items():
+            rows.append(
+                f"  {name:14}{kind.cases:>7,}{figure(kind.auroc, 3, 1):>8}{figure(kind.ap, 2, 1):>7}"
+                f"{figure(kind.r2, 1):>7}{figure(kind.r5, 1):>7}{figure(kind.overlooked, 1):>14}"
+                f"{figure(kind.differs, 1):>11}"
+            )
+    return "\n".join([*rows, "", CONVENTION])

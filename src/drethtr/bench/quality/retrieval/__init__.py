@@ -1,0 +1,1 @@
+"""Keyword search on transcribed lines, compared with searching the text of readings."""

@@ -1,1 +1,0 @@
-"""Evaluation of keyword search on transcribed lines."""

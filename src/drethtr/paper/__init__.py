@@ -1,0 +1,1 @@
+"""The paper beside the product: its tables, its rival systems, the authors' weights and decoding."""

@@ -1,0 +1,190 @@
+"""Load the authors' checkpoints, whose weights have other names than ours.
+
+They contain only weights. Mixer, decay, prior and alphabet are missing; give these as a `NetworkConfig` or in the terms
+of the authors' command lines.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from drethtr.base.errors import CheckpointError
+from drethtr.network.network import DRetHTR
+from drethtr.network.weights_file import fit, read_weights
+from drethtr.paper.published_mode import PUBLISHED, PublishedSettings
+from drethtr.recognition.architecture import Learned, NetworkConfig, Unplaced
+from drethtr.recognition.backbones import EfficientNetV2S, Given
+from drethtr.recognition.weights import listed
+
+CANVAS = 2227
+"""Width to which the authors pad every line, in columns (Sec. 5.3)."""
+
+BACKBONE = EfficientNetV2S(dropout=0.3, canvas=CANVAS)
+"""The published backbone; it has never seen a line without this padding, so every line must be padded for it."""
+
+QUERIES, KEYS_VALUES, JOINED = "fusion.to_q.weight", "fusion.to_kv.weight", "fusion.to_qkv.weight"
+OUTSIDE_LAYERS = {
+    "feature_extractor.img_pos_embedding": "positions.table",
+    "feature_extractor.linear.weight": "to_width.weight",
+    "feature_extractor.linear.bias": "to_width.bias",
+    "embed_tokens.weight": "embed.tokens.weight",
+    "generator.weight": "to_logits.weight",
+}
+IN_LAYER = {
+    "0.norm.weight": "fusion_norm.weight",
+    "0.norm.bias": "fusion_norm.bias",
+    "0.fn.to_q.weight": QUERIES,
+    "0.fn.to_kv.weight": KEYS_VALUES,
+    "0.fn.to_gt.weight": "fusion.text_mixer.past.decay.gate.weight",
+    "0.fn.to_g.weight": "fusion.output.gate.weight",
+    "0.fn.group_norm.weight": "fusion.output.norm.weight",
+    "0.fn.group_norm.bias": "fusion.output.norm.bias",
+    "0.fn.to_out.0.weight": "fusion.to_out.weight",
+    "0.fn.to_out.0.bias": "fusion.to_out.bias",
+    "1.norm.weight": "feed_forward.0.weight",
+    "1.norm.bias": "feed_forward.0.bias",
+    "1.fn.net.0.weight": "feed_forward.1.weight",
+    "1.fn.net.0.bias": "feed_forward.1.bias",
+    "1.fn.net.3.weight": "feed_forward.4.weight",
+    "1.fn.net.3.bias": "feed_forward.4.bias",
+}
+IMAGE_PART = ("backbone.", "to_width.", "positions.")
+REMEDY = "were the weights trained with these settings?"
+LAYER = re.compile(r"retnet\.layers\.(\d+)\.(.+)")
+OUR_LAYER = re.compile(r"blocks\.(\d+)\.(.+)")
+OF_BACKBONE = re.compile(r"feature_extractor\.features\.0\.(.+)")
+
+
+def load(
+    weights: str | Path | Mapping[str, Tensor],
+    *,
+    heads: int,
+    settings: PublishedSettings = PUBLISHED,
+) -> DRetHTR:
+    """Load a published network, ready for reading, from a file or a state dict.
+
+    From weights without image encoder, the network takes image tokens instead of images, see `Given`.
+
+    Args:
+        heads: 12 for BASE, 8 for SMALL.
+        settings: As on the published command lines.
+
+    Raises:
+        ConfigError: if settings and heads are inconsistent.
+        CheckpointError: if the file is unusable, or the weights do not fit the settings.
+    """
+    state = read_weights(Path(weights)) if isinstance(weights, str | Path) else weights
+    ours = published_weights(state)
+    config = published_config(ours, heads, settings)
+    if isinstance(config.backbone, Given):
+        ours |= {"to_width.weight": torch.eye(config.width), "to_width.bias": torch.zeros(config.width)}
+    return published_network(ours, config)
+
+
+def published_network(weights: Mapping[str, Tensor], config: NetworkConfig) -> DRetHTR:
+    """Build a network with `published_weights`, ready for reading.
+
+    Raises:
+        CheckpointError: if the weights do not fit the config.
+    """
+    with torch.device("meta"):
+        network = DRetHTR(config, vocabulary_of(weights))
+    fill(network, weights)
+    return network.eval()
+
+
+def published_config(weights: Mapping[str, Tensor], heads: int, settings: PublishedSettings) -> NetworkConfig:
+    """Infer the network config from the shapes of `published_weights` and the settings."""
+    width = size(weights, "embed.tokens.weight", 1)
+    has_image_part = any(name.startswith(IMAGE_PART) for name in weights)
+    return NetworkConfig(
+        layers=1 + max((int(found[1]) for found in map(OUR_LAYER.fullmatch, weights) if found), default=0),
+        width=width,
+        heads=heads,
+        hidden=size(weights, "blocks.0.feed_forward.1.weight", 0),
+        backbone=BACKBONE if has_image_part else Given(width),
+        positions=Learned(size(weights, "positions.table", 1)) if has_image_part else Unplaced(),
+        mixer=settings.mixer,
+        prior=settings.prior,
+        output=settings.output,
+        text_positions=settings.text_positions,
+    )
+
+
+def vocabulary_of(weights: Mapping[str, Tensor]) -> int:
+    """The vocabulary size of `published_weights`."""
+    return size(weights, "embed.tokens.weight", 0)
+
+
+def size(weights: Mapping[str, Tensor], name: str, axis: int) -> int:
+    """The size of a weight along an axis."""
+    if name not in weights or weights[name].ndim <= axis:
+        raise CheckpointError(f"the published weights lack {their_name(name)}; are they from a DRetHTR?")
+    return weights[name].shape[axis]
+
+
+def fill(network: DRetHTR, weights: Mapping[str, Tensor]) -> None:
+    """Load a float32 copy of `published_weights` into a network, which may be on the meta device.
+
+    Raises:
+        CheckpointError: naming weights that are missing, unexpected, of another shape or kind, or not finite.
+    """
+    fitted = fit(weights, network.state_dict(), named=their_name, remedy=REMEDY)
+    network.load_state_dict({name: weight.clone() for name, weight in fitted.items()}, assign=True)
+
+
+def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Rename the weights of a published state dict to our names; DDP's prefix `module.` is dropped.
+
+    Raises:
+        CheckpointError: naming unknown weights.
+    """
+    weights, unknown = {}, []
+    for name, weight in state.items():
+        ours = our_name(name.removeprefix("module."))
+        if ours is None:
+            unknown.append(name)
+        else:
+            weights[ours] = weight
+    if unknown:
+        raise CheckpointError(f"unknown weights: {listed(unknown)}; are they from a DRetHTR?")
+    return joined_projections(weights)
+
+
+def joined_projections(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Join each layer's projections to queries, keys and values into one matrix, in this order."""
+    joined = dict(weights)
+    for name in weights:
+        if name.endswith(QUERIES):
+            layer = name.removesuffix(QUERIES)
+            if layer + KEYS_VALUES not in weights:
+                raise CheckpointError(f"the published weights have queries but no keys and values for {layer}")
+            queries, keys_values = joined.pop(name), joined.pop(layer + KEYS_VALUES)
+            if queries.shape[1:] != keys_values.shape[1:]:
+                raise CheckpointError(f"queries and keys of {layer} differ in width; {REMEDY}")
+            joined[layer + JOINED] = torch.cat([queries, keys_values])
+    return joined
+
+
+def our_name(name: str) -> str | None:
+    """Our name for a published weight, if there is one."""
+    if match := LAYER.fullmatch(name):
+        number, rest = match.groups()
+        return f"blocks.{number}.{IN_LAYER[rest]}" if rest in IN_LAYER else None
+    if match := OF_BACKBONE.fullmatch(name):
+        return f"backbone.features.{match[1]}"
+    return OUTSIDE_LAYERS.get(name)
+
+
+def their_name(name: str) -> str:
+    """The published name of one of our weights, or our own name; for the joined projections, that of the queries."""
+    layers = {ours: theirs for theirs, ours in IN_LAYER.items()} | {JOINED: "0.fn.to_q.weight"}
+    if (match := OUR_LAYER.fullmatch(name)) and match[2] in layers:
+        return f"retnet.layers.{match[1]}.{layers[match[2]]}"
+    if name.startswith("backbone.features."):
+        return f"feature_extractor.features.0.{name.removeprefix('backbone.features.')}"
+    outside = {ours: theirs for theirs, ours in OUTSIDE_LAYERS.items()}
+    return outside.get(name, name)

@@ -1,0 +1,183 @@
+"""`drethtr reproduce` and `drethtr convert`: the paper's tables row by row, and the authors' weights as model files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drethtr.base.config import named
+from drethtr.base.errors import CheckpointError, DataError
+from drethtr.base.files import make_folder, write_text
+from drethtr.cli.choices import DeviceName, ForceResults, Threads, Workers
+from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results
+
+if TYPE_CHECKING:
+    from drethtr.paper.conversion import Conversion
+    from drethtr.paper.tables.scale import Scale
+    from drethtr.paper.tables.table import PaperTable
+
+NEEDS = {"torch": "train"}
+
+
+def reproduce(
+    table: Annotated[str | None, typer.Argument(metavar="TABLE", help="Table to reproduce; default: list all.")] = None,
+    row: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this row; repeatable.")] = None,
+    scale: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="full: as published. small: minutes per row on two cores. smoke: seconds, no data."
+        ),
+    ] = "small",
+    data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STEM", help="Lines: STEM.train.parquet, STEM.val.parquet, STEM.test.parquet; NAME=STEM for a set."
+        ),
+    ] = None,
+    fonts: Annotated[str | None, typer.Option(metavar="FOLDER", help="Handwriting fonts, for pretraining.")] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="Text for synthetic lines; repeatable.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Number of runs, with seeds from 0.")] = 1,
+    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for models and results.")] = Path("reproduced"),
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write all results of the folder, with pictures, to this .html file."),
+    ] = None,
+    force: ForceResults = False,
+    workers: Workers = 1,
+    device: DeviceName = "auto",
+    threads: Threads = None,
+) -> None:
+    """Train and evaluate the paper's systems, and print the results beside the published ones.
+
+    Results are kept: a finished row is not run again, and an interrupted one resumes. --report collects all of them in
+    one page with pictures.
+    """
+    from drethtr.lines.urls import identity
+    from drethtr.network.device import open_device
+    from drethtr.paper.tables.comparison import sheet
+    from drethtr.paper.tables.material import PaperData
+    from drethtr.paper.tables.report import write_report
+    from drethtr.paper.tables.reproduce import finished, with_material
+    from drethtr.paper.tables.reproduce import reproduce as run_rows
+    from drethtr.paper.tables.stage import Conditions
+
+    refuse_results(report, force=force)
+    size, where = scale_named(scale), open_device(device, threads)
+    if table is not None:
+        chosen = table_named(table)
+        rows = chosen.chosen(row or ())
+        given = PaperData.given(data or (), fonts, text or ())
+        make_folder(output)
+        folder = Path(identity(str(output)))  # so that a run can be resumed from another working folder
+        conditions = with_material(
+            Conditions(size, given, folder, where, workers, lambda words: typer.echo(words, err=True))
+        )
+        run_rows(chosen, rows, seeds, conditions)
+        typer.echo(sheet(chosen, finished(conditions.folder, chosen)).markdown())
+    if report is not None:
+        write_text(report, write_report(output / size.name, where))
+        typer.echo(f"{report}: all results in {output / size.name}")
+    if table is None and report is None:
+        typer.echo(listing())
+
+
+def listing() -> str:
+    """The tables and their rows."""
+    from drethtr.paper.tables.paper import TABLES
+
+    parts = []
+    for table in TABLES.values():
+        parts.append(f"{table.name}: {table.title} ({table.source})")
+        parts += [f"    {row.name}" for row in table.rows]
+    return "\n".join([*parts, "", "Run one with: drethtr reproduce TABLE [--row NAME] --data STEM"])
+
+
+def table_named(name: str) -> "PaperTable":
+    """Look up a table by name.
+
+    Raises:
+        ConfigError: if the name is unknown.
+    """
+    from drethtr.paper.tables.paper import TABLES
+
+    return named("table", name, TABLES)
+
+
+def scale_named(name: str) -> "Scale":
+    """Look up a scale by name.
+
+    Raises:
+        ConfigError: if the name is unknown.
+    """
+    from drethtr.paper.tables.scale import Full, Small, Smoke
+
+    known = {kind.name: kind for kind in (Full, Small, Smoke)}
+    return named("scale", name, known)()
+
+
+def convert(
+    weights: Annotated[Path, typer.Argument(metavar="WEIGHTS", help="A state dict: .pt, .pth or safetensors.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="The model file to write.")],
+    preset: Annotated[str, typer.Option(metavar="NAME", help="base or small: the published settings to start from.")],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="Change a setting, such as network.prior.kind=NoPrior; repeatable."
+        ),
+    ] = None,
+    alphabet: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Text file with the characters of the alphabet; default: those of IAM."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
+) -> None:
+    """Convert the authors' weights to a model. Nothing in the file is executed; every weight must be used.
+
+    The weights do not reveal decay, prior, normalization, or retention versus softmax: the published ones are assumed.
+    """
+    refuse_places(output)
+    refuse_existing(output, force=force, inputs=[str(weights)])
+    from drethtr.network.weights_file import read_weights
+    from drethtr.paper.conversion import convert as make_model
+    from drethtr.recognition.model_file import save_model
+
+    conversion = wanted(preset, settings or [], alphabet)
+    card = {"name": weights.stem, "description": f"The DRetHTR authors' weights of {weights.name}, converted."}
+    found = read_weights(weights)
+    try:
+        model = make_model(found, conversion, card)
+    except CheckpointError as error:
+        raise error.of(weights) from error
+    save_model(model, output)
+    size = f"{model.parameter_count:,} parameters, {model.tokenizer.size} tokens"
+    typer.echo(f"{output}: {size}, every weight used")
+    typer.echo("check that the settings are those of training: drethtr evaluate LINES --model OUT")
+
+
+def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversion":
+    """Build the settings of a conversion.
+
+    Raises:
+        ConfigError: for an unknown preset or setting.
+        DataError: if the alphabet cannot be read.
+    """
+    from drethtr.base import config
+    from drethtr.paper.conversion import PRESETS, Conversion
+
+    default = config.named("preset", preset, PRESETS)
+    data: dict[str, object] = {}
+    config.set_values(data, settings)
+    if alphabet is not None:
+        data["alphabet"] = characters_of(alphabet)
+    return config.from_dict(Conversion, data, default=default)
+
+
+def characters_of(path: Path) -> str:
+    """The distinct characters in a text file, without line breaks."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read as UTF-8 text: {error}", path) from error
+    return "".join(sorted(set(text) - {"\n", "\r"}))

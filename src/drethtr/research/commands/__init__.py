@@ -1,1 +1,0 @@
-"""Commands for research, plugged into `drethtr` by entry points."""

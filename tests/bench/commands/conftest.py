@@ -1,0 +1,3 @@
+"""Commands are tested as a person runs them."""
+
+from command_line import drethtr, lines  # noqa: F401

@@ -1,0 +1,126 @@
+import json
+from dataclasses import replace
+from functools import partial
+
+import pytest
+import torch
+from conftest import TINY
+from printed_pages import put_page
+
+from drethtr.bench import pages, training
+from drethtr.paper.speed import peers, strategies
+from drethtr.paper.speed.peak import can_measure
+from drethtr.recognition import architecture
+from drethtr.training.feed.batch import BatchConfig
+
+RACES = {
+    "decoding": ("retention", "key-value cache", "published"),
+    "length": ("retention", "key-value cache"),
+    "strategies": ("ctc", "greedy"),
+    "peers": ("COMPACT float32, ctc", "COMPACT float32, greedy", "TrOCR small", "TrOCR base"),
+}
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch, tiny_path):
+    """A tiny network in the place of COMPACT, of the shipped model and of TrOCR, for speed."""
+    monkeypatch.setitem(architecture.PRESETS, "compact", TINY)
+    monkeypatch.setattr("drethtr.recognition.model_file.SHIPPED", tiny_path)
+    monkeypatch.setattr(strategies, "SHIPPED", tiny_path)
+    narrow = partial(peers.trocr_small, 1, 1)
+    for name in ("trocr_small", "trocr_base"):
+        monkeypatch.setattr(peers, name, narrow)
+    torch.manual_seed(0)
+
+
+@pytest.mark.parametrize("command", RACES)
+def test_shows_writes_and_draws(drethtr, tmp_path, lines, command):
+    if command == "peers":
+        pytest.importorskip("transformers")
+    files = tmp_path / "figures.json", tmp_path / "figures.svg"
+    real = [lines, "--decoders", "ctc,greedy", "--batches", "2"] if command in ("strategies", "peers") else []
+    outcome = drethtr("bench", command, *real, "--quick", "--json", files[0], "--plot", files[1], "--device", "cpu")
+    assert outcome.code == 0, outcome.err
+    for race in json.loads(files[0].read_text())["races"]:
+        measured = {one["name"]: one["figures"] for one in race["contenders"]}
+        assert measured.keys() >= set(RACES[command]) and all(min(figures) > 0 for figures in measured.values())
+        assert race["work"] in outcome.out and all(name in outcome.out for name in measured)
+    assert files[1].read_text().startswith("<svg")
+
+
+def test_training_is_measured(drethtr, tmp_path, monkeypatch):
+    batches = BatchConfig(pixels=48 * 4000, lines=2, max_columns=2000, chunk=8)
+    run = replace(training.default_run(), network=TINY, batches=batches, augmentation=(), bfloat16=False)
+    monkeypatch.setattr(training, "default_run", lambda: run)
+    options = ("--count", "2", "--workers", "0", "--device", "cpu", "--json", tmp_path / "speed.json")
+    outcome = drethtr("bench", "training", *options)
+    assert outcome.code == 0, outcome.err
+    speed = json.loads((tmp_path / "speed.json").read_text())
+    assert speed["lines"] >= 2 and f"{speed['lines_per_second']:.1f} lines/s" in outcome.out
+
+
+def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "LARGE", (600, 800))
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc def", "a cabbage"])
+    options = ("--lines", "projection", "--device", "cpu", "--json", tmp_path / "pages.json")
+    outcome = drethtr("bench", "pages", tmp_path / "a.xml", *options)
+    assert outcome.code == 0, outcome.err
+    found = json.loads((tmp_path / "pages.json").read_text())
+    assert [page["name"] for page in found["pages"]] == [str(tmp_path / "a.xml")] and "of 2 marked lines" in outcome.out
+    assert (found["peak_bytes"] or 0) > 1e8 or not can_measure(torch.device("cpu"))
+
+
+def test_drift_is_measured(drethtr, tmp_path, lines):
+    arguments = ("bench", "drift", lines, "--decoder", "greedy", "--device", "cpu", "--json", tmp_path / "drift.json")
+    outcome = drethtr(*arguments)
+    assert outcome.code == 0 and "within the tolerance of 0.001" in outcome.out and not outcome.err
+    drifts = json.loads((tmp_path / "drift.json").read_text())["drifts"]
+    assert len(drifts) == 2 and 0 < max(drifts) < 1e-3
+    coarse = json.loads(drethtr(*arguments, "--precision", "bfloat16") and (tmp_path / "drift.json").read_text())
+    assert len(coarse["drifts"]) == 2
+
+
+def test_too_much_drift_is_a_warning(drethtr, lines, monkeypatch):
+    monkeypatch.setattr("drethtr.bench.quality.drift.TOLERANCE", -1.0)
+    outcome = drethtr("bench", "drift", lines, "--decoder", "greedy", "--device", "cpu")
+    assert outcome.code == 0 and "more than the tolerance of -1" in outcome.out and "warning" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["decoding", "--batches", "1,x"], "'1,x' is not a list of positive integers such as 1,8,32"),
+        (["decoding", "--beams", "0"], "'0' is not a list of positive integers"),
+        (
+            ["memory", "--networks", "smal"],
+            "unknown network 'smal'; did you mean 'small'?; known: compact, small, base",
+        ),
+        (["strategies", "nothing.parquet"], "nothing.parquet"),
+        (["peers", "nothing.parquet", "--decoders", "bean"], "nothing.parquet"),
+        (["decoding", "--json", "gone/a.json"], "there is no folder gone"),
+        (["memory", "--plot", "gone/a.svg"], "there is no folder gone"),
+        (["length", "--plot", "precious.txt"], "the picture must be .svg; name it precious.svg"),
+        (["peers", "nothing.parquet", "--kraken-model", "gone.mlmodel"], "gone.mlmodel: no such file"),
+        (["peers", "nothing.parquet", "--kraken-model", "precious.txt"], "pip install kraken"),
+        (["strategies", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
+        (["peers", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
+        (["training", "--json", "gone/a.json"], "there is no folder gone"),
+        (["pages", "nothing.xml", "--json", "gone/a.json"], "there is no folder gone"),
+        (["drift", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),
+        (["drift", "nothing.parquet", "--decoder", "bean"], "unknown decoder 'bean'; did you mean 'beam'?"),
+        (["all", "nothing.parquet", "--output", "precious.txt"], "precious.txt is a file"),
+        (["all", "nothing.parquet", "--output", "precious.txt/results"], "the folder cannot be created"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_says_what_is_wrong(drethtr, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "precious.txt").touch()
+    outcome = drethtr("bench", *arguments)
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and message in outcome.err
+
+
+def test_help_names_every_benchmark(drethtr):
+    outcome = drethtr("bench", "--help")
+    assert all(name in outcome.out for name in (*RACES, "memory", "training", "pages", "drift", "all"))

@@ -1,0 +1,55 @@
+"""How far the two forms of the network are apart."""
+
+import noise
+import numpy as np
+import pytest
+import torch
+
+from drethtr.bench.quality.drift import drift, text_drift
+from drethtr.network.backend import stack
+
+
+@pytest.fixture(autouse=True)
+def _no_gradients():
+    with torch.inference_mode():
+        yield
+
+
+def network(dtype=torch.float64):
+    return noise.noisy_weights().to(dtype)
+
+
+def memory_of(made):
+    rng = np.random.default_rng(0)
+    images, widths = stack([rng.uniform(-1, 1, (48, columns)).astype(np.float32) for columns in (190, 70)])
+    return made.encode_image(images.to(made.to_logits.weight.dtype), widths)
+
+
+def text(tokens, rows=2):
+    return torch.randint(4, noise.VOCABULARY, (rows, tokens), generator=torch.Generator().manual_seed(1))
+
+
+def test_exact_numbers_do_not_drift():
+    made = network()
+    found = drift(made, text(600), memory_of(made))
+    assert found.shape == (2, 600) and float(found.max()) < 1e-10
+
+
+def test_coarser_numbers_drift_more():
+    found = []
+    for dtype in (torch.float32, torch.float16, torch.bfloat16):
+        made = network(dtype)
+        found.append(float(drift(made, text(100), memory_of(made)).max()))
+    exact, half, coarse = found
+    assert 10 * exact < half < coarse
+
+
+def test_drift_is_reported_per_line():
+    """What stands behind the end of the shorter text does not count."""
+    made = network(torch.bfloat16)
+    memory, texts = memory_of(made), [[5, 6], list(range(4, noise.VOCABULARY)) * 8]
+    together = text_drift(made, texts, memory)
+    tokens = torch.tensor([[0, *texts[1]]])
+    assert len(together) == 2 and together[0] < together[1]
+    alone = drift(made, tokens.expand(2, -1), memory)[1]
+    assert together[1] == pytest.approx(float(alone.max()), rel=0.2)

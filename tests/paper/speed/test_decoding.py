@@ -1,0 +1,96 @@
+"""What is compared does the same work: the same texts, the same logits, only by other means."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from conftest import TINY
+
+from drethtr.network.backend import TorchNetwork
+from drethtr.network.network import DRetHTR
+from drethtr.paper.published_decoding import LIMIT
+from drethtr.paper.speed.decoding import Grid, Task, build, contenders, images_of, measure, prepare_published
+from drethtr.paper.speed.memory import formulas
+from drethtr.paper.speed.published import CopyingScorer, PublishedRetentive, on_canvas
+from drethtr.paper.speed.race import QUICK
+from drethtr.recognition.architecture import SMALL, JointSoftmax, Learned, Retentive
+from drethtr.recognition.backbones import Light
+from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
+from drethtr.recognition.decoding.strategy import View
+
+PLAIN = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
+TASK = Task(name="tiny", config=PLAIN, batch=2, beams=3, characters=7, pixels=300)
+
+
+@pytest.mark.parametrize("mixer", [Retentive(), JointSoftmax()], ids=["retention", "cache"])
+@pytest.mark.parametrize("beams", [1, 3])
+def test_texts_are_as_long_as_they_should_be(mixer, beams):
+    task = replace(TASK, beams=beams)
+    network = TorchNetwork(build(task, mixer))
+    view = View.of(network.encode(images_of(task, 48)))
+    assert [len(text.tokens) for text in task.strategy.find(network, [view])] == [7, 7]
+
+
+@pytest.mark.parametrize(("batch", "beams", "steps"), [(1, 1, 8), (1, 3, 8), (2, 3, 8), (2, 1, LIMIT)])
+def test_the_published_search_takes_as_many_steps_as_it_would(batch, beams, steps, monkeypatch):
+    """Spec 3: only greedy search over several lines misses their ends, and goes on to its limit."""
+    taken, decode_text = [], DRetHTR.decode_text
+    monkeypatch.setattr(DRetHTR, "decode_text", lambda *given: taken.append(given) or decode_text(*given))
+    prepare_published(replace(TASK, batch=batch, beams=beams))()
+    assert len(taken) == steps
+
+
+def test_published_retention_says_what_ours_says():
+    """Copies of the image, and decay summed over the whole text at every step, give the same logits."""
+    ours, published = (TorchNetwork(build(TASK, mixer)) for mixer in (Retentive(), PublishedRetentive()))
+    memory = ours.encode(list(map(on_canvas, images_of(TASK, 48))))
+    scorers = [NetworkScorer(ours, memory), CopyingScorer(published, memory)]
+    states = [ours.begin(memory), published.begin(memory)]
+    rows, tokens = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0])
+    for step in range(5):
+        said = [scorer.step(tokens, state) for scorer, state in zip(scorers, states, strict=True)]
+        allowed = np.isfinite(said[0][0])
+        theirs = log_softmax(np.where(allowed, said[1][0], -np.inf))
+        np.testing.assert_allclose(said[0][0][allowed], theirs[allowed], rtol=1e-5, atol=1e-5)
+        states = [state for _, state in said]
+        if step == 0:
+            states = [scorer.reorder(state, rows) for scorer, state in zip(scorers, states, strict=True)]
+        tokens = np.arange(6) + 4 + step
+
+
+def test_canvas_is_paper_right_of_the_line():
+    [image, _] = images_of(TASK, 64)
+    canvas = on_canvas(image)
+    assert canvas.shape == (64, 2227)
+    assert np.array_equal(canvas[:, : image.shape[1]], image) and (canvas[:, image.shape[1] :] == -1).all()
+
+
+def test_weights_are_the_same():
+    networks = [build(TASK, mixer) for mixer in (Retentive(), JointSoftmax(), PublishedRetentive())]
+    states = [network.state_dict() for network in networks]
+    assert all(state.keys() == states[0].keys() for state in states)
+    assert all(torch.equal(state[name], weight) for state in states for name, weight in states[0].items())
+
+
+def test_measures_every_contender():
+    report = measure([TASK], QUICK)
+    [race] = report.races
+    assert list(race.figures) == [contender.name for contender in contenders(TASK)]
+    assert all(seconds > 0 for figures in race.figures.values() for seconds in figures)
+
+
+def test_the_formulas_of_memory():
+    """Spec 3: SMALL, 128 lines, 10 beams, 94 characters in GB; here in MB, our images of 50 tokens instead of 140."""
+    task = Task(name="small", config=SMALL, batch=128, beams=10, characters=94)
+    image, copied, retention, text = formulas(task).values()
+    assert copied == pytest.approx(5870, rel=0.001)
+    assert retention == pytest.approx(2684, rel=0.001) and text == pytest.approx(3942, rel=0.001)
+    assert image == pytest.approx(590 * 50 / 140, rel=0.01)
+
+
+def test_a_grid_has_every_combination():
+    tasks = Grid(networks=("compact", "base"), batches=(1, 8), beams=(1, 5, 10)).tasks(torch.device("cpu"))
+    assert (
+        len(tasks) == 12 and str(tasks[0]) == "COMPACT, batch 1, beam 1" and str(tasks[-1]) == "BASE, batch 8, beam 10"
+    )
