@@ -1,0 +1,30 @@
+"""Changes of attributes and elements that leave all other bytes as they are."""
+
+import pytest
+
+from drethtr.documents.markup import apply, parse
+from drethtr.documents.splice import Splicer
+
+
+def changed(text, name, value):
+    """A file with an attribute of its first element in the root changed."""
+    data = text.encode()
+    markup = parse(data, "x")
+    return apply(markup.utf8, [Splicer.of(markup).set_attribute(markup.root.children[0], name, value)]).decode()
+
+
+@pytest.mark.parametrize(
+    ("before", "name", "value", "after"),
+    [
+        ("<r><l/></r>", "a", "b", '<r><l a="b"/></r>'),
+        ("<r><l  /></r>", "a", "b", '<r><l   a="b"/></r>'),
+        ("<r><l></l></r>", "a", "b", '<r><l a="b"></l></r>'),
+        ("<r><l x='1'/></r>", "a", "<\"'>", "<r><l x='1' a=\"&lt;&quot;&#x27;&gt;\"/></r>"),
+        ("<r><l x = '1' a='2'/></r>", "a", "b", "<r><l x = '1' a='b'/></r>"),
+        ("<r><l x='1' a=\"2\" y='/>'/></r>", "a", None, "<r><l x='1' y='/>'/></r>"),
+        ("<r><l x='1'/></r>", "a", None, "<r><l x='1'/></r>"),
+        ("<r><l xa='1'/></r>", "a", "b", "<r><l xa='1' a=\"b\"/></r>"),
+    ],
+)
+def test_an_attribute_is_set_added_or_removed(before, name, value, after):
+    assert changed(before, name, value) == after
