@@ -8,10 +8,7 @@ from PIL import Image
 
 from drethtr import Recognizer
 from drethtr.pages import Planned, open_job
-from drethtr.pages.line_job import line_images, open_line_job
 from drethtr.pages.record import LEDGER, Entry, Ledger
-from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import select
 
 
 @pytest.fixture
@@ -66,11 +63,9 @@ def test_a_result_that_nothing_is_known_of_is_kept_and_named(run, tmp_path):
 
 def test_lines_are_held_against_the_record_too(scan, tiny_path, tmp_path):
     Image.open(scan).resize((700, 60)).save(scan)
-    whole = segmentation_named("whole")
 
     def read(decoder):
-        selection = select([scan], tmp_path / "out")
-        job = open_line_job(*line_images(selection, whole), selection, tmp_path / "out", "txt", segmentation=whole)
+        job = open_job([scan], tmp_path / "out", segmentation="whole")
         return job.run(lambda: Recognizer.load(tiny_path, decoder=decoder))[:2]
 
     assert [read("ctc"), read("greedy"), read("ctc")] == [(1, 0), (0, 1), (1, 0)]

@@ -1,12 +1,10 @@
-"""Run the jobs of `drethtr transcribe`, log their events, and print results that are not written to files."""
+"""Run the job of `drethtr transcribe`, log their events, and print results that are not written to files."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from drethtr.base.archive import as_given
 from drethtr.base.wording import counted
 from drethtr.cli.logs import RunLog
 
@@ -14,9 +12,8 @@ if TYPE_CHECKING:
     from drethtr.documents.document import Document
     from drethtr.documents.formats import Format
     from drethtr.documents.page import Page
-    from drethtr.pages.events import JobSummary, LineEvent, PageEvent
+    from drethtr.pages.events import JobSummary, PageEvent
     from drethtr.pages.job import PageJob
-    from drethtr.pages.line_job import LineJob
     from drethtr.pages.segmentation import Segmentation
     from drethtr.pages.source import Original
     from drethtr.recognition.recognizer import Recognizer
@@ -26,28 +23,27 @@ SHOWN = 10
 """Most unreadable lines to list."""
 
 
-def run_pages(
+def run_job(
     job: "PageJob",
     load: "Callable[[], Recognizer]",
     log: RunLog,
     *,
-    alone: bool,
     verbose: bool,
     builder: "Builder | None" = None,
 ) -> "JobSummary":
-    """Run a job of pages; print the documents unless they are written, and add the pages to an index, if given.
-
-    alone  whether a single input was given
-    """
+    """Run a job; print the documents unless they are written, and add the pages to an index, if given."""
     from drethtr.pages.events import FileRead, PageRead, Planned, Skipped
     from drethtr.pages.transcribe import nobody
+
+    alone = len(job.tasks) + len(job.unreadable) == 1
 
     def show(event: "PageEvent") -> None:
         match event:
             case Planned(plan):
-                log.planned(plan, sum(len(task.originals) for task in plan.waiting), "page")
+                originals = [original for task in plan.waiting for original in task.originals]
+                log.planned(plan, len(originals), "line" if job.of_lines else "page")
                 if builder is not None:
-                    builder.expect(original for task in plan.waiting for original in task.originals)
+                    builder.expect(originals)
             case Skipped(error):
                 log.failed(error)
             case PageRead(original, page):
@@ -56,61 +52,25 @@ def run_pages(
                 log.page(original, page)
                 for words in remarks(original, page, job.segmentation, verbose=verbose) if page is not None else ():
                     log.note(words)
-            case FileRead(task, document) if job.output is None:
+            case FileRead(_, document) if job.output is None:
                 for format in job.formats.values():
-                    typer.echo(on_screen(task.path, document, format, alone=alone), nl=False)
+                    typer.echo(on_screen(document, format, alone=alone), nl=False)
 
     for error in job.unreadable:
         log.failed(error)
+    if job.output is None:
+        typer.echo(b"".join(format.header for format in job.formats.values()), nl=False)
     summary = job.run(load, show, nobody if builder is None else builder.witness)
     log.finished(summary)
     return summary
 
 
-def run_lines(
-    job: "LineJob", load: "Callable[[], Recognizer]", log: RunLog, *, alone: bool, verbose: bool
-) -> "JobSummary":
-    """Run a job of lines; print their text unless it is written.
-
-    alone  whether a single input was given
-    """
-    from drethtr.pages.events import LineRead, Planned, Skipped
-
-    on_screen = job.output is None
-    if on_screen:
-        typer.echo(job.format.header, nl=False)
-    write = job.format.file if alone else job.format.row
-
-    def show(event: "LineEvent") -> None:
-        match event:
-            case Planned(plan):
-                log.planned(plan, len(plan.waiting), "line")
-            case Skipped(error):
-                log.line(None)
-                log.failed(error)
-            case LineRead(entry):
-                log.line(entry)
-                if verbose:
-                    log.note(as_one_line(str(entry.path)))
-                if on_screen:
-                    typer.echo(write(entry), nl=False)
-
-    for error in job.unreadable:
-        log.failed(error)
-    summary = job.run(load, show)
-    log.finished(summary)
-    return summary
-
-
-def on_screen(path: Path, document: "Document", format: "Format", *, alone: bool) -> str:
-    """The content of a file in a format; plain text of one file among several has the file name in each row."""
-    from drethtr.documents.writers.line import one_line
-
-    if format.ending == ".txt" and not alone:
-        texts = (text for page in document.apart() for text in format.write(page).decode().split("\n")[:-1])
-        return "".join(f"{one_line(as_given(str(path)))}\t{one_line(text)}\n" for text in texts)
+def on_screen(document: "Document", format: "Format", *, alone: bool) -> bytes:
+    """The content of a file in a format; as rows if it is one file among several, or a row of a table."""
+    if format.row is not None and (format.header or not alone):
+        return format.row(document)
     parts = (document,) if format.together else document.apart()
-    return "".join(format.write(part).decode() for part in parts)
+    return b"".join(map(format.write, parts))
 
 
 def remarks(original: "Original", page: "Page", segmentation: "Segmentation", *, verbose: bool) -> Iterator[str]:

@@ -20,14 +20,13 @@ from drethtr.cli.choices import (
 )
 from drethtr.cli.doubts import USUAL, Doubts
 from drethtr.cli.logs import LogName, RunLog, run_log_named
-from drethtr.cli.running import run_lines, run_pages
+from drethtr.cli.running import run_job
 from drethtr.cli.transcribe_choices import Choices, formats_named
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
 if TYPE_CHECKING:
     from drethtr.pages.events import JobSummary
     from drethtr.pages.job import PageJob
-    from drethtr.pages.line_job import LineJob
     from drethtr.recognition.recognizer import Recognizer
 
 
@@ -132,23 +131,13 @@ def transcribe(
 
 
 def run(
-    job: "PageJob | LineJob",
-    load: "Callable[[], Recognizer]",
-    log: RunLog,
-    index: Path | None,
-    *,
-    verbose: bool,
+    job: "PageJob", load: "Callable[[], Recognizer]", log: RunLog, index: Path | None, *, verbose: bool
 ) -> "JobSummary":
     """Run a job, and add its pages to an index if one is given."""
-    from drethtr.pages.line_job import LineJob
-
-    alone = len(job.tasks) + len(job.unreadable) == 1
-    if isinstance(job, LineJob):
-        return run_lines(job, load, log, alone=alone, verbose=verbose)
     if index is None or not job.tasks:
-        return run_pages(job, load, log, alone=alone, verbose=verbose)
+        return run_job(job, load, log, verbose=verbose)
     from drethtr.search.build import open_builder
 
     recognizer = load()
     with open_builder(index, recognizer, job.segmentation) as builder:
-        return run_pages(job, lambda: recognizer, log, alone=alone, verbose=verbose, builder=builder)
+        return run_job(job, lambda: recognizer, log, verbose=verbose, builder=builder)

@@ -10,7 +10,6 @@ from drethtr.base.errors import ConfigError
 
 if TYPE_CHECKING:
     from drethtr.pages.job import PageJob
-    from drethtr.pages.line_job import LineJob
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +49,14 @@ class Choices:
         if self.output is not None:
             refuse_name_of_file(self.output, self.names)
 
-    def open(self, inputs: Sequence[str]) -> "PageJob | LineJob":
-        """Open a job of line images, if all inputs are lines and the format is for lines; otherwise a job of pages.
+    def open(self, inputs: Sequence[str]) -> "PageJob":
+        """Open a job.
 
         Raises:
             ConfigError: for options that do not go with these inputs.
             DataError: if results would replace each other or an input.
         """
         from drethtr.documents.formats import LINE_FORMATS
-        from drethtr.pages.line_job import line_images, open_line_job
         from drethtr.pages.opening import open_selected
         from drethtr.pages.segmentation import segmentation_named
         from drethtr.pages.selection import select
@@ -69,19 +67,9 @@ class Choices:
             from drethtr.search.build import refuse_passing
 
             refuse_passing(selection.files)
-        of_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
-        images = line_images(selection, segmentation) if of_lines else None
-        if images is not None:
-            return open_line_job(
-                *images,
-                selection,
-                self.output,
-                names[0],
-                segmentation=segmentation,
-                doubts=self.doubts,
-                force=self.force,
-            )
-        self.refuse_for_pages()
+        may_be_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
+        if not may_be_lines:
+            self.refuse_for_pages()
         job = open_selected(
             selection,
             self.output,
@@ -90,7 +78,10 @@ class Choices:
             update=self.update,
             doubts=self.doubts,
             force=self.force,
+            line_forms=may_be_lines,
         )
+        if not job.of_lines:
+            self.refuse_for_pages()
         if self.output is None:
             refuse_joined(job)
         return job
@@ -123,7 +114,7 @@ def refuse_joined(job: "PageJob") -> None:
     """
     for name, format in job.formats.items():
         files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
-        if files > 1 and format.ending != ".txt":
+        if files > 1 and format.row is None:
             raise ConfigError(f"--format {name} would print {files} files in a row; give a folder as --output")
 
 

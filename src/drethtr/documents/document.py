@@ -1,10 +1,10 @@
 """The input of writers: pages with their scans and provenance."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from urllib.parse import quote
 
 from PIL import Image
@@ -63,23 +63,30 @@ class Canvas(NamedTuple):
 class Sheet:
     """A page with its scan.
 
-    number  number of the page in its source file, from 1, if known
-    canvas  the canvas of the page, if it comes from a manifest
+    number   number of the page in its source file, from 1, if known
+    canvas   the canvas of the page, if it comes from a manifest
+    details  what a reading of a single line says beyond the page, as plain values
     """
 
     page: Page
     scan: Scan
     number: int | None = None
     canvas: Canvas | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Document:
-    """One or more pages that belong together; `pdf` is the PDF file they come from, if any."""
+    """One or more pages that belong together.
+
+    pdf   the PDF file they come from, if any
+    name  the file they were read from, as rows of several files name it
+    """
 
     sheets: tuple[Sheet, ...]
     provenance: Provenance
     pdf: Path | None = None
+    name: str = ""
 
     @property
     def pages(self) -> tuple[Page, ...]:

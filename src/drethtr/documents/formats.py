@@ -1,6 +1,7 @@
-"""`FORMATS` and `LINE_FORMATS`: the formats in which pages, or images of single lines, can be written."""
+"""`FORMATS`: the formats in which pages can be written, and `LINE_FORMATS`: those of images of single lines."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from drethtr.documents.alto.writer import write_alto
@@ -12,21 +13,17 @@ from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.iiif import write_iiif
 from drethtr.documents.writers.line import (
     TABLE_HEADER,
-    LineEntry,
-    json_file,
-    json_row,
-    marked_file,
-    marked_row,
-    table_row,
-    text_file,
-    text_row,
+    line_json_row,
+    line_table_row,
+    write_line_json,
+    write_line_table,
 )
 from drethtr.documents.writers.markdown import write_markdown
 from drethtr.documents.writers.pdf import write_pdf
 from drethtr.documents.writers.pdf_a import write_pdf_a
 from drethtr.documents.writers.table import write_table
 from drethtr.documents.writers.tei import write_tei
-from drethtr.documents.writers.text import write_text, write_text_with_doubts
+from drethtr.documents.writers.text import text_rows, write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
 
 
@@ -40,6 +37,8 @@ class Format(NamedTuple):
               `Document.apart`
     printed   whether it makes sense to print it to a screen or pipe
     doubts    whether it marks doubtful words
+    row       writes a document as rows that can follow those of other files on a screen; None if it cannot
+    header    what precedes such rows, once
     """
 
     ending: str
@@ -48,12 +47,14 @@ class Format(NamedTuple):
     together: bool
     printed: bool = True
     doubts: bool = True
+    row: Callable[[Document], bytes] | None = None
+    header: bytes = b""
 
 
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 FORMATS: Mapping[str, Format] = {
-    "txt": Format(".txt", "text/plain", write_text, together=True, doubts=False),
+    "txt": Format(".txt", "text/plain", write_text, together=True, doubts=False, row=text_rows),
     "md": Format(".md", "text/markdown", write_markdown, together=True),
     "docx": Format(".docx", WORD, write_docx, together=True, printed=False),
     "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
@@ -68,35 +69,16 @@ FORMATS: Mapping[str, Format] = {
     "pdfa": Format(".pdf", "application/pdf", write_pdf_a, together=True, printed=False, doubts=False),
 }
 
-TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(write=write_text_with_doubts, doubts=True)
-"""Text of pages with marked doubts."""
+TEXT_WITH_DOUBTS = FORMATS["txt"]._replace(
+    write=write_text_with_doubts, doubts=True, row=partial(text_rows, write=write_text_with_doubts)
+)
+"""Text with marked doubts."""
 
+TSV = "text/tab-separated-values"
 
-class LineFormat(NamedTuple):
-    """How images of single lines are written.
-
-    header  first row of a table, or ""
-    row     writes an image as a row among several
-    file    writes an image as a file of its own, after the header
-    doubts  whether it marks doubtful words
-    """
-
-    header: str
-    row: Callable[[LineEntry], str]
-    file: Callable[[LineEntry], str]
-    doubts: bool = False
-
-    @property
-    def is_table(self) -> bool:
-        """Whether other commands can read the file, and find images relative to its folder."""
-        return bool(self.header)
-
-
-LINE_FORMATS: Mapping[str, LineFormat] = {
-    "txt": LineFormat("", text_row, text_file),
-    "json": LineFormat("", json_row, json_file, doubts=True),
-    "tsv": LineFormat(TABLE_HEADER, table_row, table_row),
+LINE_FORMATS: Mapping[str, Format] = {
+    "txt": FORMATS["txt"],
+    "json": Format(".json", "application/json", write_line_json, together=False, row=line_json_row),
+    "tsv": Format(".tsv", TSV, write_line_table, together=False, doubts=False, row=line_table_row, header=TABLE_HEADER),
 }
-
-LINE_TEXT_WITH_DOUBTS = LineFormat("", marked_row, marked_file, doubts=True)
-"""Text of lines with marked doubts."""
+"""The formats of images of single lines; `json` has another form than that of pages."""

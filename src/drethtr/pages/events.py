@@ -9,7 +9,6 @@ from drethtr.base.errors import DataError
 from drethtr.documents.document import Document
 from drethtr.documents.page import Page
 from drethtr.documents.transcription import Transcription
-from drethtr.documents.writers.line import LineEntry
 from drethtr.pages.plan import JobPlan
 from drethtr.pages.source import Original
 from drethtr.pages.task import FileTask
@@ -79,14 +78,7 @@ class FileRead(NamedTuple):
     document: Document
 
 
-class LineRead(NamedTuple):
-    """A line image was read, and its result is written."""
-
-    entry: LineEntry
-
-
 PageEvent: TypeAlias = Planned | Skipped | PageRead | FileRead
-LineEvent: TypeAlias = Planned | Skipped | LineRead
 
 
 class JobSummary(NamedTuple):

@@ -1,10 +1,12 @@
 """Files of pages in, documents out. An interrupted job resumes where it stopped: existing results are kept."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import groupby
+from os.path import relpath
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, make_folder, write_bytes
@@ -14,89 +16,23 @@ from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes
 from drethtr.documents.update import update
+from drethtr.images.line import Line
 from drethtr.images.page_file import is_pdf
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
-from drethtr.pages.plan import UNMARKED, Claims, JobPlan, Planner, Record
+from drethtr.pages.plan import UNMARKED, Claims, Planner, Record
 from drethtr.pages.record import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, is_whole, refuse_replacing_reviewed
-from drethtr.pages.transcribe import Witness, nobody, transcribe
+from drethtr.pages.transcribe import WholeLine, Witness, nobody, transcribe
+from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-
-
-class Job(Protocol):
-    """Files to read, and where their results go."""
-
-    @property
-    def tasks(self) -> Sequence[FileTask]:
-        """The files."""
-
-    @property
-    def unreadable(self) -> Sequence[DataError]:
-        """Errors of files that cannot be opened; they count as failed."""
-
-    @property
-    def output(self) -> Path | None:
-        """The folder for results, if they are written to one."""
-
-    @property
-    def force(self) -> bool:
-        """Whether existing results are replaced."""
-
-    def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
-        """The settings that determine the content of a result."""
-
-
-@dataclass
-class Run:
-    """A job that is running; `done` and `failed` count its files, failed pages and failed results."""
-
-    recognizer: Recognizer
-    planner: Planner
-    plan: JobPlan
-    claims: Claims
-    report: Callable[[Skipped], object]
-    done: int
-    failed: int
-    doubts: DoubtCounts = field(default_factory=DoubtCounts)
-
-    def fail(self, error: DataError) -> None:
-        """Count and report a failure."""
-        self.report(Skipped(error))
-        self.failed += 1
-
-
-def run_job(
-    job: Job, load: Callable[[], Recognizer], report: Callable[[Planned | Skipped], object], read: Callable[[Run], None]
-) -> JobSummary:
-    """Run a job, whose waiting files `read` claims, reads and writes.
-
-    Raises:
-        DataError: if the folder for results cannot be used.
-    """
-    failed = len(job.unreadable)
-    if not job.tasks:
-        return JobSummary(0, failed, DoubtCounts())
-    if job.output is not None and (job.force or not all(task.done for task in job.tasks)):
-        make_folder(job.output)
-    recognizer = load()
-    planner = Planner(partial(job.made, recognizer))
-    plan = planner.plan(job.tasks, force=job.force)
-    report(Planned(plan))
-    stale = sum(map(len, plan.refused.values()))
-    with Claims(force=job.force) as claims:
-        claims.tidy(plan.done)
-        run = Run(recognizer, planner, plan, claims, report, len(plan.done), failed + stale)
-        read(run)
-        left = claims.settle()
-    for reason in left:
-        run.fail(reason)
-    return JobSummary(run.done + claims.done, run.failed, run.doubts, stale)
-
 
 Sheets: TypeAlias = Sequence[Sheet | None]
 """The pages of a file, None for those that could not be read."""
+
+READ_TOGETHER = 64
+"""Images of single lines that are read together: fewer than would be fastest, as a user waits for the first of them."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +41,7 @@ class PageJob:
 
     unreadable  errors of files that cannot be opened; they count as failed
     output      the folder for results; if it is None, documents are only reported
+    of_lines    whether all files are images of single lines, and their results have the forms of `LINE_FORMATS`
     """
 
     tasks: tuple[FileTask, ...]
@@ -114,6 +51,7 @@ class PageJob:
     segmentation: Segmentation
     update: bool
     force: bool
+    of_lines: bool = False
 
     def run(
         self,
@@ -131,36 +69,35 @@ class PageJob:
         Raises:
             DataError: if the folder for results cannot be used.
         """
-        return run_job(self, load, report, partial(self.read_waiting, report=report, witness=witness))
-
-    def read_waiting(self, run: Run, report: Callable[[PageEvent], object], witness: Witness) -> None:
-        """Read the waiting files and write their results."""
-        remove_shelves(run.plan.done)
-        provenance = provenance_of(run.recognizer)
-        for task in run.plan.waiting:
-            try:
-                if not run.claims.win(task):
-                    continue
-                if self.force:
-                    refuse_replacing_reviewed(task)
-                record = run.planner.recorder(task)
-                sheets = self.read(task, run.recognizer, provenance, report, witness)
-                lost = sheets.count(None)
-                run.failed += lost
-                self.count(task, sheets, run.doubts)
-                if lost < len(sheets):
-                    report(FileRead(task, self.finish(task, sheets, provenance, record)))
-                    run.done += 1
-            except DataError as error:
-                run.fail(error)
-            finally:
-                run.claims.release(task)
+        failed = len(self.unreadable)
+        if not self.tasks:
+            return JobSummary(0, failed, DoubtCounts())
+        if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
+            make_folder(self.output)
+        recognizer = load()
+        planner = Planner(partial(self.made, recognizer))
+        plan = planner.plan(self.tasks, force=self.force)
+        report(Planned(plan))
+        stale = sum(map(len, plan.refused.values()))
+        with Claims(force=self.force) as claims:
+            claims.tidy(plan.done)
+            remove_shelves(plan.done)
+            run = Run(self, recognizer, planner, claims, report, witness, len(plan.done), failed + stale)
+            run.read(plan.waiting)
+            left = claims.settle()
+        for reason in left:
+            run.fail(reason)
+        return JobSummary(run.done + claims.done, run.failed, run.doubts, stale)
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""
-        marks = format == UPDATE or self.formats[format].doubts
-        settings = {**made_with(recognizer, self.segmentation), "doubts": recognizer.doubtful if marks else UNMARKED}
-        return settings if format == UPDATE else {**settings, "format": format}  # pdf and pdfa have the same names
+        settings: dict[str, Any] = made_with(recognizer, self.segmentation)
+        if format == UPDATE:
+            return {**settings, "doubts": recognizer.doubtful}
+        settings["format"] = format  # pdf and pdfa have the same names
+        if self.of_lines and format == "json":
+            settings |= {"format": "json of lines", "alternatives": recognizer.pieces.alternatives}
+        return {**settings, "doubts": recognizer.doubtful if self.formats[format].doubts else UNMARKED}
 
     @property
     def fills(self) -> bool:
@@ -171,46 +108,102 @@ class PageJob:
         """Whether a given line keeps its text; a reviewed one always does."""
         return line.is_reviewed or (self.fills and line.transcription is not None)
 
-    def read(
-        self,
-        task: FileTask,
-        recognizer: Recognizer,
-        provenance: Provenance,
-        report: Callable[[PageEvent], object],
-        witness: Witness,
-    ) -> list[Sheet | None]:
-        """The pages of a file."""
-        settings = (
-            f"{recognizer.strategy!r}, {recognizer.precision.value}, {self.segmentation!r}, {recognizer.doubtful}"
-        )
-        reader = f"{provenance}, {settings}"
-        read = partial(self.read_page, recognizer=recognizer, report=report, witness=witness)
-        sheets: list[Sheet | None] = []
-        if self.force and task.shelf is not None:
-            task.shelf.clear_pages()
-        for original in task.originals:
+
+@dataclass
+class Run:
+    """A job that is running; `done` and `failed` count its files, failed pages and failed results."""
+
+    job: PageJob
+    recognizer: Recognizer
+    planner: Planner
+    claims: Claims
+    report: Callable[[PageEvent], object]
+    witness: Witness
+    done: int
+    failed: int
+    doubts: DoubtCounts = field(default_factory=DoubtCounts)
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """What makes the results."""
+        return provenance_of(self.recognizer)
+
+    def fail(self, error: DataError) -> None:
+        """Count and report a failure."""
+        self.report(Skipped(error))
+        self.failed += 1
+
+    def read(self, tasks: Iterable[FileTask]) -> None:
+        """Read files and write their results: images of single lines in groups, others page by page."""
+        for alone, some in groupby(tasks, self.is_line):
+            for task, record, sheets in self.lines(some) if alone else self.pages(some):
+                try:
+                    self.finish(task, record, sheets)
+                except DataError as error:
+                    self.fail(error)
+                finally:
+                    self.claims.release(task)
+
+    def is_line(self, task: FileTask) -> bool:
+        """Whether a file is an image of a single line."""
+        try:
+            return all(map(self.job.segmentation.is_line, task.originals))
+        except DataError:
+            return False  # reading it tells why
+
+    def won(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Record]]:
+        """The files that no other process reads, each with the record of what it is now."""
+        for task in filter(self.claims.win, tasks):
             try:
-                page = read(original) if task.shelf is None else task.shelf.page(original, read, reader, provenance)
+                if self.job.force:
+                    refuse_replacing_reviewed(task)
+                record = self.planner.recorder(task)
             except DataError as error:
-                report(Skipped(error))
-                sheets.append(None)
+                self.fail(error)
+                self.claims.release(task)
             else:
-                sheets.append(original.sheet(page))
-        return sheets
+                yield task, record
 
-    def count(self, task: FileTask, sheets: Sheets, doubts: DoubtCounts) -> None:
-        """Count the doubts in the pages of a file."""
-        for original, sheet in zip(task.originals, sheets, strict=True):
-            if sheet is not None:
-                doubts.add_page(sheet.page, lines_with_text(original) if self.fills else frozenset())
+    def lines(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Record, Sheets]]:
+        """Read images of single lines, several at a time."""
+        opened = (
+            ((task, record, line := WholeLine.or_error(task.originals[0], self.recognizer)), pixels_of(line))
+            for task, record in self.won(tasks)
+        )
+        for (task, record, line), reading in self.recognizer.read_opened(opened, together=READ_TOGETHER):
+            [original] = task.originals
+            if isinstance(line, WholeLine) and isinstance(reading, Reading):
+                page = line.page(reading, self.witness)
+                self.report(PageRead(original, page))
+                details = reading.to_json() if self.job.of_lines else {}
+                yield task, record, [replace(original.sheet(page), details=details)]
+            elif isinstance(reading, DataError):
+                self.report(PageRead(original, None))
+                self.report(Skipped(reading))
+                yield task, record, [None]
 
-    def read_page(
-        self,
-        original: Original,
-        recognizer: Recognizer,
-        report: Callable[[PageEvent], object],
-        witness: Witness = nobody,
-    ) -> Page:
+    def pages(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Record, Sheets]]:
+        """Read files page by page; pages of a file with several are kept until the last one is read."""
+        chosen = f"{self.recognizer.strategy!r}, {self.recognizer.precision.value}"
+        reader = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
+        for task, record in self.won(tasks):
+            shelf, sheets = task.shelf, list[Sheet | None]()
+            if self.job.force and shelf is not None:
+                shelf.clear_pages()
+            for original in task.originals:
+                try:
+                    if shelf is None:
+                        page = self.page(original)
+                    else:
+                        page = shelf.page(original, self.page, reader, self.provenance)
+                except DataError as error:
+                    self.report(Skipped(error))
+                    sheets.append(None)
+                else:
+                    sheets.append(original.sheet(page))
+            yield task, record, sheets
+
+    def page(self, original: Original) -> Page:
         """Read a page.
 
         Raises:
@@ -218,30 +211,37 @@ class PageJob:
         """
         page = None
         try:
-            finder = self.segmentation.finder(original)
-            page = transcribe(original, recognizer, finder, keeps=self.keeps, witness=witness)
+            finder = self.job.segmentation.finder(original)
+            page = transcribe(original, self.recognizer, finder, keeps=self.job.keeps, witness=self.witness)
         finally:
-            report(PageRead(original, page))
+            self.report(PageRead(original, page))
         return page
 
-    def finish(self, task: FileTask, sheets: Sheets, provenance: Provenance, record: Record) -> Document:
-        """Write the results of a file, and return the pages that were read.
+    def finish(self, task: FileTask, record: Record, sheets: Sheets) -> None:
+        """Count the pages of a file, write its results, and report it.
 
         Raises:
             DataError: if something cannot be written.
         """
         read = tuple(sheet for sheet in sheets if sheet is not None)
-        if task.updated is not None and (self.force or task.in_place or not is_there(task.updated)):
+        self.failed += len(sheets) - len(read)
+        for original, sheet in zip(task.originals, sheets, strict=True):
+            if sheet is not None:
+                self.doubts.add_page(sheet.page, lines_with_text(original) if self.job.fills else frozenset())
+        if not read:
+            return
+        if task.updated is not None and (self.job.force or task.in_place or not is_there(task.updated)):
             data = first_bytes(task.path, MAX_BYTES + 1)
-            updated = update(data, read[0].page, provenance, replace=self.force, name=str(task.path))
-            write_bytes(task.updated, updated)
+            content = update(data, read[0].page, self.provenance, replace=self.job.force, name=str(task.path))
+            write_bytes(task.updated, content)
             if not task.in_place:
                 record(UPDATE, task.updated)
-        if self.output is not None:
-            self.write(task, sheets, provenance, record)
-        return Document(read, provenance)
+        if self.job.output is not None:
+            self.write(task, record, sheets)
+        self.report(FileRead(task, Document(read, self.provenance, name=task.given)))
+        self.done += 1
 
-    def write(self, task: FileTask, sheets: Sheets, provenance: Provenance, record: Record) -> None:
+    def write(self, task: FileTask, record: Record, sheets: Sheets) -> None:
         """Write missing results, or all with `force`; rewrite those that lack pages which have been read since.
 
         Then remove the shelf. It stays while a page is missing, so that the next run reads only that page.
@@ -249,20 +249,13 @@ class PageJob:
         Raises:
             DataError: if something cannot be written.
         """
-        read = tuple(sheet for sheet in sheets if sheet is not None)
         lost = [original for original, sheet in zip(task.originals, sheets, strict=True) if sheet is None]
         missing = frozenset(str(original.source.number) for original in lost)
         for name, paths in task.targets.items():
-            format = self.formats[name]
-            if format.together or len(sheets) == 1:
-                pdf = task.path if not missing and is_whole(task.path, task.originals) and is_pdf(task.path) else None
-                parts = [(paths[0], Document(read, provenance, pdf))]
-            else:
-                known = (path for path, sheet in zip(paths, sheets, strict=True) if sheet is not None)
-                parts = [(path, Document((sheet,), provenance)) for path, sheet in zip(known, read, strict=True)]
+            format = self.job.formats[name]
             lacking = missing if format.together else frozenset()
-            for path, document in parts:
-                if self.force or not is_there(path) or lacking < task.lacking(path):
+            for path, document in self.parts(task, format, paths, sheets):
+                if self.job.force or not is_there(path) or lacking < task.lacking(path):
                     content = format.write(document)
                     if task.shelf is None:
                         write_bytes(path, content)
@@ -271,6 +264,27 @@ class PageJob:
                     record(name, path)
         if task.shelf is not None and not missing:
             task.shelf.remove()
+
+    def parts(
+        self, task: FileTask, format: Format, paths: Sequence[Path], sheets: Sheets
+    ) -> Iterator[tuple[Path, Document]]:
+        """What goes into each file of a format: all pages that were read, or one."""
+        read = tuple(sheet for sheet in sheets if sheet is not None)
+        if format.together or len(sheets) == 1:
+            whole = len(read) == len(sheets) and is_whole(task.path, task.originals)
+            pdf = task.path if whole and is_pdf(task.path) else None
+            # Other commands read a table back, and look for its images from its folder.
+            name = seen_from(paths[0].parent, Path(task.given)) if format.header else task.given
+            yield paths[0], Document(read, self.provenance, pdf, name)
+        else:
+            for path, sheet in zip(paths, sheets, strict=True):
+                if sheet is not None:
+                    yield path, Document((sheet,), self.provenance, name=task.given)
+
+
+def pixels_of(line: WholeLine | DataError) -> Line | DataError:
+    """The pixels of a line that was opened; an error stays."""
+    return line if isinstance(line, DataError) else line.pixels
 
 
 def remove_shelves(tasks: Sequence[FileTask]) -> None:
@@ -289,3 +303,10 @@ def lines_with_text(original: Original) -> frozenset[str]:
     given = original.given()
     lines = given.lines if given is not None else ()
     return frozenset(line.id for line in lines if line.transcription is not None)
+
+
+def seen_from(folder: Path, image: Path) -> str:
+    """The path of an image relative to a folder; unchanged if it is absolute or on another drive."""
+    place = image.parent.resolve() / image.name
+    same_drive = place.drive == folder.resolve().drive
+    return relpath(place, folder.resolve()) if same_drive and not image.is_absolute() else str(image)

@@ -11,7 +11,7 @@ from drethtr.base.archive import archive_of
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_protected
-from drethtr.documents.formats import FORMATS, TEXT_WITH_DOUBTS, Format
+from drethtr.documents.formats import FORMATS, LINE_FORMATS, TEXT_WITH_DOUBTS, Format
 from drethtr.pages.job import PageJob
 from drethtr.pages.segmentation import DetectedLines, Segmentation, segmentation_named
 from drethtr.pages.selection import PageRanges, Selection, select
@@ -71,8 +71,12 @@ def open_selected(
     update: bool = False,
     doubts: bool = False,
     force: bool = False,
+    line_forms: bool = False,
 ) -> PageJob:
     """Like `open_job`, for files that were selected for this folder.
+
+    Args:
+        line_forms: Write images of single lines in the one format of `LINE_FORMATS` that is given, if all files are.
 
     Raises:
         ConfigError: for an unknown format or segmentation, a segmentation that `update` excludes, two formats with the
@@ -83,26 +87,37 @@ def open_selected(
         segmentation = segmentation_named(segmentation)
     if update and isinstance(segmentation, DetectedLines):
         raise ConfigError(f"an update needs existing lines, so it excludes detecting them with {segmentation.name}")
-    wanted = {name: named("format", name, FORMATS) for name in formats}
+    known = {**LINE_FORMATS, **FORMATS} if line_forms else FORMATS
+    wanted = {name: named("format", name, known) for name in formats}
     refuse_same_endings(wanted)
-    if doubts and "txt" in wanted:
-        wanted["txt"] = TEXT_WITH_DOUBTS
-    tasks, errors = [], list(selection.unreadable)
+    of_lines = line_forms and wanted.keys() <= LINE_FORMATS.keys() and len(wanted) == 1
+    opened, errors = dict[Path, tuple[Original, ...]](), list(selection.unreadable)
     for file in selection.files:
         try:
             originals = selection.chooser.of(file, originals_in(file, segmentation, update=update))
             if update and output is None:
                 refuse_unpacked(file)
                 refuse_protected(file)
+            of_lines = of_lines and all(map(segmentation.is_line, originals))
         except DataError as error:
             errors.append(error)
         else:
-            if originals:
-                tasks.append(task_for(file, originals, wanted, selection.folders.get(file), update=update))
+            opened[file] = originals
     selection.chooser.refuse_nothing()
+    if of_lines:
+        wanted = {name: LINE_FORMATS[name] for name in wanted}
+    elif for_lines := wanted.keys() - FORMATS.keys():
+        raise ConfigError(f"{min(for_lines)} must be the only format, for line images only; use csv otherwise")
+    if doubts and "txt" in wanted:
+        wanted["txt"] = TEXT_WITH_DOUBTS
+    tasks = [
+        task_for(file, originals, wanted, selection.folders.get(file), update=update)
+        for file, originals in opened.items()
+        if originals
+    ]
     if output is not None:
         refuse_overwriting(tasks)
-    return PageJob(tuple(tasks), tuple(errors), wanted, output, segmentation, update, force)
+    return PageJob(tuple(tasks), tuple(errors), wanted, output, segmentation, update, force, of_lines)
 
 
 def refuse_same_endings(formats: Mapping[str, Format]) -> None:

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
+from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, write_bytes
 from drethtr.base.wording import counted
@@ -98,6 +99,11 @@ class FileTask:
     def name(self) -> str:
         """The name of the file for the user."""
         return given_name(self.path)
+
+    @property
+    def given(self) -> str:
+        """Its path as given on the command line: inside the ZIP file, if it was unpacked."""
+        return as_given(str(self.path))
 
     @property
     def results(self) -> tuple[tuple[str, Path], ...]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -152,7 +152,9 @@ def read_original(
 ) -> Page:
     """The page of `transcribe`, still without its scan."""
     if finder.whole and not original.has_lines:
-        return read_whole(original, recognizer, witness, read)
+        line = WholeLine.open(original, recognizer)
+        [reading] = read([line.pixels])
+        return line.page(reading, witness)
     gray = original.source.gray()
     given = original.given_for(gray)
     if given is not None and given.lines:
@@ -279,30 +281,47 @@ LINE_ID = "r1l1"
 """The id of the only line."""
 
 
-def read_whole(
-    original: Original, recognizer: Recognizer, witness: Witness = nobody, read: ReadLines | None = None
-) -> Page:
-    """The page whose only line is its image, neither straightened nor cropped.
+class WholeLine(NamedTuple):
+    """An image taken for a single line, opened: its pixels as those of any line image, and its name on its page."""
 
-    Raises:
-        DataError: if the image is damaged, not the one that was described, or too long for its height.
-    """
-    source = original.source
-    line = open_line(source.path if original.is_alone else source.gray())
-    given = original.given_for(line)
-    height, width = line.shape
-    try:
-        recognizer.refuse_unreadable(line)
-    except DataError as error:
-        raise error.of(original.name) from error
-    [reading] = (read or recognizer.read_lines)([line])
-    [found] = Whole().find(line)
-    strip = strip_of(line)
-    witness(LINE_ID, strip, reading)
-    text = transcription_of(reading, strip, width, height)
-    polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
-    name = source.image_name if given is None else given.image
-    return Page(name, width, height, (Region("r1", (TextLine(LINE_ID, polygon, baseline, text),)),))
+    original: Original
+    pixels: Line
+    name: str
+
+    @classmethod
+    def open(cls, original: Original, recognizer: Recognizer) -> Self:
+        """Open the image of an original.
+
+        Raises:
+            DataError: if it is damaged, not the one that was described, or too long for its height.
+        """
+        source = original.source
+        line = open_line(source.path if original.is_alone else source.gray())
+        given = original.given_for(line)
+        try:
+            recognizer.refuse_unreadable(line)
+        except DataError as error:
+            raise error.of(original.name) from error
+        return cls(original, line, source.image_name if given is None else given.image)
+
+    @classmethod
+    def or_error(cls, original: Original, recognizer: Recognizer) -> Self | DataError:
+        """The opened image, or why it cannot be opened."""
+        try:
+            return cls.open(original, recognizer)
+        except DataError as error:
+            return error
+
+    def page(self, reading: Reading, witness: Witness = nobody) -> Page:
+        """The page whose only line is the image, neither straightened nor cropped."""
+        height, width = self.pixels.shape
+        [found] = Whole().find(self.pixels)
+        strip = strip_of(self.pixels)
+        witness(LINE_ID, strip, reading)
+        text = transcription_of(reading, strip, width, height)
+        polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
+        region = Region("r1", (TextLine(LINE_ID, polygon, baseline, text),))
+        return Page(self.name, width, height, (region,), self.original.source)
 
 
 def strip_of(line: Line) -> Strip:

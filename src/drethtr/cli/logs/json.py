@@ -13,7 +13,6 @@ from drethtr.cli.logs.run_log import RunLog, culprit
 
 if TYPE_CHECKING:
     from drethtr.documents.page import Page
-    from drethtr.documents.writers.line import LineEntry
     from drethtr.pages.events import DoubtCounts, JobSummary
     from drethtr.pages.plan import JobPlan
     from drethtr.pages.source import Original
@@ -29,10 +28,10 @@ class JSONLog(RunLog):
         sys.stderr.write(json.dumps({"event": event, "time": time, **named}) + "\n")
         sys.stderr.flush()
 
-    def start(self, plan: "JobPlan", units: int, unit: str) -> None:
+    def start(self, plan: "JobPlan", units: int) -> None:
         self.emit(
             "started",
-            **{f"{unit}s": units, "files": len(plan.waiting), "done_before": self.before},
+            **{f"{self.unit}s": units, "files": len(plan.waiting), "done_before": self.before},
             unrecorded=[task.name for task in plan.unrecorded],
         )
         for reason, tasks in plan.refused.items():
@@ -51,17 +50,8 @@ class JSONLog(RunLog):
         doubts = DoubtCounts()
         doubts.add_page(page)
         file = given_name(original.description or original.source.path)
-        self.emit("page", file=file, page=original.source.number, **numbers(doubts))
-
-    def tell_line(self, entry: "LineEntry | None") -> None:
-        if entry is None:
-            return
-        from drethtr.pages.events import DoubtCounts
-        from drethtr.pages.volume import given_name
-
-        doubts = DoubtCounts()
-        doubts.add(entry.transcription)
-        self.emit("line", file=given_name(entry.path), **numbers(doubts))
+        number = {"page": original.source.number} if self.unit == "page" else {}
+        self.emit(self.unit, file=file, **number, **numbers(doubts))
 
     def note(self, words: str) -> None:
         self.emit("note", message=words)

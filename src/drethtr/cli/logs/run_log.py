@@ -13,7 +13,6 @@ from drethtr.cli.progress import INTERRUPTED
 
 if TYPE_CHECKING:
     from drethtr.documents.page import Page
-    from drethtr.documents.writers.line import LineEntry
     from drethtr.pages.events import JobSummary
     from drethtr.pages.plan import JobPlan
     from drethtr.pages.source import Original
@@ -32,6 +31,7 @@ class RunLog(ABC):
         self.failures: list[str] = []
         self.stale: list[str] = []
         self.before = 0
+        self.unit = ""
         self.units = 0
 
     def __enter__(self) -> Self:
@@ -50,7 +50,8 @@ class RunLog(ABC):
         """The run starts, with `units` pages or lines to read."""
         self.before = len(plan.done)
         self.stale = [task.name for tasks in plan.refused.values() for task in tasks]
-        self.start(plan, units, unit)
+        self.unit = unit
+        self.start(plan, units)
 
     def failed(self, error: DataError) -> None:
         """A file or page could not be read, or a result could not be written."""
@@ -58,14 +59,9 @@ class RunLog(ABC):
         self.tell_failed(error)
 
     def page(self, original: "Original", page: "Page | None") -> None:
-        """A page was read, or could not be."""
+        """A page, or the image of a line, was read, or could not be."""
         self.units += page is not None
         self.tell_page(original, page)
-
-    def line(self, entry: "LineEntry | None") -> None:
-        """A line image was read, or could not be."""
-        self.units += entry is not None
-        self.tell_line(entry)
 
     @property
     def seconds(self) -> float:
@@ -73,7 +69,7 @@ class RunLog(ABC):
         return monotonic() - self.began
 
     @abstractmethod
-    def start(self, plan: "JobPlan", units: int, unit: str) -> None:
+    def start(self, plan: "JobPlan", units: int) -> None:
         """Report the start."""
 
     @abstractmethod
@@ -82,11 +78,7 @@ class RunLog(ABC):
 
     @abstractmethod
     def tell_page(self, original: "Original", page: "Page | None") -> None:
-        """Report a page."""
-
-    @abstractmethod
-    def tell_line(self, entry: "LineEntry | None") -> None:
-        """Report a line image."""
+        """Report a page or line."""
 
     @abstractmethod
     def note(self, words: str) -> None:

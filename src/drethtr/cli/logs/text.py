@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
     from drethtr.documents.page import Page
-    from drethtr.documents.writers.line import LineEntry
     from drethtr.pages.events import JobSummary
     from drethtr.pages.plan import JobPlan
     from drethtr.pages.source import Original
@@ -37,7 +36,6 @@ class TextLog(RunLog):
         super().__init__(output, resumable=resumable)
         self.files = 0
         self.bar: tqdm[Any] | None = None
-        self.unit = ""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -45,7 +43,7 @@ class TextLog(RunLog):
         self.close_bar()
         super().__exit__(kind, error, trace)
 
-    def start(self, plan: "JobPlan", units: int, unit: str) -> None:
+    def start(self, plan: "JobPlan", units: int) -> None:
         self.files = len(plan.waiting) + self.before + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
@@ -59,23 +57,15 @@ class TextLog(RunLog):
                 f"drethtr: {some(tasks)}: the results in {self.output} were {reason}; they are kept; choose another "
                 "--output, or add --force to replace them"
             )
-        self.unit = unit
-        if units and not (self.output is None and unit == "line"):  # printed text shows the progress itself
+        if units and not (self.output is None and self.unit == "line"):  # printed text shows the progress itself
             from tqdm import tqdm
 
-            self.bar = tqdm(total=units, unit=unit, disable=None)
+            self.bar = tqdm(total=units, unit=self.unit, disable=None)
 
     def tell_failed(self, error: DataError) -> None:
         report_skipped(error)
 
     def tell_page(self, original: "Original", page: "Page | None") -> None:
-        self.advance()
-
-    def tell_line(self, entry: "LineEntry | None") -> None:
-        self.advance()
-
-    def advance(self) -> None:
-        """Advance by one page or line."""
         if self.bar is not None:
             self.bar.update()
 

@@ -1,72 +1,48 @@
-"""Write transcriptions of line images, as rows of a table or as one file each."""
+"""Write images of single lines: a row of a table, or a JSON object with all details of the reading."""
 
 import json
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from drethtr.documents.document import Provenance
+from drethtr.documents.document import Document
 from drethtr.documents.transcription import Transcription
-from drethtr.documents.writers.text import marked
+from drethtr.documents.writers.text import one_line
 
-TABLE_HEADER = "file\ttext\tconfidence\tflags\tmade by\n"
-
-
-class LineEntry(NamedTuple):
-    """The transcription of an image file, its details as plain values, and its provenance.
-
-    `made_by` is called only if needed, since naming a model requires hashing its weights.
-    """
-
-    path: Path
-    transcription: Transcription
-    details: Mapping[str, Any]
-    made_by: Callable[[], Provenance]
+TABLE_HEADER = b"file\ttext\tconfidence\tflags\tmade by\n"
 
 
-def text_row(entry: LineEntry) -> str:
-    """`file<TAB>text`."""
-    return f"{one_line(str(entry.path))}\t{one_line(entry.transcription.text)}\n"
+def write_line_table(document: Document) -> bytes:
+    """Write a line as a table of one row."""
+    return TABLE_HEADER + line_table_row(document)
 
 
-def text_file(entry: LineEntry) -> str:
-    """The text alone."""
-    return f"{entry.transcription.text}\n"
-
-
-def marked_row(entry: LineEntry) -> str:
-    """`file<TAB>text` with marked doubts."""
-    return f"{one_line(str(entry.path))}\t{one_line(marked(entry.transcription))}\n"
-
-
-def marked_file(entry: LineEntry) -> str:
-    """The text alone, with marked doubts."""
-    return f"{marked(entry.transcription)}\n"
-
-
-def table_row(entry: LineEntry) -> str:
-    """A row of the table with `TABLE_HEADER`."""
-    path, line, _, made_by = entry
+def line_table_row(document: Document) -> bytes:
+    """The row of a line in a table with `TABLE_HEADER`."""
+    line = transcription_in(document)
     flags = "; ".join(map(str, line.flags))
-    cells = one_line(str(path)), one_line(line.text), f"{line.confidence or 0:.4f}", one_line(flags), str(made_by())
-    return "\t".join(cells) + "\n"
+    confidence = f"{line.confidence or 0:.4f}"
+    cells = (one_line(document.name), one_line(line.text), confidence, one_line(flags), str(document.provenance))
+    return ("\t".join(cells) + "\n").encode("utf-8", "replace")
 
 
-def json_row(entry: LineEntry) -> str:
-    """All details as a JSON object in one row."""
-    return json.dumps(to_json(entry), ensure_ascii=False) + "\n"
+def write_line_json(document: Document) -> bytes:
+    """Write a line as an indented JSON object."""
+    return (json.dumps(content_of(document), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
-def json_file(entry: LineEntry) -> str:
-    """All details as indented JSON."""
-    return json.dumps(to_json(entry), ensure_ascii=False, indent=1) + "\n"
+def line_json_row(document: Document) -> bytes:
+    """A line as a JSON object in one row."""
+    return (json.dumps(content_of(document), ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
-def to_json(entry: LineEntry) -> dict[str, Any]:
-    """The details with the file name and the provenance."""
-    return {"file": str(entry.path), **entry.details, "made_by": entry.made_by().to_json()}
+def content_of(document: Document) -> dict[str, Any]:
+    """The details of the reading, with the name of the file and the provenance."""
+    [sheet] = document.sheets
+    return {"file": document.name, **sheet.details, "made_by": document.provenance.to_json()}
 
 
-def one_line(text: str) -> str:
-    """Replace tabs and line breaks by spaces."""
-    return text.replace("\t", " ").replace("\n", " ")
+def transcription_in(document: Document) -> Transcription:
+    """The transcription of the only line of a document."""
+    [page] = document.pages
+    [line] = page.lines
+    assert line.transcription is not None
+    return line.transcription

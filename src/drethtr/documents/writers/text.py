@@ -1,5 +1,6 @@
 """Write plain text: a row per line, an empty row between pages, optionally with marked doubts."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from drethtr.documents.document import Document
@@ -16,6 +17,17 @@ def write_text_with_doubts(document: Document) -> bytes:
     """Write the text of all pages of a document, with doubts marked as in `marked`."""
     sheets = (replace(sheet, page=sheet.page.with_lines(marked_line)) for sheet in document.sheets)
     return write_text(replace(document, sheets=tuple(sheets)))
+
+
+def text_rows(document: Document, write: Callable[[Document], bytes] = write_text) -> bytes:
+    """Write each line with the name of its file before it: `file<TAB>text`."""
+    texts = (text for page in document.apart() for text in write(page).decode().split("\n")[:-1])
+    return "".join(f"{one_line(document.name)}\t{one_line(text)}\n" for text in texts).encode("utf-8", "replace")
+
+
+def one_line(text: str) -> str:
+    """Replace tabs and line breaks by spaces."""
+    return text.replace("\t", " ").replace("\n", " ")
 
 
 def marked_line(line: TextLine) -> TextLine:
