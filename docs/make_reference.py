@@ -19,9 +19,9 @@ from typing import Any
 import typer
 
 from drethtr.cli.main import app
+from drethtr.datasets.layouts import LAYOUTS
 from drethtr.documents.formats import FORMATS, LINE_FORMATS
 from drethtr.documents.read import DIALECTS
-from drethtr.lines.importers import IMPORTERS
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.server.app import DESCRIPTION
 
@@ -155,8 +155,8 @@ def formats() -> Iterator[str]:
     for dialect in DIALECTS:
         yield row(dialect.name, f"`{dialect.root}`", "<br>".join(f"`{one}`" for one in dialect.namespaces))
     yield "\n## Read by `drethtr data import`\n\n| `--layout` | what it looks like |\n|---|---|"
-    for importer in IMPORTERS:
-        yield row(f"`{importer.name}`", plain(importer.layout))
+    for layout in LAYOUTS:
+        yield row(f"`{layout.name}`", plain(layout.description))
     schema = Path(inspect.getfile(import_module("drethtr.documents"))).with_name("page.schema.json")
     yield f"\n## JSON of a page\n\n```json\n{schema.read_text(encoding='utf-8').strip()}\n```"
 

@@ -7,7 +7,7 @@ A blank line is read as "", so each of these is a lost text, or an image without
 
 import argparse
 
-from drethtr.lines.sources import open_all
+from drethtr.datasets.open import open_all
 from drethtr.recognition.confidence.ink import Ink
 
 

@@ -20,13 +20,13 @@ import numpy as np
 from PIL import Image
 from served import Site, served
 
+from drethtr.datasets.open import open_samples
+from drethtr.datasets.sample import Sample
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.points import Box
 from drethtr.evaluation.metrics import score
-from drethtr.lines.sample import Sample
-from drethtr.lines.sources import open_samples
 
 MARGIN, GAP = 40, 16
 """Pixels around the lines of a page, and between them."""

@@ -17,11 +17,11 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write
+from drethtr.base.urls import digest_of
+from drethtr.datasets.open import open_all
+from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import clean_lines
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.lines.selection import clean_lines
-from drethtr.lines.sources import open_all
-from drethtr.lines.urls import digest_of
-from drethtr.lines.write_parquet import store_parquet
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
 from drethtr.training.finetuning.parts import joined, shuffled_pages

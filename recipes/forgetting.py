@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from drethtr.datasets.open import open_all
+from drethtr.datasets.parquet import store_parquet
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.lines.sources import open_all
-from drethtr.lines.write_parquet import store_parquet
 from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.precision import Precision

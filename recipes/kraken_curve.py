@@ -21,11 +21,10 @@ from pathlib import Path
 from finetune_curve import Row, kept, table
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.layouts.folder import store_folder
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample, clean_lines, page_of
 from drethtr.evaluation.metrics import Rates, bootstrap, score
-from drethtr.lines.sample import Sample, page_of
-from drethtr.lines.selection import clean_lines
-from drethtr.lines.sources import open_all
-from drethtr.lines.write_folder import store_folder
 from drethtr.training.finetuning.plan import Pace
 
 SPEC = (

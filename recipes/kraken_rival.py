@@ -33,9 +33,8 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, Sampler
 
-from drethtr.lines.sample import Sample
-from drethtr.lines.selection import clean_lines
-from drethtr.lines.sources import open_all
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample, clean_lines
 from drethtr.recognition.batching import padded_width
 
 UNTRAINED, CHOSEN_BY = "csafe_en", 600

@@ -12,8 +12,8 @@ from PIL import Image
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import png_of
+from drethtr.datasets.parquet import png_of
+from drethtr.datasets.sample import Sample
 from drethtr.network.pretrained import Pretrained, ppocr_weights
 
 HEIGHT = 64

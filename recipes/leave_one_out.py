@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from drethtr.base import config
+from drethtr.datasets.open import open_all
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.lines.sources import open_all
 from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.model_file import SHIPPED, Model, load_model
 from drethtr.recognition.recognizer import Recognizer

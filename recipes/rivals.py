@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from drethtr.datasets.layouts.folder import store_folder
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample, clean_lines, page_of
 from drethtr.evaluation.metrics import bootstrap, score
-from drethtr.lines.sample import Sample, page_of
-from drethtr.lines.selection import clean_lines
-from drethtr.lines.sources import open_all
-from drethtr.lines.write_folder import store_folder
 
 Reader = Callable[[str, Sequence[Sample]], Sequence[str]]
 """Reads the lines of a set, given its name."""

@@ -12,9 +12,9 @@ from box_font import make_font  # noqa: F401
 from hypothesis import HealthCheck, settings
 from PIL import Image, ImageDraw
 
+from drethtr.datasets.sample import Sample
 from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
-from drethtr.lines.sample import Sample
 from drethtr.network.backend import fresh_network, with_network
 from drethtr.recognition.architecture import Added, CTCConfig, NetworkConfig, Sinusoidal
 from drethtr.recognition.backbones import Light

@@ -12,8 +12,8 @@ from PIL import Image
 
 from drethtr.base import config
 from drethtr.base.errors import DataError
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import store_parquet
+from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import Sample
 from drethtr.paper.conversion import PRESETS
 from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters

@@ -7,8 +7,8 @@ import pytest
 from real_data import LINES, needs_lines
 
 from drethtr import Recognizer
+from drethtr.datasets.open import open_samples
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.lines.sources import open_samples
 from drethtr.recognition.model_file import SHIPPED
 from drethtr.synthesis.synthetic import Synthetic
 

@@ -9,8 +9,8 @@ import pytest
 from made_pages import HAND
 from PIL import Image, ImageDraw, ImageFont
 
+from drethtr.datasets.open import open_samples
 from drethtr.documents.read import read_page
-from drethtr.lines.sources import open_samples
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "samples" / "page" / "letter.jpg"

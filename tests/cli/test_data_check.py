@@ -6,8 +6,8 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import store_parquet
+from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import Sample
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.lines.sources import open_samples
+from drethtr.datasets.open import open_samples
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from shutil import copyfile
 import pytest
 from printed_pages import put_page
 
+from drethtr.datasets.open import open_samples
 from drethtr.documents.read import read_page
-from drethtr.lines.sources import open_samples
 
 LINES = ("--lines", "projection")
 TEXTS = {"0001": ["abc def", "fed"], "0002": ["cab"]}

@@ -18,9 +18,9 @@ from conftest import written
 from PIL import Image
 
 from drethtr.base.files import claimed
+from drethtr.datasets.open import open_all
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.lines.sources import open_all
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint

@@ -6,8 +6,8 @@ from conftest import written
 from PIL import Image
 from printed_pages import put_page
 
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import store_parquet
+from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import Sample
 from drethtr.recognition.model_file import load_model
 from drethtr.recognition.stitching import reading_of
 

@@ -3,8 +3,7 @@ from functools import partial
 import pytest
 from PIL import Image
 
-from drethtr.lines.sources import open_samples
-from drethtr.lines.sources.parquet import read_parquet
+from drethtr.datasets.open import open_samples
 
 
 @pytest.fixture
@@ -23,7 +22,7 @@ def synth(drethtr):
 def test_writes_lines_and_a_sheet_of_them(synth, options, tmp_path):
     outcome = synth(*options, "--sheet", tmp_path / "sheet.png")
     assert outcome.code == 0, outcome.err
-    samples = list(read_parquet(tmp_path / "out.parquet"))
+    samples = open_samples(tmp_path / "out.parquet")
     assert len(samples) == 6 and all(sample.line().shape[0] == 64 and sample.text for sample in samples)
     with Image.open(tmp_path / "sheet.png") as sheet:
         assert sheet.height > 3 * 64

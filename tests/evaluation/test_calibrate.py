@@ -5,10 +5,10 @@ import pytest
 from conftest import written
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_strategies
 from drethtr.evaluation.confidence import measure_trust, right_characters
 from drethtr.evaluation.predict import learn
-from drethtr.lines.sample import Sample
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.trust import Trust

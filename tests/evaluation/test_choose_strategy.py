@@ -5,6 +5,7 @@ import torch
 import torch.nn.functional as F
 from conftest import written
 
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.calibrate import calibrate
 from drethtr.evaluation.choose_strategy import (
     LANGUAGE_WEIGHTS,
@@ -17,7 +18,6 @@ from drethtr.evaluation.choose_strategy import (
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.lines.sample import Sample
 from drethtr.network.backend import network_of, with_network
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint

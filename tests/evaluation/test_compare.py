@@ -4,9 +4,9 @@ import pytest
 from conftest import written
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.compare import compare_readings, edits_of, paired
 from drethtr.evaluation.metrics import Counts
-from drethtr.lines.sample import Sample
 from drethtr.recognition.reading import Reading
 
 

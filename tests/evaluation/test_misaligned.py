@@ -4,9 +4,9 @@ import pytest
 from conftest import written
 
 from drethtr import Recognizer
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation import misaligned as module
 from drethtr.evaluation.misaligned import misaligned
-from drethtr.lines.sample import Sample
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.predict import learn, leave_one_set_out, mean_absolute_error, predict
-from drethtr.lines.sample import Sample
 from drethtr.recognition.confidence.error_rate import TotalDoubt
 from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.reading import Character, Reading

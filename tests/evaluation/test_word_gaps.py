@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from drethtr.base.errors import ConfigError
+from drethtr.datasets.open import open_samples
+from drethtr.datasets.sample import fingerprint
 from drethtr.evaluation.word_gaps import word_gaps
-from drethtr.lines.sample import fingerprint
-from drethtr.lines.sources import open_samples
 from drethtr.recognition.recognizer import Recognizer
 
 SAMPLES = open_samples(Path(__file__).parents[2] / "samples")

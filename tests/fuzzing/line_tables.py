@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from PIL import Image
 
-from drethtr.lines.sources import open_all
+from drethtr.datasets.open import open_all
 from fuzzing.files import ANYTHING, TEXTS, VALUES, Bytes, Target, mutated, objects
 from fuzzing.scans import saved
 

@@ -10,7 +10,7 @@ import pytest
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.lines.sample import Sample, fingerprint
+from drethtr.datasets.sample import Sample, fingerprint
 from drethtr.synthesis.recombination import (
     MAX_WORDS,
     Recombination,

@@ -9,11 +9,11 @@ from conftest import TINY, fresh_model, written
 
 from drethtr.base.config import from_dict
 from drethtr.base.errors import ConfigError
+from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import Sample
 from drethtr.images.prepare import Preparation
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import store_parquet
 from drethtr.network.backbones import build_backbone
 from drethtr.network.backend import network_of, rescorer_of, with_network
 from drethtr.network.network import DRetHTR

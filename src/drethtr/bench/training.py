@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from PIL import Image, ImageDraw
 
-from drethtr.lines.sample import Sample
+from drethtr.datasets.sample import Sample
 from drethtr.paper.speed.peak import PeakMemory, can_measure
 from drethtr.text.tokenizer import Characters
 from drethtr.training.devices import Devices

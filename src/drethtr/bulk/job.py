@@ -7,12 +7,12 @@ from typing import Any
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.base.urls import beside, locate
 from drethtr.base.version import __version__
 from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
 from drethtr.bulk.plan import BulkPlan, Columns, Part, files_of, make_plan
 from drethtr.bulk.reader import PartOutcome, Work
-from drethtr.lines.urls import beside, locate
 from drethtr.recognition.recognizer import Recognizer
 
 ROWS_PER_PART = 1000

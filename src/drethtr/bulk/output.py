@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.files import UNFINISHED, atomic_write, remove_unfinished, unfinished_name
-from drethtr.lines.urls import Location, locate
+from drethtr.base.urls import Location, locate
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table

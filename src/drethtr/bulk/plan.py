@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError, DataError, first_line
+from drethtr.base.urls import beside, find_files, identity, locate, reaching
 from drethtr.bulk.output import JOB, WRITTEN
 from drethtr.bulk.rows import ImageRows, ParquetRows, Rows, printable
+from drethtr.datasets.parquet import open_parquet
 from drethtr.documents.beside import IMAGES
-from drethtr.lines.sources.parquet import open_parquet
-from drethtr.lines.urls import beside, find_files, identity, locate, reaching
 
 if TYPE_CHECKING:
     from pyarrow import DataType, Schema

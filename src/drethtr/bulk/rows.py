@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from drethtr.base.errors import DataError
-from drethtr.lines.sources.parquet import image_at, image_of, open_parquet
+from drethtr.datasets.parquet import image_at, image_of, open_parquet
 
 if TYPE_CHECKING:
     from pyarrow import Array, RecordBatch

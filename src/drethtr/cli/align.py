@@ -83,7 +83,7 @@ def align(
 
 def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, correct: float) -> str:
     """Write the accepted lines to a Parquet file; returns a message."""
-    from drethtr.lines.write_parquet import store_parquet
+    from drethtr.datasets.parquet import store_parquet
     from drethtr.proofreading.ground_truth import accepted, ground_truth
 
     pages = [page for proof in proofs for page in proof.pages]

@@ -74,9 +74,9 @@ def batch(
     """
     from tqdm import tqdm
 
+    from drethtr.base.urls import is_url
     from drethtr.bulk.job import ROWS_PER_PART, open_job
     from drethtr.bulk.plan import Columns
-    from drethtr.lines.urls import is_url
 
     if not is_url(output):
         refuse_file(Path(output))

@@ -41,9 +41,9 @@ def calibrate(
     from tqdm import tqdm
 
     from drethtr.base.files import claimed
+    from drethtr.datasets.open import open_all
     from drethtr.evaluation import calibrate as fit
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.lines.sources import open_all
     from drethtr.recognition.decoding.names import name_of, strategy_named
     from drethtr.recognition.model_file import load_model, save_trust
 

@@ -22,7 +22,7 @@ from drethtr.cli.progress import report_skipped
 from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
 
 if TYPE_CHECKING:
-    from drethtr.lines.sample import Sample
+    from drethtr.datasets.sample import Sample
     from drethtr.proofreading.proof import ProofLine
     from drethtr.proofreading.rules import Rules
     from drethtr.recognition.recognizer import Recognizer
@@ -76,7 +76,7 @@ def check(
     Parquet, a folder of images with .txt files. The exit code is 1 if a word is doubtful or something is unreadable.
     """
     from drethtr.base.files import write_text
-    from drethtr.lines.sources import open_all
+    from drethtr.datasets.open import open_all
     from drethtr.pages.record import provenance_of
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.proofreading.conventions import conventions_named

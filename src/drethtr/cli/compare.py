@@ -24,8 +24,8 @@ from drethtr.cli.trust_table import NOT_CALIBRATED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from drethtr.datasets.sample import Sample
     from drethtr.evaluation.comparison import Side
-    from drethtr.lines.sample import Sample
     from drethtr.recognition.recognizer import Recognizer
 
 
@@ -64,10 +64,10 @@ def compare(
     Lines with damaged images are reported and left out; the exit code is then 1.
     """
     from drethtr.cli.compare_report import summary
+    from drethtr.datasets.open import open_all
     from drethtr.evaluation.compare import compare_readings
     from drethtr.evaluation.comparison import to_json
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.lines.sources import open_all
     from drethtr.pictures.comparison_page import comparison_page
     from drethtr.recognition.recognizer import Recognizer
 

@@ -13,7 +13,8 @@ from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, r
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from drethtr.lines.importers.importer import Entry, Importer, Tally
+    from drethtr.datasets.layouts.layout import Layout
+    from drethtr.datasets.sample import Entry, Tally
 
 app = typer.Typer(no_args_is_help=True, help="Import and check transcribed lines, and find gaps between words.")
 
@@ -59,26 +60,26 @@ def import_lines(
     from dataclasses import replace
 
     from drethtr.base.archive import as_given, is_archive, unpack_once
-    from drethtr.lines.importers import importer_for
-    from drethtr.lines.importers.hugging_face import HuggingFace
-    from drethtr.lines.importers.importer import Tally
-    from drethtr.lines.importers.pages import Pages
-    from drethtr.lines.importers.splits import by_lists, read_lists
+    from drethtr.datasets.layouts import layout_for
+    from drethtr.datasets.layouts.hugging_face import HuggingFace
+    from drethtr.datasets.layouts.pages import Pages
+    from drethtr.datasets.sample import Tally
+    from drethtr.datasets.splits import by_lists, read_lists
 
     refuse_name(output)
     outputs = [file_of(output, split) for split in SPLITS]
     refuse_places(output, *outputs)  # output first, since errors should name what was typed
     refuse_results(*outputs, json_file, force=force, inputs=[str(source)])
     folder = unpack_once(source) if is_archive(source) else source
-    importer = importer_for(folder, layout)
+    found = layout_for(folder, layout)
     if unconfirmed:
-        if not isinstance(importer, Pages):
+        if not isinstance(found, Pages):
             raise ConfigError("--unconfirmed is for folders of PAGE or ALTO files; leave it out")
-        importer = replace(importer, unconfirmed=True)
-    if isinstance(importer, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
+        found = replace(found, unconfirmed=True)
+    if isinstance(found, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; write it elsewhere")
-    typer.echo(f"Layout {importer.name}. {importer.layout}.")
-    entries: Iterable[Entry] = importer.entries(folder)
+    typer.echo(f"Layout {found.name}. {found.description}.")
+    entries: Iterable[Entry] = found.entries(folder)
     if splits is not None:
         entries = by_lists(entries, read_lists(splits))
     tally = Tally()
@@ -86,10 +87,10 @@ def import_lines(
     left_out = {reason: list(map(as_given, keys)) for reason, keys in tally.left_out.items()}
     tally = replace(tally, left_out=left_out)
     if json_file is not None:
-        write_json(json_file, {"layout": importer.name, "convention": importer.convention, **vars(tally)})
+        write_json(json_file, {"layout": found.name, "convention": found.convention, **vars(tally)})
     if not tally.lines:
         raise DataError(f"no line could be imported{reasons(tally)}", source)
-    typer.echo(summary(importer, tally, output))
+    typer.echo(summary(found, tally, output))
     for split in SPLITS:
         if split not in tally.lines and (earlier := file_of(output, split)).exists():
             earlier.unlink()
@@ -110,9 +111,9 @@ def write_lines(
 
     from tqdm import tqdm
 
-    from drethtr.lines.importers.importer import checked
-    from drethtr.lines.sample import LeftOut
-    from drethtr.lines.write_parquet import ParquetStore
+    from drethtr.datasets.parquet import ParquetStore
+    from drethtr.datasets.sample import LeftOut, checked
+    from drethtr.text.normalize import nfc
 
     stores: dict[str, ParquetStore] = {}
     with ExitStack() as stack:
@@ -122,8 +123,10 @@ def write_lines(
                 continue
             if entry.split not in stores:
                 stores[entry.split] = stack.enter_context(ParquetStore(file_of(output, entry.split)))
-            named = replace(entry.sample, set=set_name or entry.sample.set, language=language or entry.sample.language)
-            stores[entry.split].add(named)
+            changed = replace(
+                entry, text=nfc(entry.text), set=set_name or entry.set, language=language or entry.language
+            )
+            stores[entry.split].add(changed)
 
 
 def file_of(output: Path, split: str) -> Path:
@@ -131,14 +134,14 @@ def file_of(output: Path, split: str) -> Path:
     return output.with_suffix(f".{split}.parquet") if split else output
 
 
-def summary(importer: "Importer", tally: "Tally", output: Path) -> str:
+def summary(layout: "Layout", tally: "Tally", output: Path) -> str:
     """A summary of an import."""
     lines = [f"{file_of(output, split)}: {tally.lines[split]:,} lines" for split in SPLITS if split in tally.lines]
     sizes = tuple(tally.lines.get(split, 0) for split in SPLITS[:3])
-    if importer.known and not tally.lines.keys() - set(SPLITS[:3]):
-        known = importer.known.get(sizes)
+    if layout.known and not tally.lines.keys() - set(SPLITS[:3]):
+        known = layout.known.get(sizes)
         lines.append(f"Split: {known}." if known else f"Split: sizes {sizes}, not a published split.")
-    return "\n".join([*lines, f"Convention: {importer.convention}.{reasons(tally)}"])
+    return "\n".join([*lines, f"Convention: {layout.convention}.{reasons(tally)}"])
 
 
 def reasons(tally: "Tally") -> str:
@@ -178,8 +181,8 @@ def check(
     Files with train, val or test in their names are those splits; all other files form one more split.
     """
     from drethtr.cli.data_report import draw_suspects, findings_of, read_suspects, report_json, report_text
-    from drethtr.lines import checks
-    from drethtr.lines.checks.open import open_splits
+    from drethtr.datasets import checks
+    from drethtr.datasets.checks import open_splits
 
     refuse_ending(picture, ".png")
     refuse_results(picture, json_file, force=force, inputs=files)
@@ -208,9 +211,9 @@ def gaps(
     """Find the gaps between words, so that training can recombine the words of a page into new lines."""
     from tqdm import tqdm
 
+    from drethtr.datasets.open import open_all
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.word_gaps import word_gaps
-    from drethtr.lines.sources import open_all
     from drethtr.recognition.recognizer import Recognizer
     from drethtr.synthesis.recombination import write_gaps
 

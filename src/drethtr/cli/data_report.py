@@ -11,13 +11,13 @@ import typer
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 from drethtr.cli.outputs import write_png
-from drethtr.lines.checks import Report
-from drethtr.lines.checks.finding import Finding, Row, Severity, Splits, finding_if
-from drethtr.lines.selection import choose
+from drethtr.datasets.checks import Report
+from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
+from drethtr.datasets.sample import choose
 
 if TYPE_CHECKING:
+    from drethtr.datasets.sample import Sample
     from drethtr.evaluation.misaligned import Suspect
-    from drethtr.lines.sample import Sample
 
 SHOWN = 5  # lines listed per finding; --json has all
 DRAWN = 40  # lines in the picture
@@ -29,9 +29,9 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
     """Find lines whose text the model contradicts, among up to `limit` per set; none if its alphabet is too small."""
     from tqdm import tqdm
 
+    from drethtr.datasets.sample import clean_lines
     from drethtr.evaluation.evaluate import count_unknown
     from drethtr.evaluation.misaligned import misaligned
-    from drethtr.lines.selection import clean_lines
     from drethtr.recognition.recognizer import Recognizer
 
     recognizer = Recognizer.load(model, device=device)

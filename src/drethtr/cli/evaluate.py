@@ -144,8 +144,8 @@ def evaluate_lines(
     """
     from tqdm import tqdm
 
+    from drethtr.datasets.open import open_all
     from drethtr.evaluation.evaluate import evaluate, to_read
-    from drethtr.lines.sources import open_all
 
     samples = open_all(data)
     with tqdm(total=len(to_read(samples, limit, seed)), unit="line", disable=None) as bar:

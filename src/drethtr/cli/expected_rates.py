@@ -21,8 +21,8 @@ PAGE = 100  # least characters for which the CER of a page is meaningful
 
 def predicted(rate: "ErrorRate", pairs: "Sequence[Pair]", failed: int) -> Report:
     """Expected CER of each page and of all lines; `failed` more images could not be read."""
+    from drethtr.datasets.sample import page_of
     from drethtr.evaluation.predict import grouped
-    from drethtr.lines.sample import page_of
     from drethtr.recognition.confidence.error_rate import doubt_of
 
     groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)

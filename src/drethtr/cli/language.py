@@ -55,9 +55,9 @@ def language(
     """
     import numpy as np
 
+    from drethtr.datasets.open import open_all
     from drethtr.language.languages import ONLY, check_name
     from drethtr.language.learn import learn
-    from drethtr.lines.sources import open_all
     from drethtr.recognition.model_file import load_model, save_languages
     from drethtr.synthesis.corpus import Corpus
 

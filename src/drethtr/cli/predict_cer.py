@@ -25,8 +25,8 @@ from drethtr.cli.progress import read_with_bar, report_skipped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from drethtr.datasets.sample import LeftOut, Sample
     from drethtr.evaluation.predict import Pair
-    from drethtr.lines.sample import LeftOut, Sample
     from drethtr.recognition.confidence.error_rate import ErrorRate
     from drethtr.recognition.recognizer import Recognizer
 
@@ -60,11 +60,11 @@ def predict_cer(
     Images that cannot be used are reported and skipped; the exit code is then 1. It is also 1 if no line has any text,
     and 2 if no image could be used.
     """
+    from drethtr.datasets.open import open_all
+    from drethtr.datasets.sample import choose
     from drethtr.evaluation.evaluate import to_read
     from drethtr.evaluation.predict import check_sets
     from drethtr.evaluation.untranscribed import lines_to_read
-    from drethtr.lines.selection import choose
-    from drethtr.lines.sources import open_all
     from drethtr.pages.record import provenance_of, way_of
     from drethtr.recognition.adapter_file import holds_adapter
     from drethtr.recognition.model_file import SHIPPED
@@ -110,7 +110,7 @@ def predict_cer(
 
 def report_left_out(line: "LeftOut") -> None:
     """Report a line that cannot be used."""
-    typer.echo(f"left out, {line.reason}: {line.key}", err=True)
+    typer.echo(f"left out, {line.reason}: {line.described()}", err=True)
 
 
 def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:

@@ -12,7 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 
 if TYPE_CHECKING:
-    from drethtr.lines.sample import Sample
+    from drethtr.datasets.sample import Sample
     from drethtr.pages.events import DoubtCounts
     from drethtr.recognition.reading import Reading
     from drethtr.recognition.recognizer import Recognizer

@@ -42,7 +42,7 @@ def rescorer(
     from tqdm import tqdm
 
     from drethtr.base.files import claimed
-    from drethtr.lines.sources import open_all
+    from drethtr.datasets.open import open_all
     from drethtr.recognition.model_file import load_model, save_rescorer
     from drethtr.synthesis.corpus import Corpus
     from drethtr.training.rescorer import RescorerRun, TrainingTexts, train_rescorer

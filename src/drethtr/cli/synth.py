@@ -34,8 +34,8 @@ def synth(
     """Generate lines of synthetic handwriting from texts and handwriting fonts."""
     from tqdm import tqdm
 
-    from drethtr.lines.write_folder import store_folder
-    from drethtr.lines.write_parquet import store_parquet
+    from drethtr.datasets.layouts.folder import store_folder
+    from drethtr.datasets.parquet import store_parquet
     from drethtr.pictures.contact_sheet import contact_sheet
     from drethtr.synthesis.synthetic import Synthetic
 

@@ -10,10 +10,10 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.parquet import png_of
+from drethtr.datasets.sample import Sample
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import png_of
 
 LEARN = "learn"
 """The kind of job, and the action that the history records of lines trained on."""

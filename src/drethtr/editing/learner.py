@@ -19,13 +19,13 @@ from typing import Any
 from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
 from drethtr.base.files import atomic_write
 from drethtr.base.sandbox import is_frozen
+from drethtr.datasets.parquet import store_parquet
 from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, Confirmed, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
 from drethtr.editing.workspace import Workspace
-from drethtr.lines.write_parquet import store_parquet
 from drethtr.recognition.model_file import SHIPPED
 from drethtr.recognition.recognizer import Recognizer
 

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.choose_strategy import Best, best_strategies
 from drethtr.evaluation.confidence import Booleans, Reliability, measure_trust, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.evaluation.predict import MIN_SETS, Pair, learn
 from drethtr.images.line import Line
-from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
 from drethtr.recognition.confidence.checks import UnlikeTraining
 from drethtr.recognition.confidence.error_rate import ErrorRate

@@ -11,10 +11,10 @@ from itertools import product
 from math import ceil, log
 from typing import NamedTuple
 
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.images.line import Line
-from drethtr.lines.sample import Sample
 from drethtr.recognition.decoding.joint import ScoredText
 from drethtr.recognition.decoding.scorer import LanguageScorer
 from drethtr.recognition.decoding.strategies import CTC, DEFAULT_WEIGHTS, Joint

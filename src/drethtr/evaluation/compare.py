@@ -14,6 +14,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.metrics import (
     DRAWS,
     MIN_PAGES,
@@ -25,7 +26,6 @@ from drethtr.evaluation.metrics import (
     sum_by_group,
     units,
 )
-from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
 

@@ -11,6 +11,7 @@ from math import isnan
 from typing import Any, NamedTuple, TypeAlias
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample, choose, clean_lines, page_of
 from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.metrics import (
     CONVENTION,
@@ -24,8 +25,6 @@ from drethtr.evaluation.metrics import (
 )
 from drethtr.evaluation.words import WORD_CONVENTIONS, Words
 from drethtr.images.line import Line
-from drethtr.lines.sample import Sample, page_of
-from drethtr.lines.selection import choose, clean_lines
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer

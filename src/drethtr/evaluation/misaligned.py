@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.evaluate import Advance, read_lines
-from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring

@@ -11,8 +11,8 @@ import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
+from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.metrics import Counts, compare
-from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
 from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.reading import Reading

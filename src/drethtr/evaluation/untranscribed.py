@@ -8,13 +8,13 @@ from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
+from drethtr.datasets.layouts.pages import Pages
+from drethtr.datasets.open import TABLES, open_all
+from drethtr.datasets.parquet import png_of
+from drethtr.datasets.sample import LeftOut, Sample
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below
 from drethtr.documents.read import read_page
 from drethtr.images.line import page_for_line
-from drethtr.lines.importers.pages import Pages
-from drethtr.lines.sample import LeftOut, Sample
-from drethtr.lines.sources import READERS, open_all
-from drethtr.lines.write_parquet import png_of
 from drethtr.pages.inputs import files_of
 from drethtr.pages.source import open_originals
 
@@ -36,7 +36,7 @@ def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = l
         path = Path(name)
         if path.suffix.lower() == DESCRIPTION:
             found += [line for page in files_of(name) for line in marked_lines(page, report)]
-        elif path.suffix.lower() in READERS:
+        elif path.suffix.lower() in TABLES:
             found += open_all([name])
         elif Pages().recognizes(path):
             found += marked_lines(path, report)
@@ -55,7 +55,7 @@ def marked_lines(source: Path, report: Callable[[LeftOut], object]) -> list[Samp
         if isinstance(entry, LeftOut):
             report(entry)
         else:
-            found.append(replace(entry.sample, image=png_of(entry.sample)))  # a hundredth of the memory of its pixels
+            found.append(replace(entry, image=png_of(entry)))  # a hundredth of the memory of its pixels
     return found
 
 

@@ -6,10 +6,10 @@ from itertools import accumulate
 import numpy as np
 
 from drethtr.base.errors import ConfigError
+from drethtr.datasets.sample import Sample, fingerprint
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.images.line import Line
 from drethtr.images.pieces import quietest
-from drethtr.lines.sample import Sample, fingerprint
 from drethtr.recognition.decoding.ctc_search import align
 from drethtr.recognition.decoding.decoded import CTCScores
 from drethtr.recognition.decoding.strategy import View

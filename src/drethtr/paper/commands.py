@@ -54,7 +54,7 @@ def reproduce(
     Results are kept: a finished row is not run again, and an interrupted one resumes. --report collects all of them in
     one page with pictures.
     """
-    from drethtr.lines.urls import identity
+    from drethtr.base.urls import identity
     from drethtr.network.device import open_device
     from drethtr.paper.tables.comparison import sheet
     from drethtr.paper.tables.material import PaperData

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from drethtr.datasets.parquet import png_of
+from drethtr.datasets.sample import Sample
 from drethtr.documents.beside import numbered, page_stem
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import png_of
 from drethtr.proofreading.proof import PageProof, ProofLine, strips_of
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.recognition.support.acceptance import acceptable

@@ -1,16 +1,16 @@
 """The inputs of a check: scans or lines, with their given texts."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.layouts.folder import TRANSCRIPTIONS
+from drethtr.datasets.layouts.pages import is_page
+from drethtr.datasets.open import TABLES
 from drethtr.documents.beside import DESCRIPTION, IMAGES, page_stem
 from drethtr.documents.running_text import READERS, read_running_text
-from drethtr.lines.sources import READERS as LINE_READERS
-from drethtr.lines.sources.folder import TRANSCRIPTIONS
-from drethtr.lines.sources.pages import is_page
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.inputs import PDF, find_inputs, is_description
 from drethtr.pages.mets import is_mets
@@ -120,16 +120,15 @@ def given_in_lines(path: Path) -> ProofInput:
 
 def are_lines(inputs: Sequence[str]) -> bool:
     """Whether some inputs are tables of lines, or folders of line images with their texts."""
-    tables = set(LINE_READERS) - {DESCRIPTION}
-    return any(Path(name).suffix.lower() in tables or holds_lines(Path(name), tables) for name in inputs)
+    return any(Path(name).suffix.lower() in TABLES or holds_lines(Path(name)) for name in inputs)
 
 
-def holds_lines(path: Path, tables: Collection[str]) -> bool:
+def holds_lines(path: Path) -> bool:
     """Whether a folder contains a table, or a line image with its text."""
     if not path.is_dir():
         return False
     files = sorted(path.iterdir())
-    if any(file.suffix.lower() in tables for file in files):
+    if any(file.suffix.lower() in TABLES for file in files):
         return True
     images = (file for file in files if file.suffix.lower() in IMAGES)
     described = (image for image in images if any(image.with_suffix(ending) in files for ending in TRANSCRIPTIONS))

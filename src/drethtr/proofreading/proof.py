@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
+from drethtr.datasets.sample import Sample
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete
-from drethtr.lines.sample import Sample
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import outline_on_page, readable, strip_of, transcribe

@@ -8,10 +8,10 @@ from string import Template
 from PIL import Image
 
 from drethtr.base.wording import counted
+from drethtr.datasets.sample import Sample
 from drethtr.documents.html import jpeg_uri
 from drethtr.documents.points import Box
 from drethtr.images.line import Line
-from drethtr.lines.sample import Sample
 from drethtr.proofreading.proof import PageProof, ProofLine, ProofWord
 from drethtr.recognition.support.default_fit import OVERLOOKED
 from drethtr.recognition.support.verdict import Kind

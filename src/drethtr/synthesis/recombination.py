@@ -16,9 +16,9 @@ from PIL import Image
 
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError
 from drethtr.base.files import atomic_write
+from drethtr.datasets.parquet import open_parquet
+from drethtr.datasets.sample import Sample, fingerprint, page_of
 from drethtr.images.line import Line
-from drethtr.lines.sample import Sample, fingerprint, page_of
-from drethtr.lines.sources.parquet import open_parquet
 
 IMAGE, COLUMNS, CHARACTERS = FIELDS = ("image", "columns", "characters")
 """The columns of a gaps file: the fingerprint of an image, and the fields of each `WordGap` in it."""

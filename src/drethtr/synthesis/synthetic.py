@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.lines.sample import Sample
-from drethtr.lines.urls import digest_of
+from drethtr.base.urls import digest_of
+from drethtr.datasets.sample import Sample
 from drethtr.synthesis.corpus import Corpus, LineText, Wording
 from drethtr.synthesis.fonts import Face, FontFolder
 from drethtr.synthesis.sheet import Paper, put_on_paper

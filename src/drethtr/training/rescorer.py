@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
-from drethtr.lines.urls import digest_of
+from drethtr.base.urls import digest_of
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.architecture import RescorerConfig
 from drethtr.recognition.model_file import SENSELESS, Rescorer

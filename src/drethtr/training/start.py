@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from drethtr.base.errors import ConfigError
+from drethtr.datasets.open import open_all
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.language.levels import renamed
-from drethtr.lines.sources import open_all
 from drethtr.network.backbones import PPOCRBackbone
 from drethtr.network.imagenet import load_imagenet
 from drethtr.network.network import DRetHTR

@@ -1,8 +1,8 @@
 """Validation: read the validation lines with the averaged weights, as users would."""
 
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample, check_apart, lines_digest
 from drethtr.evaluation.evaluate import Scores, evaluate, to_read
-from drethtr.lines.sample import Sample, check_apart, lines_digest
-from drethtr.lines.sources import open_all
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import Model

@@ -8,7 +8,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.bench.quality.alignment import AlignedPage, FoundPage, align_pages, marked_pages, with_errors
 from drethtr.bench.quality.alignment_figures import measure_alignment
-from drethtr.lines.sample import Sample
+from drethtr.datasets.sample import Sample
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.recognition.support.fit import WRONG_LINES

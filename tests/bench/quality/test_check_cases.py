@@ -8,7 +8,7 @@ from drethtr.base.errors import DataError
 from drethtr.bench.quality.check_cases import fit_support, weigh_cases
 from drethtr.bench.quality.check_figures import Judged, acceptance, average_precision, measure_support
 from drethtr.bench.quality.pools import HELD_OUT, KNOWN
-from drethtr.lines.sample import Sample
+from drethtr.datasets.sample import Sample
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
 from drethtr.bench.quality.corruptions import KINDS, corrupt
-from drethtr.lines.sample import Sample
+from drethtr.datasets.sample import Sample
 from drethtr.text.normalize import for_scoring
 
 TEXTS = ["Le 3 mars Monsieur Martin avoit une maison", "Dear Anna the letter of 1842 came", "und Peter ging nach Hause"]

@@ -17,9 +17,9 @@ from drethtr.bench.quality.retrieval.ranking import average_precision, judge
 from drethtr.bench.quality.retrieval.text_search import exact_scores, fuzzy_features
 from drethtr.bulk.job import open_job
 from drethtr.bulk.plan import Columns
+from drethtr.datasets.sample import Sample
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.lines.sample import Sample
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.reading import Character, Reading
 from drethtr.recognition.recognizer import Recognizer

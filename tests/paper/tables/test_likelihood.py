@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import written
 
-from drethtr.lines.sample import Sample
+from drethtr.datasets.sample import Sample
 from drethtr.paper.tables.likelihood import nats_of_lines
 from drethtr.recognition.decoding.scorer import log_softmax
 from drethtr.recognition.recognizer import Recognizer

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.open import open_samples
 from drethtr.evaluation.metrics import Counts
-from drethtr.lines.sources import open_samples
 from drethtr.paper.tables.paper import BEAMS, EFFICIENCY, GAMMA
 from drethtr.paper.tables.report import samples_of, write_report
 from drethtr.paper.tables.reproduce import reproduce

@@ -6,8 +6,8 @@ from conftest import written
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.lines.sample import Sample
-from drethtr.lines.write_parquet import store_parquet
+from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import Sample
 from drethtr.paper.tables.material import DataFiles
 from drethtr.paper.tables.result import LINES
 from drethtr.paper.tables.trained import Trained

@@ -5,7 +5,7 @@ from odd_lines import blank_paper, odd_lines
 from PIL import Image, ImageDraw
 from real_data import LINES, needs_lines
 
-from drethtr.lines.sources import open_all
+from drethtr.datasets.open import open_all
 from drethtr.recognition.confidence.ink import Ink, long_runs
 
 

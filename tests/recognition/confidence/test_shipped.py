@@ -11,9 +11,9 @@ from odd_lines import KINDS, blank_paper, odd_lines
 from rapidfuzz.distance import Levenshtein
 from real_data import LINES
 
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import choose, clean_lines
 from drethtr.evaluation.confidence import measure_trust
-from drethtr.lines.selection import choose, clean_lines
-from drethtr.lines.sources import open_all
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.synthesis.synthetic import Synthetic
 

@@ -9,7 +9,7 @@ from noise import VOCABULARY, find, network, noise_lines, noisy_weights
 from real_data import LINES
 
 from drethtr import Recognizer
-from drethtr.lines.sources import open_all
+from drethtr.datasets.open import open_all
 from drethtr.network.backend import TorchNetwork
 from drethtr.recognition.architecture import JointSoftmax, Retentive, SplitSoftmax
 from drethtr.recognition.decoding import verify as module

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.datasets.sample import Sample
 from drethtr.images.prepare import Preparation
-from drethtr.lines.sample import Sample
 from drethtr.recognition.batching import WIDTH_STEP, padded_width
 from drethtr.synthesis.random_step import RandomStep
 from drethtr.text.tokenizer import PAD, UNK, Characters

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample
 from drethtr.images.prepare import Preparation
-from drethtr.lines.sample import Sample
 from drethtr.synthesis.augment import SCANS
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import BatchConfig, Batches

@@ -7,8 +7,8 @@ import pytest
 
 from drethtr.base import config
 from drethtr.base.errors import DataError
-from drethtr.lines.sources import open_all
-from drethtr.lines.sources.parquet import open_parquet
+from drethtr.datasets.open import open_all
+from drethtr.datasets.parquet import open_parquet
 from drethtr.training.feed import streamed
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.streamed import Streamed

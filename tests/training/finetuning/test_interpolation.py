@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from conftest import written
 
-from drethtr.lines.sample import Sample
+from drethtr.datasets.sample import Sample
 from drethtr.recognition.decoding.strategies import CTC
 from drethtr.training.finetuning.interpolation import (
     choose_interpolation,

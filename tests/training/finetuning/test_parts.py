@@ -6,8 +6,8 @@ import pytest
 from conftest import written
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample, check_apart
 from drethtr.images.prepare import Preparation
-from drethtr.lines.sample import Sample, check_apart
 from drethtr.training.finetuning.parts import (
     FEWEST,
     MAX_SHARE,

@@ -102,7 +102,7 @@ def parts(text: str) -> list[str]:
 
 def read_lines(data: Sequence[str], count: int) -> list["KnownLine"]:
     """The first lines of the data, with decoded images and texts."""
-    from drethtr.lines.sources import open_all
+    from drethtr.datasets.open import open_all
     from drethtr.paper.speed.peers import KnownLine
 
     return [KnownLine(sample.line(), sample.text) for sample in open_all(data)[:count]]

@@ -61,8 +61,8 @@ def check(
     from drethtr.bench.quality.check_cases import weigh_cases
     from drethtr.bench.quality.check_figures import measure_support, table
     from drethtr.bench.quality.pools import known_sets
+    from drethtr.datasets.open import open_all
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.lines.sources import open_all
 
     refuse_results(json_file, force=force, inputs=data)
     recognizer = load_recognizer(
@@ -94,9 +94,9 @@ def fit_check(
     from drethtr.base.files import claimed
     from drethtr.bench.quality.check_cases import fit_support, weigh_cases
     from drethtr.cli.progress import exit_if_left_out, with_images
+    from drethtr.datasets.open import open_all
     from drethtr.evaluation.calibrate import TO_CALIBRATE
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.lines.sources import open_all
     from drethtr.recognition.model_file import load_model, save_trust
     from drethtr.recognition.recognizer import Recognizer
 
@@ -231,8 +231,8 @@ def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | 
     from tqdm import tqdm
 
     from drethtr.bench.quality.retrieval.lines import read_for_search
+    from drethtr.datasets.open import open_all
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.lines.sources import open_all
 
     samples = to_read(open_all(data), limit, seed)
     with tqdm(total=len(samples), unit="line", disable=None) as bar:

@@ -14,6 +14,9 @@ import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.bench.quality.corruptions import corrupt
+from drethtr.datasets.layouts.pages import document_name
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Points
 from drethtr.evaluation.confidence import Booleans, Floats
@@ -23,9 +26,6 @@ from drethtr.evaluation.whole_pages import open_references
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete
-from drethtr.lines.sample import Sample
-from drethtr.lines.sources import open_all
-from drethtr.lines.sources.pages import document_name
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import on_page, transcribe

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from drethtr.bench.quality.corruptions import Corrupted, corrupt
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.confidence import Booleans
 from drethtr.evaluation.evaluate import Advance, open_sample
-from drethtr.lines.sample import Sample
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.logistic import Floats, Logistic, fit_logistic
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.lines.sample import Sample
+from drethtr.datasets.sample import Sample
 from drethtr.text.normalize import for_scoring
 
 Chance: TypeAlias = np.random.Generator

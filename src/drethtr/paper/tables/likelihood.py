@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import portions
 from drethtr.images.line import Line
-from drethtr.lines.sample import Sample
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.strategy import View
 from drethtr.recognition.network import ImageMemory

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import ImageFont
 
 from drethtr.base.errors import ConfigError
-from drethtr.lines.write_parquet import store_parquet
+from drethtr.datasets.parquet import store_parquet
 from drethtr.paper.tables.material import SETS, DataFiles, PaperData
 from drethtr.synthesis.corpus import Wording
 from drethtr.synthesis.fragments import fragment

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Self
 
 from drethtr.base.errors import ConfigError
-from drethtr.lines.sources import matching
-from drethtr.lines.urls import digest_of, find_files, identity
+from drethtr.base.urls import digest_of, find_files, identity
+from drethtr.datasets.open import matching
 from drethtr.synthesis.synthetic import Synthetic
 
 IAM, RIMES, READ_2016, BENTHAM = SETS = ("iam", "rimes", "read2016", "bentham")

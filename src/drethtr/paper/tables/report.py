@@ -7,9 +7,9 @@ from pathlib import Path
 import torch
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample
 from drethtr.documents.html import png_uri
-from drethtr.lines.sample import Sample
-from drethtr.lines.sources import open_all
 from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.paper.tables.comparison import sheet
 from drethtr.paper.tables.figures import beam_curves, cost_charts, decay_matrices, maps_by_layer, mean_distance

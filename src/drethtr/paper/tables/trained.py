@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from drethtr.base import config
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample, check_apart, page_of
 from drethtr.evaluation.evaluate import count_unknown, read_lines, to_read
 from drethtr.evaluation.metrics import Counts, score
-from drethtr.lines.sample import Sample, check_apart, page_of
-from drethtr.lines.sources import open_all
 from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.paper.tables.course import Change, Course, RealOnly, Variation
 from drethtr.paper.tables.experiment import Experiment

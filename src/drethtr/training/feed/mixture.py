@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
-from drethtr.lines.sample import Sample
+from drethtr.datasets.sample import Sample
 from drethtr.training.feed.streamed import Streamed
 from drethtr.training.feed.supply import Made, Real, RealLines, Source, Supply
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from drethtr.base.config import check_positive
-from drethtr.lines.urls import digest_of
+from drethtr.base.urls import digest_of
 from drethtr.synthesis.corpus import Corpus
 
 

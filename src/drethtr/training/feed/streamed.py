@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.lines.sample import Sample
-from drethtr.lines.sources import all_matching
-from drethtr.lines.sources.parquet import columns_of, is_clean, open_parquet, sample_of, text_of
+from drethtr.datasets.open import all_matching
+from drethtr.datasets.parquet import columns_of, is_clean, open_parquet, sample_of, text_of
+from drethtr.datasets.sample import Sample
 from drethtr.text.normalize import for_scoring
 from drethtr.training.feed.supply import FromFiles, Supply
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.lines.sample import Sample, lines_digest
-from drethtr.lines.sources import open_all
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample, lines_digest
 from drethtr.synthesis.recombination import Recombination, Recombined, read_gaps
 from drethtr.synthesis.synthetic import Synthesizer, Synthetic
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from drethtr.datasets.parquet import store_parquet
 from drethtr.evaluation.calibrate import passes
 from drethtr.evaluation.evaluate import read_lines, to_read
-from drethtr.lines.write_parquet import store_parquet
 from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.recognizer import Recognizer

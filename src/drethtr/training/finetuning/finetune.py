@@ -16,10 +16,10 @@ import numpy as np
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
 from drethtr.base.files import atomic_write, claimed, make_folders, remove_unfinished
+from drethtr.datasets.parquet import store_parquet
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.evaluate import to_read
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
-from drethtr.lines.write_parquet import store_parquet
 from drethtr.network.adapter import changes_between
 from drethtr.network.backend import network_of
 from drethtr.recognition.adapter_file import Adapter, load_adapted, save_adapter

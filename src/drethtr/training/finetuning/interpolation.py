@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import score
-from drethtr.lines.sample import Sample
 from drethtr.network.backend import fresh_network
 from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.model_file import Model

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
 from drethtr.evaluation.compare import Difference, paired, paired_by
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import Counts, score
-from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model
 from drethtr.recognition.recognizer import Recognizer

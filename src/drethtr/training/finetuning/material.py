@@ -6,8 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from drethtr.base.errors import MissingExtraError
-from drethtr.lines.sample import Sample, check_apart, fingerprint
-from drethtr.lines.sources import open_all
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample, check_apart, fingerprint
 from drethtr.recognition.model_file import Model, load_model, weights_hash
 from drethtr.text.alphabet import AlphabetChange
 from drethtr.training.finetuning.parts import Parts, drop_unreadable, split_lines, split_old_lines

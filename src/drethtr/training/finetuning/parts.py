@@ -8,8 +8,8 @@ from math import inf
 import numpy as np
 
 from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample, fingerprint, page_of
 from drethtr.images.prepare import Preparation
-from drethtr.lines.sample import Sample, fingerprint, page_of
 from drethtr.training.feed.batch import NARROWEST
 
 SHARE = 0.15

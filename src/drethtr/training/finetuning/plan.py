@@ -41,7 +41,7 @@ HIGHEST_RANK = 8
 class Plan:
     """The options of fine-tuning; equal plans on the same files give the same model, in the same precision.
 
-    data            the lines, as accepted by `drethtr.lines.sources.open_all`
+    data            the lines, as accepted by `drethtr.datasets.open.open_all`
     model           the starting model
     validation      validation lines; default: a part of the data
     old_data        lines that the model must not forget, mixed in

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.lines.sources import open_all
+from drethtr.datasets.open import open_all
 from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.automaton import automaton_of

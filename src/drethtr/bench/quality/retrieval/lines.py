@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.bench.quality.retrieval.crowd import PAGE, Crowd, folded_words, stored_confidences
+from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.evaluate import Advance, read_lines
-from drethtr.lines.sample import Sample, page_of
 from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer

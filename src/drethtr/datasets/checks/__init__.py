@@ -1,0 +1,106 @@
+"""Checks of transcribed lines: each looks at all splits and reports findings; nothing is changed or removed."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from drethtr.datasets.checks.finding import Check, Finding, Row, Severity, Splits, finding_if
+from drethtr.datasets.checks.images import broken_images, lengths
+from drethtr.datasets.checks.splits import duplicates, meetings, shared_texts
+from drethtr.datasets.checks.texts import (
+    alphabets,
+    confused_letters,
+    damaged_texts,
+    empty_texts,
+    mixed_scripts,
+    mixed_signs,
+    normal_forms,
+    written_backwards,
+)
+from drethtr.datasets.open import all_matching, entries_at, parted
+from drethtr.datasets.sample import LeftOut, Sample, page_of
+from drethtr.datasets.splits import split_named
+
+CHECKS: tuple[Check, ...] = (
+    meetings,
+    empty_texts,
+    damaged_texts,
+    broken_images,
+    duplicates,
+    lengths,
+    mixed_scripts,
+    confused_letters,
+    normal_forms,
+    alphabets,
+    written_backwards,
+    mixed_signs,
+    shared_texts,
+)
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a split."""
+
+    lines: int
+    pages: int
+    characters: int
+    alphabet: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """The sizes of the splits and the findings, most severe first."""
+
+    sizes: Mapping[str, Size]
+    findings: tuple[Finding, ...]
+
+    @property
+    def sound(self) -> bool:
+        """Whether there are no errors."""
+        return all(finding.severity is not Severity.ERROR for finding in self.findings)
+
+
+def check(splits: Splits, extra: tuple[Finding, ...] = ()) -> Report:
+    """Run every check; `extra` are findings from elsewhere, such as a model's."""
+    findings = [*(finding for each in CHECKS for finding in each(splits)), *extra]
+    order = list(Severity)
+    return Report(
+        {name: size_of(splits, name) for name in splits},
+        tuple(sorted(findings, key=lambda finding: order.index(finding.severity))),
+    )
+
+
+def size_of(splits: Splits, name: str) -> Size:
+    """The size of one split; lines of unknown page do not count as pages."""
+    samples = splits[name]
+    return Size(
+        lines=len(samples),
+        pages=len(set(map(page_of, samples)) - {""}),
+        characters=sum(len(sample.text) for sample in samples),
+        alphabet=len({character for sample in samples for character in sample.text}),
+    )
+
+
+def open_splits(patterns: Sequence[str]) -> tuple[dict[str, list[Sample]], list[Finding]]:
+    """The lines of files, folders, URLs or patterns by split, and findings for lines that cannot be used.
+
+    Texts are as written. Lines of no split are in that which their file or folder is named after, such as `train` for
+    `x.train.parquet`, or in `all`.
+
+    Raises:
+        DataError: if a pattern matches nothing, two patterns match the same file, or a file cannot be opened at all.
+    """
+    splits: dict[str, list[Sample]] = defaultdict(list)
+    unusable = []
+    for name in all_matching(patterns):
+        path, wanted = parted(name)
+        default = split_named(Path(path).name) or "all"
+        for entry in entries_at(path):
+            if isinstance(entry, LeftOut):
+                unusable.append(Row(entry.key, entry.detail or entry.reason))
+            elif not wanted or entry.split == wanted:
+                splits[entry.split or default].append(entry)
+    message = "no command reads files with such lines; fix them, or use drethtr data import, which leaves them out"
+    return dict(splits) or {"all": []}, finding_if(Severity.ERROR, "unusable line", message, unusable)

@@ -1,0 +1,67 @@
+"""Layouts of line data, published or exported by other programs, each read as samples.
+
+Whatever takes lines takes every layout: `drethtr data import`, training, fine-tuning and evaluation.
+"""
+
+from pathlib import Path
+
+from drethtr.base.config import named
+from drethtr.base.errors import DataError
+from drethtr.datasets.layouts.bentham import Bentham
+from drethtr.datasets.layouts.folder import Folder, Kraken
+from drethtr.datasets.layouts.hugging_face import HuggingFace
+from drethtr.datasets.layouts.iam import IAM, IAMAsWritten
+from drethtr.datasets.layouts.layout import Layout
+from drethtr.datasets.layouts.pages import Pages, Read2016
+from drethtr.datasets.layouts.pylaia import PyLaia
+from drethtr.datasets.layouts.rimes import Rimes
+from drethtr.datasets.layouts.table import Table
+
+LAYOUTS: tuple[Layout, ...] = (
+    IAM(),
+    IAMAsWritten(),
+    Rimes(),
+    Bentham(),
+    Read2016(),
+    PyLaia(),
+    Kraken(),
+    Pages(),
+    Table(),
+    HuggingFace(),
+    Folder(),
+)
+"""Most specific first: the first layout that recognizes a source reads it.
+
+Parquet comes late: beside texts, it usually comes from an earlier import, and the texts may have been corrected since.
+A folder of images comes last, since images are part of nearly every layout.
+"""
+
+
+def layout_named(name: str) -> Layout:
+    """The layout with the name given to `--layout`.
+
+    Raises:
+        ConfigError: if there is no layout of that name.
+    """
+    return named("layout", name, {layout.name: layout for layout in LAYOUTS})
+
+
+def layout_for(source: Path, name: str | None = None) -> Layout:
+    """The layout called `name`, or the first that recognizes `source`.
+
+    Raises:
+        ConfigError: if there is no layout of that name.
+        DataError: if there is nothing at `source`, or no layout is recognized.
+    """
+    if not source.exists():
+        raise DataError("no such file or folder", source)
+    if name is not None:
+        return layout_named(name)
+    for layout in LAYOUTS:
+        if layout.recognizes(source):
+            return layout
+    layouts = "\n".join(f"  {layout.name:13} {layout.description}" for layout in LAYOUTS)
+    raise DataError(
+        f"no known layout recognized:\n{layouts}\n`drethtr data import --layout NAME` says what is missing for one",
+        source,
+    )

@@ -1,0 +1,126 @@
+"""Folders of line images beside text files of the same name: kraken, OCRopus, Tesseract, Calamari, OCR-D.
+
+Folders may be nested. One named train, val or test is a split; any other is the page of its lines.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+from drethtr.base.errors import DataError
+from drethtr.base.files import atomic_write
+from drethtr.datasets.layouts.layout import Layout
+from drethtr.datasets.parquet import png_of
+from drethtr.datasets.sample import Entry, LeftOut, Sample
+from drethtr.datasets.splits import split_named, split_of_path
+from drethtr.datasets.text_files import read_transcription
+from drethtr.documents.beside import IMAGES, is_hidden, visible_below
+
+GROUND_TRUTH = ".gt.txt"
+TRANSCRIPTIONS = (GROUND_TRUTH, ".txt")
+"""Endings of text files; the first that exists is used."""
+
+VARIANTS = ("", ".raw", ".dew", ".bin", ".nrm")
+"""Suffixes that OCRopus puts before the extension of an image, by preference: the scanned line, then copies of it."""
+
+WRITTEN = re.compile(r"\d{6,}\.(png|gt\.txt)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Kraken(Layout):
+    """Line images with their texts at any depth, recognized by a `.gt.txt`."""
+
+    name = "kraken"
+    description = "kraken: line images beside .gt.txt files, at any depth"
+
+    def recognizes(self, source: Path) -> bool:
+        return source.is_dir() and any(path.name.endswith(GROUND_TRUTH) for path in visible_below(source))
+
+    def entries(self, source: Path) -> Iterator[Entry]:
+        if not source.is_dir():
+            raise DataError("is a file; give the folder of line images", source)
+        for folder in [source, *(path for path in visible_below(source) if path.is_dir())]:
+            yield from lines_in(folder, source)
+
+
+@dataclass(frozen=True)
+class Folder(Kraken):
+    """Line images with their texts at any depth, recognized by an image."""
+
+    name = "folder"
+    description = "a folder: line images beside .txt files of the same name, at any depth"
+
+    def recognizes(self, source: Path) -> bool:
+        return source.is_dir() and any(path.suffix.lower() in IMAGES for path in visible_below(source))
+
+
+def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
+    """The lines of one folder, sorted by the names of their images.
+
+    The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last extension is replaced, and that of a variant.
+    """
+    names = {path.name for path in folder.iterdir() if not (is_hidden(path) or path.is_dir())}
+    owned: dict[str, list[str]] = {}
+    for name in sorted(name for name in names if Path(name).suffix.lower() in IMAGES):
+        stem = Path(name).stem
+        stems = (stem.removesuffix(variant) for variant in VARIANTS if stem.endswith(variant))
+        text = next((stem + ending for stem in stems for ending in TRANSCRIPTIONS if stem + ending in names), None)
+        if text is None:
+            expected = " or ".join(stem + ending for ending in TRANSCRIPTIONS)
+            yield LeftOut(str(folder / name), "no transcription", f"no transcription; expected {expected} beside it")
+        else:
+            owned.setdefault(text, []).append(name)
+    for text, images in owned.items():
+        yield line_of(folder / text, images, source)
+    for lonely in sorted(name for name in names - owned.keys() if name.endswith(GROUND_TRUTH)):
+        yield LeftOut(str(folder / lonely), "no image of that name beside it")
+
+
+def line_of(text: Path, images: list[str], source: Path) -> Entry:
+    """The line of a text file and its images, of which the preferred variant is used."""
+    [ending] = islice((ending for ending in TRANSCRIPTIONS if text.name.endswith(ending)), 1)
+    stem = text.name.removesuffix(ending)
+    variants = {name: Path(name).stem.removeprefix(stem) for name in images}
+    image, *others = sorted(images, key=lambda name: VARIANTS.index(variants[name]))
+    if others and variants[others[0]] == variants[image]:
+        return LeftOut(str(text), "belongs to two images", f"belongs to two images, {image} and {others[0]}")
+    try:
+        written = read_transcription(text)
+    except DataError as error:
+        return LeftOut(str(text), "not one line of UTF-8 text", error.reason)
+    folder = text.parent
+    return Sample(
+        folder / image,
+        written,
+        source.resolve().name,
+        page="/".join(part for part in folder.relative_to(source).parts if not split_named(part)) or None,
+        key=str(folder / image),
+        id=stem,
+        split=split_of_path(folder, source) if folder != source else "",
+    )
+
+
+def store_folder(samples: Iterable[Sample], folder: Path) -> None:
+    """Write samples for people to look at: `000000.png` beside `000000.gt.txt`, and so on.
+
+    Files of an earlier call are removed once the first sample is made.
+
+    Raises:
+        DataError: if the folder cannot be written.
+    """
+    made = ((png_of(sample), sample.text + "\n") for sample in samples)
+    first = list(islice(made, 1))  # errors that affect all samples show up here
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            if WRITTEN.fullmatch(path.name):
+                path.unlink()
+        for number, (png, text) in enumerate(chain(first, made)):
+            with atomic_write(folder / f"{number:06}.png") as unfinished:
+                unfinished.write_bytes(png)
+            with atomic_write(folder / f"{number:06}.gt.txt") as unfinished:
+                unfinished.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"cannot be written: {error}", folder) from error

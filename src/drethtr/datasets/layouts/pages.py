@@ -1,0 +1,185 @@
+"""Lines of whole pages in PAGE XML or ALTO: exports from Transkribus and eScriptorium, READ-2016.
+
+Each line is cut out along its baseline and inside its polygon, straightened, and stored as a new PNG, since the bytes
+of the page image cannot be kept. A page is one sample group (`page`), named after its file and the folders around it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from drethtr.base.errors import DataError
+from drethtr.datasets.layouts.layout import Layout, within
+from drethtr.datasets.sample import Entry, LeftOut, Sample
+from drethtr.datasets.splits import split_of_path
+from drethtr.documents.beside import DESCRIPTION, image_of, page_stem, visible_below
+from drethtr.documents.page import TextLine
+from drethtr.documents.read import by_trust, read_page
+from drethtr.documents.transcription import Review
+from drethtr.images.line import Line
+from drethtr.images.straighten import straighten
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.given import GivenLine, complete
+
+XML_FOLDERS = frozenset({"page", "alto"})
+"""Folders that contain the XML for images above or beside them; they are not part of page or set names."""
+
+
+@dataclass(frozen=True)
+class Pages(Layout):
+    """Every line of every PAGE or ALTO file, at any depth; folders named train, val or test are splits.
+
+    If people have worked in the folder with `drethtr edit`, only lines that they have confirmed are taken.
+
+    unconfirmed  whether to take the others, too
+    transcribed  whether to pass over lines without a text, and XML files that are no pages
+    """
+
+    unconfirmed: bool = False
+    transcribed: bool = False
+
+    name = "pages"
+    description = "PAGE or ALTO: .xml files with the images of their pages, at any depth"
+    convention = "texts as transcribed on the page; lines cut along their baselines"
+    set_name: ClassVar[str] = ""
+    language: ClassVar[str | None] = None
+
+    def recognizes(self, source: Path) -> bool:
+        if source.is_dir():
+            return any(map(is_page, descriptions(source)))
+        return source.suffix.lower() == DESCRIPTION
+
+    def entries(self, source: Path) -> Iterator[Entry]:
+        files = descriptions(source) if source.is_dir() else [source]
+        if not files:
+            raise DataError(f"contains no {DESCRIPTION} file", source)
+        confirmed = not self.unconfirmed and any(map(is_reviewed, files))
+        described: dict[str, Path] = {}
+        nothing = True
+        for path in files:
+            if self.transcribed and source.is_dir() and not is_page(path):
+                continue
+            split = split_of_path(path.parent, source) if path.parent != source and source.is_dir() else ""
+            name, page = self.set_name or document_name(source), page_name(path, source)
+            if page in described and is_page(path):
+                other = described[page].relative_to(source)
+                why = "its page is already described by another file"
+                yield LeftOut(str(path), why, f"its page is already described by {other}; give one of them")
+                continue
+            for found in lines_of(path, empty=not self.transcribed, confirmed=confirmed):
+                nothing = False
+                if isinstance(found, LeftOut):
+                    yield found
+                else:
+                    described[page] = path
+                    yield replace(found, set=name, language=self.language, page=page, split=split)
+        if self.transcribed and nothing:
+            raise DataError(f"no line in its {len(files)} PAGE or ALTO files has a text; transcribe them first", source)
+
+
+@dataclass(frozen=True)
+class Read2016(Pages):
+    """READ-2016 (Ratsprotokolle, ICFHR 2016): German council minutes, in the official splits.
+
+    PublicData/Training/Images and page, PublicData/Validation/Images and page, Test-ICFHR-2016/*.JPG and page; the
+    page files may lie one folder deeper.
+
+    Source: Sánchez, Romero, Toselli and Vidal, ICFHR 2016; the two archives of Zenodo record 1164045.
+    """
+
+    name = "read-2016"
+    description = "READ-2016: PublicData/Training, PublicData/Validation and Test-ICFHR-2016"
+    set_name = "read2016"
+    language = "de"
+    known: ClassVar = {
+        (8367, 1043, 1140): "official",
+        (8349, 1040, 1138): "official, without lines that have no text",
+    }
+
+    def recognizes(self, source: Path) -> bool:
+        return within(source, "PublicData/Training") is not None
+
+
+def descriptions(folder: Path) -> list[Path]:
+    """The XML files in a folder, at any depth, the best of each page first."""
+    return sorted((path for path in visible_below(folder) if path.suffix.lower() == DESCRIPTION), key=by_trust)
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page; exports also contain other XML, such as `mets.xml`."""
+    try:
+        read_page(path)
+    except DataError:
+        return False
+    return True
+
+
+def is_reviewed(path: Path) -> bool:
+    """Whether a person has corrected or confirmed a line of a file with `drethtr edit`."""
+    try:
+        page = read_page(path)
+    except DataError:
+        return False
+    return any(line.is_reviewed for line in page.lines)
+
+
+def document_name(path: Path) -> str:
+    """The name of the folder of a path, or, for the XML folder of an export, of the folder above it."""
+    folder = path.resolve() if path.is_dir() else path.resolve().parent
+    return next((part for part in reversed(folder.parts) if part.lower() not in XML_FOLDERS), folder.name)
+
+
+def page_name(path: Path, source: Path) -> str:
+    """The name of a page's file with the folders it lies in."""
+    relative = path.relative_to(source) if source.is_dir() else Path(path.name)
+    folders = [part for part in relative.parts[:-1] if part.lower() not in XML_FOLDERS]
+    return "/".join([*folders, page_stem(path)])
+
+
+def lines_of(path: Path, *, empty: bool = True, confirmed: bool = False) -> Iterator[Entry]:
+    """The lines of a PAGE or ALTO file, cut from its image, in reading order, with texts as written.
+
+    Args:
+        empty: Whether to include lines without a text.
+        confirmed: Whether to leave out lines that no person has confirmed.
+    """
+    try:
+        page = read_page(path)
+    except DataError as error:
+        yield LeftOut(str(path), "not a page", error.reason)
+        return
+    try:
+        source = image_of(path, page.image)
+    except DataError as error:
+        yield LeftOut(str(path), "no image of the page", error.of(path).reason)
+        return
+    try:
+        gray = source.gray()
+        page = page.on_image(source.path, *reversed(gray.shape))
+    except DataError as error:
+        yield LeftOut(str(path), "no image of the page", error.of(path).reason)
+        return
+    lines = [line for line in page.lines if line.polygon or line.baseline]
+    places = dict(zip((line.id for line in lines), complete(gray, [GivenLine.of(line) for line in lines]), strict=True))
+    for line in page.lines:
+        if empty or line.text.strip():
+            place, key = places.get(line.id), key_of(path, line)
+            if confirmed and not (line.transcription and line.transcription.review is Review.CONFIRMED):
+                yield LeftOut(key, "not confirmed by a person")
+                continue
+            yield LeftOut(key, "no position on the page") if place is None else cut(gray, line, place, key)
+
+
+def cut(gray: Line, line: TextLine, place: FoundLine, key: str) -> Entry:
+    """A line as an image of its own."""
+    try:
+        strip = straighten(gray, place.baseline, place.polygon)
+    except DataError as error:
+        return LeftOut(key, "cannot be cut from the page", f"cannot be cut from the page: {error}")
+    return Sample(strip.line, line.text, key=key, id=line.id)
+
+
+def key_of(path: Path, line: TextLine) -> str:
+    """The key of a line."""
+    return f"{path} line {line.id}"

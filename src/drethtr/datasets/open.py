@@ -1,0 +1,121 @@
+"""One way in: the lines of files, folders and URLs in any layout.
+
+samples = open_all(["lines/*.train.parquet", "iam#train", "gs://archive/letters.parquet"])
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from glob import glob, has_magic
+from pathlib import Path, PurePosixPath
+
+from drethtr.base.errors import DataError
+from drethtr.base.urls import find_files, identity, is_url
+from drethtr.datasets.layouts import layout_for
+from drethtr.datasets.layouts.hugging_face import rows_at
+from drethtr.datasets.layouts.pages import Pages
+from drethtr.datasets.sample import Entry, LeftOut, Sample
+from drethtr.datasets.splits import SPLITS, set_named, split_named
+from drethtr.text.normalize import Spelling, for_scoring
+
+TABLES = (".parquet", ".tsv", ".jsonl")
+"""Extensions of files that contain lines and nothing else."""
+
+
+def open_samples(name: str | Path, spelling: Spelling = for_scoring) -> list[Sample]:
+    """All samples of a file or folder in any layout, or of a Parquet file at a URL.
+
+    Samples keep their order, and none is left out. A data set with several splits needs the name of one: `iam#train`.
+    Texts are spelled as they are compared, so that no model learns what error rates ignore.
+
+    Raises:
+        DataError: if there is nothing of that name, a line cannot be used, or the name of a split is missing.
+    """
+    path, wanted = parted(str(name))
+    samples: list[Sample] = []
+    left_out: list[LeftOut] = []
+    for entry in entries_at(path):
+        if isinstance(entry, LeftOut):
+            left_out.append(entry)
+        else:
+            text = spelling(entry.text)
+            samples.append(entry if text == entry.text else replace(entry, text=text))
+    if len(left_out) > 1:
+        raise DataError(f"{left_out[0].error()} (and {len(left_out) - 1:,} more; drethtr data check {path} lists them)")
+    if left_out:
+        raise left_out[0].error()
+    splits = list(dict.fromkeys(sample.split for sample in samples))
+    if wanted:
+        if wanted not in splits:
+            raise DataError(f"no lines of the split {wanted!r}", path)
+        return [sample for sample in samples if sample.split == wanted]
+    if len(splits) > 1:
+        choices = " or ".join(f"{Path(path).name}#{split}" for split in splits if split)
+        raise DataError(f"has lines of several splits; choose one: {choices}", path)
+    return samples
+
+
+def parted(name: str) -> tuple[str, str]:
+    """The path and the split that a name such as `iam#train` consists of; the split of other names is ""."""
+    path, mark, split = name.rpartition("#")
+    return (path, split) if mark and split in SPLITS and not Path(name).exists() else (name, "")
+
+
+def entries_at(name: str) -> Iterable[Entry]:
+    """The lines of a file, folder or URL with texts as written, and those that cannot be used.
+
+    Of PAGE and ALTO files, only lines with a text count, confirmed by a person or not.
+
+    Raises:
+        DataError: if there is nothing of that name, or its content cannot be used at all.
+    """
+    if is_url(name):
+        if PurePosixPath(name).suffix != ".parquet":
+            raise DataError("only .parquet can be read from a URL; download other files first", name)
+        return rows_at(name, set_named(name), split_named(PurePosixPath(name).name))
+    layout = layout_for(Path(name))
+    if isinstance(layout, Pages):
+        layout = replace(layout, unconfirmed=True, transcribed=True)
+    return layout.entries(Path(name))
+
+
+def open_all(patterns: Sequence[str]) -> list[Sample]:
+    """The samples of all paths that match one of the patterns (`lines/*.train.parquet`), sorted within each pattern.
+
+    Raises:
+        DataError: also if a pattern matches nothing, two patterns match the same path, or there are no lines.
+    """
+    samples = [sample for name in all_matching(patterns) for sample in open_samples(name)]
+    if not samples:
+        raise DataError(f"{', '.join(patterns)}: no lines found; a table has one row per line")
+    return samples
+
+
+def all_matching(patterns: Sequence[str]) -> list[str]:
+    """The paths or URLs that match one of the patterns, sorted within each pattern.
+
+    Raises:
+        DataError: if a pattern matches nothing, or two patterns match the same path.
+    """
+    names: dict[str, str] = {}
+    for pattern in patterns:
+        matches = {identity(name): name for name in matching(pattern)}
+        if not matches:
+            raise DataError("matches no file or folder", pattern)
+        if twice := names.keys() & matches.keys():
+            raise DataError(f"{matches[min(twice)]} is already matched by another pattern", pattern)
+        names |= matches
+    return list(names.values())
+
+
+def matching(pattern: str) -> list[str]:
+    """The paths or URLs that match a pattern, sorted; an existing path matches itself, even with brackets.
+
+    Each keeps the split that the pattern names: `sets/*#train`.
+    """
+    if is_url(pattern):
+        return find_files(pattern)
+    path, split = parted(pattern)
+    if has_magic(path) and Path(path).exists():
+        return [pattern]
+    found = sorted(glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
+    return [f"{name}#{split}" for name in found] if split else found

@@ -1,0 +1,211 @@
+"""A transcribed line image before it is decoded or preprocessed, and what can be told about many of them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from PIL import Image
+
+from drethtr.base.errors import DataError, first_line
+from drethtr.images.file import DECODING_ERRORS, upright_size
+from drethtr.images.formats import formats_of
+from drethtr.images.line import Line, load_line
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sample:
+    """One line; `image` contains encoded bytes, the path of an image file, or pixels.
+
+    `set` names the collection; `page` and `hand` are unique within it. `clean` is false if the text has editorial marks
+    or uncertain letters. `key` says where the sample comes from, for error messages. `id` names the line in its source,
+    such as the id in its PAGE file or the name of its image, and is kept when the sample is stored. `split` is `train`,
+    `val`, `test`, or "" if its data set has none.
+    """
+
+    image: bytes | Path | Line
+    text: str
+    set: str = ""
+    language: str | None = None
+    page: str | None = None
+    hand: str | None = None
+    clean: bool = True
+    key: str = ""
+    id: str | None = None
+    split: str = ""
+
+    def line(self) -> Line:
+        """Decode the image.
+
+        Raises:
+            DataError: naming the sample, if the image cannot be read.
+        """
+        try:
+            return load_line(self.image)
+        except DataError as error:
+            raise error.of(self.key or "sample") from error
+
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels, read from the header only.
+
+        Raises:
+            DataError: naming the sample, if the image cannot be read.
+        """
+        if isinstance(self.image, np.ndarray):
+            height, width = self.image.shape
+            return width, height
+        try:
+            with BytesIO(self.image) if isinstance(self.image, bytes) else self.image.open("rb") as file:
+                return upright_size(Image.open(file, formats=formats_of(file, self.key or "sample")))
+        except DECODING_ERRORS as error:
+            name = f"{self.key or 'sample'}{f': {self.image}' if isinstance(self.image, Path) else ''}"
+            raise DataError(f"cannot be read as an image: {first_line(error)}", name) from error
+
+
+class LeftOut(NamedTuple):
+    """A line that cannot be used, so that nothing is dropped silently.
+
+    key     the line, or the file, that is left out
+    reason  a few words, the same for all such lines, by which reports count them
+    detail  what exactly is wrong, and the cure, where the reason does not say all
+    """
+
+    key: str
+    reason: str
+    detail: str = ""
+
+    def error(self) -> DataError:
+        """The line as an error, where all lines are needed."""
+        return DataError(self.detail or self.reason, self.key)
+
+    def described(self) -> str:
+        """The line, and what is wrong with it beside the reason."""
+        return f"{self.key}: {self.detail}" if self.detail else self.key
+
+
+Entry: TypeAlias = Sample | LeftOut
+"""A line of a data set, or what is left out of it."""
+
+
+def checked(entry: Entry) -> Entry:
+    """The entry, or the reason why no model can learn from it: an empty text, or an unreadable image."""
+    if isinstance(entry, LeftOut):
+        return entry
+    if not entry.text.strip():
+        return LeftOut(entry.key, "empty transcription")
+    try:
+        entry.size()
+    except DataError:
+        return LeftOut(entry.key, "image cannot be read")
+    return entry
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Counts of an import: lines by split, and lines left out by reason."""
+
+    lines: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+
+    def count(self, entry: Entry) -> None:
+        """Add one entry."""
+        if isinstance(entry, LeftOut):
+            self.left_out.setdefault(entry.reason, []).append(entry.described())
+        else:
+            self.lines[entry.split] = self.lines.get(entry.split, 0) + 1
+
+
+def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
+    """Check that no image and no page is in two splits, such as training and test.
+
+    Raises:
+        DataError: naming the first sample found twice and both splits.
+    """
+    seen: dict[bytes | str, tuple[str, Sample]] = {}
+    for split, samples in splits.items():
+        for sample in samples:
+            marks: dict[bytes | str, str] = {fingerprint(sample): "the same image"}
+            if page := page_of(sample):
+                marks[page] = f"page {sample.page!r} of {sample.set!r}"
+            for mark, name in marks.items():
+                other_split, other = seen.setdefault(mark, (split, sample))
+                if other_split != split:
+                    raise DataError(
+                        f"{name} is in {other_split!r} ({other.key}) and in {split!r} ({sample.key}); "
+                        "metrics would be wrong; keep it in one split"
+                    )
+
+
+def page_of(sample: Sample) -> str:
+    """The page of a line, unique across sets, or "" if unknown."""
+    return f"{sample.set}/{sample.page}" if sample.page else ""
+
+
+def lines_digest(samples: Iterable[Sample]) -> str:
+    """Digest of lines in order, from their texts and the size in bytes of each image, which is not read.
+
+    Raises:
+        DataError: naming the sample, if its file is missing.
+    """
+    digest = blake2b(digest_size=8)
+    for sample in samples:
+        digest.update(f"{stored_bytes(sample)} {sample.text}\n".encode())
+    return digest.hexdigest()
+
+
+def stored_bytes(sample: Sample) -> int:
+    """The size in bytes of the stored image."""
+    if isinstance(sample.image, bytes):
+        return len(sample.image)
+    if isinstance(sample.image, np.ndarray):
+        return sample.image.nbytes
+    try:
+        return sample.image.stat().st_size
+    except OSError as error:
+        raise DataError(f"{sample.image} cannot be read: {error.strerror}", sample.key or "sample") from error
+
+
+def fingerprint(sample: Sample) -> bytes:
+    """Digest of the stored image: equal bytes give equal digests, wherever they are.
+
+    Raises:
+        DataError: naming the sample, if its file cannot be read.
+    """
+    if isinstance(sample.image, bytes):
+        return blake2b(sample.image, digest_size=16).digest()
+    if isinstance(sample.image, Path):
+        return blake2b(content_of(sample.image, sample.key), digest_size=16).digest()
+    return blake2b(repr(sample.image.shape).encode() + sample.image.tobytes(), digest_size=16).digest()
+
+
+def content_of(image: Path, key: str) -> bytes:
+    """The encoded image in a sample's file.
+
+    Raises:
+        DataError: naming the sample, if it cannot be read.
+    """
+    try:
+        return image.read_bytes()
+    except OSError as error:
+        raise DataError(f"{image} cannot be read: {error.strerror}", key or "sample") from error
+
+
+def clean_lines(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples whose texts have no editorial marks or uncertain letters."""
+    return [sample for sample in samples if sample.clean]
+
+
+def choose(samples: Sequence[Sample], lines: int, seed: int = 0) -> list[Sample]:
+    """Draw at most `lines` of each set; sets are sorted by name, and lines keep their order."""
+    sets: dict[str, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        sets[sample.set].append(sample)
+    chosen: list[Sample] = []
+    for _, of_set in sorted(sets.items()):
+        drawn = np.random.default_rng(seed).permutation(len(of_set))[:lines]
+        chosen.extend(of_set[place] for place in sorted(drawn.tolist()))
+    return chosen

@@ -1,0 +1,71 @@
+"""Read the text files of data sets: tables row by row, transcriptions of one line, XML annotations."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+from xml.etree import ElementTree
+from xml.parsers import expat
+
+from drethtr.base.errors import DataError
+
+
+def rows_of(path: Path) -> Iterator[tuple[int, str]]:
+    """The rows of a text file that are not blank, counted from 1.
+
+    Raises:
+        DataError: if it cannot be read, or is not UTF-8.
+    """
+    try:
+        with path.open(encoding="utf-8-sig") as rows:  # not `splitlines`, since U+2028 in a text does not end a row
+            for number, row in enumerate(rows, start=1):
+                if row.strip():
+                    yield number, row.rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8: {error}", path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+
+
+def read_transcription(path: Path) -> str:
+    """The one line of a text file, without its line ending.
+
+    Raises:
+        DataError: if it cannot be read, is not UTF-8 or has more than one line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig").rstrip("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8: {error}", path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+    if "\n" in text:
+        raise DataError(f"has {text.count(chr(10)) + 1} lines; expected one line, since the image shows one line", path)
+    return text
+
+
+def read_annotations(path: Path) -> ElementTree.Element:
+    """The root element of an XML file; a document type declaration is allowed, as IAM has one, but nothing is fetched.
+
+    Raises:
+        DataError: if it cannot be read, is not well-formed, in an unknown encoding, or declares entities.
+    """
+
+    def refuse(*_: object) -> NoReturn:
+        raise DataError("refused because it declares entities, which can expand without limit", path)
+
+    builder = ElementTree.TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    try:
+        parser.Parse(path.read_bytes(), True)
+    except (LookupError, ValueError) as error:
+        raise DataError(f"unknown encoding ({error}); save it as UTF-8", path) from error
+    except expat.ExpatError as error:
+        raise DataError(f"not well-formed XML: {error}", path) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+    return builder.close()
