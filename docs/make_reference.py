@@ -18,6 +18,7 @@ from typing import Any
 
 import typer
 
+from drethtr.cli.commands import walk
 from drethtr.cli.main import app
 from drethtr.datasets.layouts import LAYOUTS
 from drethtr.documents.formats import FORMATS, LINE_FORMATS
@@ -40,16 +41,13 @@ def write_reference(folder: Path) -> None:
 def commands() -> Iterator[str]:
     """Describe every command with its arguments and options, as in `--help`."""
     yield "# Commands\n"
-    yield from described_command(typer.main.get_command(app), "drethtr")
+    for words, command in walk(typer.main.get_command(app)):
+        yield from described_command(command, " ".join(["drethtr", *words]))
 
 
 def described_command(command: Any, name: str) -> Iterator[str]:
-    """Describe a command and its subcommands."""
+    """Describe a command."""
     context = typer.Context(command, info_name=name)
-    if hasattr(command, "list_commands"):
-        for each in command.list_commands(context):
-            yield from described_command(command.get_command(context, each), f"{name} {each}")
-        return
     yield f"## {name}\n\n```text\n{command.get_usage(context).removeprefix('Usage: ')}\n```\n\n{plain(command.help)}\n"
     yield "| | | default |\n|---|---|---|"
     for parameter in command.params:

@@ -1,6 +1,6 @@
 """Measure fine-tuning on 50, 200 and 1,000 lines of held-out sets.
 
-drethtr train recipes/finetune_base.toml --output runs/without_three
+drethtr model train recipes/finetune_base.toml --output runs/without_three
 python recipes/finetune_curve.py runs/without_three/best.safetensors lines runs/curve hooker_en leopold_de cremma19_fr
 
 For each set, training lines are drawn from FOLDER/SET.train.parquet as whole pages; fine-tuning holds out some of them

@@ -2,8 +2,8 @@
 
 python recipes/forgetting.py START MINE.parquet OUT --samples 400 --test MINE.test.parquet KNOWN.parquet OTHERS.parquet
 
-Trains once, like `drethtr finetune` but without early stopping, then evaluates interpolated weights on each of the test
-files, with CTC in int8. An interrupted run is resumed. The table is printed.
+Trains once, like `drethtr model finetune` but without early stopping, then evaluates interpolated weights on each of
+the test files, with CTC in int8. An interrupted run is resumed. The table is printed.
 """
 
 import argparse

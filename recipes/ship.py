@@ -1,13 +1,13 @@
 r"""Put a trained model into the package, quantized and with its card, then evaluate it as shipped.
 
-drethtr language runs/compact/best.safetensors lines/*.train.parquet --text text/eltec_eng.txt.xz --name en \
+drethtr model language runs/compact/best.safetensors lines/*.train.parquet --text text/eltec_eng.txt.xz --name en \
     --share 0.5 --order 7 --size 200000 --force    # then --name fr and --name de; without csafe_en, which is one text
-drethtr rescorer runs/compact/best.safetensors lines/*.train.parquet --text text/eltec_eng.txt.xz \
+drethtr model rescorer runs/compact/best.safetensors lines/*.train.parquet --text text/eltec_eng.txt.xz \
     --text text/eltec_fra.txt.xz --text text/eltec_deu.txt.xz --force                         # again without csafe_en
-drethtr calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
+drethtr model calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
 python recipes/ship.py runs/compact/best.safetensors
 drethtr evaluate 'lines/*.test.parquet' --json evaluation.json
-drethtr info src/drethtr/recognition/models/compact.safetensors --add evaluation.json
+drethtr model info src/drethtr/recognition/models/compact.safetensors --add evaluation.json
 """
 
 import sys
@@ -22,7 +22,7 @@ def ship(model_path: Path) -> None:
     """Write the shipped model and print its size."""
     model = load_model(model_path)
     if not model.trust.calibrations:
-        sys.exit(f"{model_path} is not calibrated; run `drethtr calibrate --force` first")
+        sys.exit(f"{model_path} is not calibrated; run `drethtr model calibrate --force` first")
     card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
     save_model(replace(model, card={**card, **model.card}), SHIPPED, small=True)
     print(f"{SHIPPED}: {SHIPPED.stat().st_size / 1e6:.1f} MB")  # noqa: T201

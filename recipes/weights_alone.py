@@ -1,7 +1,7 @@
 """Give an older model the alphabet and n-grams of the shipped one, to compare the weights alone.
 
 python recipes/weights_alone.py OLDER.safetensors older.safetensors
-drethtr compare older.safetensors:ctc :ctc lines/jls_en.test.parquet lines/csafe_en.test.parquet
+drethtr model compare older.safetensors:ctc :ctc lines/jls_en.test.parquet lines/csafe_en.test.parquet
 """
 
 import sys

@@ -83,6 +83,6 @@ def test_reference_is_made_from_the_code(site):
     commands = (site / "docs" / "reference" / "commands" / "index.html").read_text(encoding="utf-8")
     python = (site / "docs" / "reference" / "python" / "index.html").read_text(encoding="utf-8")
     http = (site / "docs" / "reference" / "http" / "index.html").read_text(encoding="utf-8")
-    assert "drethtr predict-cer" in commands and "--alternatives" in commands
+    assert "drethtr model predict-cer" in commands and "--alternatives" in commands
     assert "read_each" in python
     assert "/api/pages/{page}/lines/{line}" in http

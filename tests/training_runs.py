@@ -1,4 +1,4 @@
-"""A short training run, and `drethtr train` in separate processes."""
+"""A short training run, and `drethtr model train` in separate processes."""
 
 import os
 import subprocess
@@ -60,7 +60,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def start(data: Path, output: str, *options: str, processes: int = 1) -> subprocess.Popen[bytes]:
-    """Start `drethtr train` on the CPU."""
+    """Start `drethtr model train` on the CPU."""
     train = ["-m", "drethtr.cli", "train", "run.toml", "--output", output, "--device", "cpu", *options]
     return launch(data, train, processes=processes)
 

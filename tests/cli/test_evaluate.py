@@ -74,7 +74,7 @@ def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypat
     )
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
     assert "CER %: – of flagged lines, 0.00 of the others" in outcome.out and outcome.out.count("    –  ") == 3
-    assert "not calibrated for this decoder; run drethtr calibrate" in outcome.out
+    assert "not calibrated for this decoder; run drethtr model calibrate" in outcome.out
 
 
 def test_where_nothing_was_read_nothing_is_right_or_wrong(drethtr, lines, tiny_path, monkeypatch):

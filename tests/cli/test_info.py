@@ -1,4 +1,4 @@
-"""Figures of training on a card, as `drethtr info` tells them."""
+"""Figures of training on a card, as `drethtr model info` tells them."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def test_measured_rates_stand_alone(told):
 
 
 def test_figures_of_another_model_are_said_to_be(told):
-    """As after `drethtr language`, which keeps the card."""
+    """As after `drethtr model language`, which keeps the card."""
     figures = CARD["evaluation"] | {"made_by": {"model": "older 0123456789ab"}, "decoder": "Joint(candidates=4)"}
     out = told({**CARD, "evaluation": figures})
     assert " lines with another model, older 0123456789ab:\n" in out and "Joint(" not in out

@@ -28,7 +28,7 @@ def test_a_model_learns_what_is_likely(drethtr, known, tiny_path, tmp_path):
         "language", tiny_path, known, "--text", tmp_path / "book.txt", "--lines", 50, "--order", 3, "--output", target
     )
     assert outcome.code == 0 and "n-grams of up to 3 tokens, from 32 lines and 50 lines of texts" in outcome.out
-    assert f"drethtr calibrate {target}" in outcome.out
+    assert f"drethtr model calibrate {target}" in outcome.out
     assert (
         "n-grams of up to 3 tokens" in drethtr("info", target).out and "n-grams" not in drethtr("info", tiny_path).out
     )
@@ -90,7 +90,7 @@ def test_a_model_gets_a_rescorer(drethtr, known, tiny_path, tmp_path):
     target = tmp_path / "ranked.safetensors"
     arguments = ("rescorer", tiny_path, known, "--characters", 12_000, "--output", target)
     outcome = drethtr(*arguments)
-    assert outcome.code == 0 and f"drethtr calibrate {target}" in outcome.out
+    assert outcome.code == 0 and f"drethtr model calibrate {target}" in outcome.out
     model, before = load_model(target), load_model(tiny_path)
     assert model.rescorer is not None and before.rescorer is None and not model.trust.calibrations
     assert "rescorer: retention, 4 layers" in drethtr("info", target).out

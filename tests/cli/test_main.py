@@ -8,15 +8,36 @@ import pytest
 import typer
 
 from drethtr import __version__
+from drethtr.cli.commands import walk
 from drethtr.cli.main import app
+
+PROGRAM = typer.main.get_command(app)
 
 
 def test_help_names_every_command(drethtr):
     outcome = drethtr("--help")
     assert outcome.code == 0
-    command = typer.main.get_command(app)
-    names = command.list_commands(typer.Context(command))
-    assert "transcribe" in names and all(f" {name} " in outcome.out for name in names)
+    names = {words[0] for words, _ in walk(PROGRAM)}
+    assert {"transcribe", "model", "data"} <= names and all(f" {name} " in outcome.out for name in names)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("model", "--help"), ("data", "--help")], ids=" ".join)
+def test_help_imports_no_command(words):
+    code = (
+        "import sys; sys.argv = ['drethtr', *sys.argv[1:]]\n"
+        "from drethtr.cli.main import COMMANDS, DATA, MODEL, main\n"
+        "tables = [*COMMANDS.values(), MODEL, DATA]\n"
+        "modules = {'drethtr.cli.' + source.partition(':')[0] for table in tables for source, _ in table.values()}\n"
+        "try: main()\n"
+        "finally: print(modules & sys.modules.keys(), file=sys.stderr)"
+    )
+    run = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=True)
+    assert run.stderr.strip() == "set()"
+
+
+def test_a_command_of_a_group_runs_without_the_name_of_the_group(drethtr):
+    assert drethtr("info") == drethtr("model", "info")
+    assert "synth" not in drethtr("--help").out and drethtr("synth", "--help").code == 0
 
 
 def test_the_command_line_as_a_module(monkeypatch, capsys):
@@ -83,17 +104,13 @@ def test_a_bug_keeps_its_traceback(drethtr, lines, monkeypatch):
         drethtr("transcribe", lines)
 
 
-def values_of(command):
-    """Each argument and each option that is no flag of a command and of those below it: where it is, and its name."""
-    context = typer.Context(command)
-    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
-        yield from values_of(command.get_command(context, name))
-    named = (parameter for parameter in command.params if not getattr(parameter, "is_flag", False))
-    yield from ((f"{command.name} {parameter.name}", parameter.metavar) for parameter in named)
-
-
 def test_what_a_person_gives_is_named_in_capitals():
-    values = dict(values_of(typer.main.get_command(app)))
+    values = {
+        f"{' '.join(words)} {parameter.name}": parameter.metavar
+        for words, command in walk(PROGRAM)
+        for parameter in command.params
+        if not getattr(parameter, "is_flag", False)
+    }
     assert len(values) > 100
     assert not {place: name for place, name in values.items() if name is None or not re.fullmatch("[A-Z,= ]+", name)}
 

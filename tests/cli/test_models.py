@@ -1,4 +1,4 @@
-"""Models that cannot be used, and what `drethtr info` says of those that can."""
+"""Models that cannot be used, and what `drethtr model info` says of those that can."""
 
 import json
 from dataclasses import replace
@@ -128,7 +128,7 @@ def test_what_a_card_lacks_can_be_added(drethtr, tiny_model, tmp_path):
     path, entries, figures = (tmp_path / name for name in ("model.safetensors", "card.toml", "figures.json"))
     save_model(replace(complete(tiny_model), card={"data": CARD["data"]}), path)
     outcome = drethtr("info", path, "--check")
-    assert outcome.code == 1 and outcome.out.count("\n- ") == 3 and f"drethtr info {path} --add" in outcome.out
+    assert outcome.code == 1 and outcome.out.count("\n- ") == 3 and f"drethtr model info {path} --add" in outcome.out
     entries.write_text('license = "CC0"\nnormalization = "NFC"\n', encoding="utf-8")
     figures.write_text(json.dumps(CARD["evaluation"] | {"made_by": {"model": "other 0123456789ab"}}), encoding="utf-8")
     before = path.read_bytes()

@@ -105,7 +105,8 @@ def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
     outcome = drethtr("predict-cer", scans, "--model", taught)
     assert outcome.code == 2 and outcome.out == ""
     assert f"{scans / 'letter.png'} is a page, not a line" in outcome.err
-    assert f"drethtr transcribe {scans} --format alto --output {scans}, then drethtr predict-cer {scans}" in outcome.err
+    remedy = f"drethtr transcribe {scans} --format alto --output {scans}, then drethtr model predict-cer {scans}"
+    assert remedy in outcome.err
 
 
 def test_no_rate_is_told_where_nothing_was_read(drethtr, taught, tmp_path, monkeypatch):

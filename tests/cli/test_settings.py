@@ -1,10 +1,8 @@
 """Options from files and from the environment."""
 
 import pytest
-import typer
 
-from drethtr.cli.main import app
-from drethtr.cli.settings import FILE, places_of
+from drethtr.cli.settings import FILE
 
 
 @pytest.fixture(autouse=True)
@@ -66,11 +64,17 @@ def test_settings_of_every_kind(drethtr, lines, tiny_path, own, at_home):
     assert outcome.code == 0 and "read as one line" in outcome.err and "?]" in outcome.out
 
 
-def test_lists_and_commands_of_groups(drethtr, own):
-    own.write_text('[finetune]\nold-data = ["a", "b"]\n[data.import]\nlang = "en"\n')
-    assert drethtr("info").code == 0
-    own.write_text('[finetune]\nold_data = "a"\n')
-    assert drethtr("info").code == 0
+def test_lists_and_commands_of_groups(drethtr, lines, own):
+    own.write_text('[finetune]\nold-data = ["a", "b"]\n[data.import]\nlayout = "jam"\n')
+    assert "unknown layout 'jam'" in drethtr("data", "import", ".", "out.parquet").err
+    for setting, message in (
+        ('["a", "b"]', "usable lines"),
+        ('"a"', "usable lines"),
+        ("[true]", "old-data: expected a list, got [True]"),
+    ):
+        own.write_text(f"[finetune]\nold_data = {setting}\n")
+        for words in (("model", "finetune"), ("finetune",)):
+            assert message in drethtr(*words, lines, "--output", "out.safetensors").err
 
 
 @pytest.mark.parametrize(
@@ -86,7 +90,6 @@ def test_lists_and_commands_of_groups(drethtr, own):
         ("[transcribe]\nverbose = inf", "verbose: 'inf' is not a valid bool"),
         ("[transcribe]\nthreads = inf", "threads: 'inf' is not a valid int"),
         (f"[transcribe]\nthreads = 0x{'f' * 5000}", "threads: Exceeds the limit"),
-        ("[finetune]\nold-data = [true]", "old-data: expected a list, got [True]"),
         ("[transcribe]\ndoubts = true", "doubts: expected one value"),
         ("[transcribe]\nformat = ['txt']", "format: expected one value"),
         ("[transcribe]\nforce = true", "'force' cannot be set in a file; give --force on the command line"),
@@ -100,17 +103,6 @@ def test_settings_that_make_no_sense(drethtr, lines, own, text, message):
     assert outcome.code == 2 and message in outcome.err and outcome.err.count("\n") == 1
 
 
-def test_a_misspelled_variable_is_named(drethtr, lines, tiny_path, monkeypatch):
-    monkeypatch.setenv("DRETHTR_SOMETHING_ELSE", "of another program")
-    assert drethtr("transcribe", lines / "one.png", "--model", tiny_path).code == 0
-    monkeypatch.setenv("DRETHTR_TRANSCRIBE_FORMTA", "txt")
-    outcome = drethtr("transcribe", lines / "one.png", "--model", tiny_path)
-    assert outcome.code == 2
-    assert outcome.err == (
-        "drethtr: DRETHTR_TRANSCRIBE_FORMTA: unknown variable; did you mean DRETHTR_TRANSCRIBE_FORMAT?\n"
-    )
-
-
 def test_variables_of_kubernetes_are_not_ours(drethtr, lines, tiny_path, monkeypatch):
     for name, value in {
         "SERVICE_HOST": "10.96.12.3",
@@ -121,9 +113,12 @@ def test_variables_of_kubernetes_are_not_ours(drethtr, lines, tiny_path, monkeyp
     }.items():
         monkeypatch.setenv(f"DRETHTR_{name}", value)
     assert drethtr("transcribe", lines / "one.png", "--model", tiny_path).code == 0
-    monkeypatch.setenv("DRETHTR_PORT", "many")
-    outcome = drethtr("info")
-    assert outcome.code == 2 and "DRETHTR_PORT" in outcome.err
+    assert drethtr("serve", "--host", "nowhere.invalid").err.startswith(
+        "drethtr: cannot listen on --host nowhere.invalid"
+    )
+    monkeypatch.setenv("DRETHTR_SERVE_PORT", "many")
+    outcome = drethtr("serve")
+    assert outcome.code == 2 and "'--port': 'many'" in outcome.err
 
 
 def test_a_flag_in_the_environment(drethtr, lines, tiny_path, monkeypatch):
@@ -133,9 +128,11 @@ def test_a_flag_in_the_environment(drethtr, lines, tiny_path, monkeypatch):
     assert outcome.code == 0 and "read as one line" in outcome.err
 
 
-def test_no_two_options_share_a_variable():
-    names = ["_".join(place).replace("-", "_") for place in places_of(typer.main.get_command(app))]
-    assert len(set(names)) == len(names)
+def test_a_list_in_the_environment_is_parted_by_spaces(drethtr, monkeypatch, tmp_path):
+    monkeypatch.setenv("DRETHTR_TRAIN_SET", "samples=1 nothing=2")
+    (tmp_path / "run.toml").write_text("")
+    outcome = drethtr("model", "train", tmp_path / "run.toml", "--output", tmp_path / "out")
+    assert outcome.code == 2 and "nothing" in outcome.err
 
 
 @pytest.mark.parametrize(("shell", "words"), [("bash", "complete -o default"), ("zsh", "#compdef drethtr")])

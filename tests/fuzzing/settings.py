@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from drethtr.base import config
 from drethtr.base.errors import DrethtrError
 from drethtr.cli.main import app
-from drethtr.cli.settings import FILE, default_map, options_of
+from drethtr.cli.settings import FILE
 from drethtr.sharing.additions import read_additions
 from drethtr.training.run import RunConfig
 from fuzzing.files import ANYTHING, TEXTS, Bytes, Target, mutated
@@ -39,7 +39,7 @@ def use_settings(path: Path) -> None:
 
 COMMAND = typer.main.get_command(app)
 COMMANDS = {"transcribe": ["a.png"], "batch": ["a.parquet"], "serve": [], "train": ["run.toml"], "index": ["scans"]}
-OPTIONS = sorted(options_of(COMMAND))
+OPTIONS = sorted(COMMAND.option_names())
 VALUES = [
     "inf",
     "-1",
@@ -68,7 +68,6 @@ def use_defaults(path: Path) -> None:
     """Start commands in a folder with a settings file; typer may refuse bad values."""
     path.with_name(FILE).write_bytes(path.read_bytes())
     with chdir(path.parent), COMMAND.make_context("drethtr", ["info"], resilient_parsing=True) as context:
-        context.default_map = default_map(context)
         for name, arguments in COMMANDS.items():
             with suppress(typer.BadParameter):
                 COMMAND.commands[name].make_context(name, arguments, parent=context)

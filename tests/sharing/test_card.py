@@ -103,7 +103,7 @@ def test_the_license_that_asks_for_most_is_the_remedy(tiny_model):
 
 def test_a_model_that_is_not_calibrated_lacks_that(tiny_model):
     [gap] = gaps(replace(complete(tiny_model), trust=Trust()))
-    assert gap.what == "calibrated confidences" and "drethtr calibrate" in gap.remedy
+    assert gap.what == "calibrated confidences" and "drethtr model calibrate" in gap.remedy
 
 
 def test_the_shipped_model_lacks_nothing():

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Self
 
 NOTHING_BETTER = 3
-"""Exit code of `drethtr finetune` if the model did not improve; the editor runs it as a command."""
+"""Exit code of `drethtr model finetune` if the model did not improve; the editor runs it as a command."""
 
 
 class DrethtrError(Exception):

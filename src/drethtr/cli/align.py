@@ -8,7 +8,7 @@ import typer
 
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
-from drethtr.cli.choices import DecoderName, DeviceName, ForceResults, ModelFile, Threads, load_recognizer
+from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
 
@@ -21,6 +21,7 @@ SHOWN = 10
 """Most pages, lines and passages to list."""
 
 
+@with_reading_options()
 def align(
     inputs: Annotated[
         list[str],
@@ -45,10 +46,8 @@ def align(
         typer.Option(metavar="SHARE", min=0, max=1, help="Share of the --ground-truth lines that should be correct."),
     ] = 0.99,
     lines: LinesOf = "auto",
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
     force: ForceResults = False,
 ) -> None:
     """Align running text with the lines of scans; words get their positions.
@@ -67,7 +66,7 @@ def align(
     given = open_proof_inputs(inputs, texts_needed=True)
     originals = [original for one in given for original in one.originals]
     targets = targets_of(originals, output, formats, force=force) if output is not None else {}
-    recognizer = load_recognizer(model, decoder=decoder, device=device, threads=threads)
+    recognizer = reading.load()
     proofs, failed = prove_all(given, recognizer, segmentation, Rules())
     if output is not None:
         write_pages([page for proof in proofs for page in proof.pages], recognizer, targets, formats)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,14 +12,7 @@ import typer
 from drethtr.base.config import named
 from drethtr.base.files import refuse_file
 from drethtr.base.wording import counted
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    LanguageNames,
-    ModelFile,
-    PrecisionName,
-    load_recognizer,
-)
+from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.recognition.device import resolve_device
 
@@ -28,6 +22,7 @@ if TYPE_CHECKING:
     from drethtr.bulk.plan import Part
 
 
+@with_reading_options(without=["threads"])
 def batch(
     inputs: Annotated[
         list[str],
@@ -46,7 +41,6 @@ def batch(
             metavar="N", min=1, help="Number of workers; default: one per usable processor, with Ray one fewer."
         ),
     ] = None,
-    model: ModelFile = None,
     column: Annotated[
         str,
         typer.Option(metavar="COLUMN", help="Column with images or their paths; default: image, im, path or file."),
@@ -61,10 +55,8 @@ def batch(
         bool,
         typer.Option("--posteriors", help="Also store what drethtr index needs of each line."),
     ] = False,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
-    device: DeviceName = "auto",
+    *,
+    reading: ReadingOptions,
     force: Annotated[bool, typer.Option("--force", help="Discard the results in the folder and start over.")] = False,
 ) -> None:
     """Read any number of line images into Parquet files, one output row per input row.
@@ -80,16 +72,8 @@ def batch(
 
     if not is_url(output):
         refuse_file(Path(output))
-    chosen = engine_named(engine, workers, device)
-    load = partial(
-        load_recognizer,
-        model,
-        decoder=decoder,
-        precision=precision,
-        threads=1,
-        posteriors=posteriors,
-        language=language,
-    )
+    chosen = engine_named(engine, workers, reading.device)
+    load = partial(replace(reading, threads=1).load, posteriors=posteriors)
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
     job = open_job(inputs, output, load(device="cpu"), columns, rows_per_part=cut, force=force)
@@ -100,7 +84,7 @@ def batch(
         stopping(CONTINUE),
         tqdm(total=job.rows, initial=job.rows - job.rows_left, unit="row", disable=None) as bar,
     ):
-        for outcome in job.run(chosen, partial(load, device=device)):
+        for outcome in job.run(chosen, load):
             bar.update(outcome.rows)
             read, flagged = read + outcome.rows, flagged + outcome.flagged
             if outcome.failure:

@@ -1,4 +1,4 @@
-"""`drethtr calibrate`: choose the decoder of a model and calibrate its confidences."""
+"""`drethtr model calibrate`: choose the decoder of a model and calibrate its confidences."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import DataError
-from drethtr.cli.choices import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
+from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import exit_if_left_out, with_images
 from drethtr.cli.tables import figure

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    ForceResults,
-    ModelFile,
-    PrecisionName,
-    Threads,
-    load_recognizer,
-)
+from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import report_skipped
 from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
@@ -31,6 +23,7 @@ SHOWN = 30
 """Most doubtful words to print."""
 
 
+@with_reading_options()
 def check(
     inputs: Annotated[
         list[str],
@@ -38,7 +31,6 @@ def check(
             metavar="PAGES TEXT", help="Scans and their texts; PAGE or ALTO with text, ZIPs of it; tables of lines."
         ),
     ],
-    model: ModelFile = None,
     least: Annotated[
         float, typer.Option("--min", metavar="P", min=0, max=1, help="Words less probable than this are doubtful.")
     ] = 0.8,
@@ -64,10 +56,8 @@ def check(
         typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, tei, json, html, …"),
     ] = "page",
     lines: LinesOf = "auto",
-    decoder: DecoderName = None,
-    precision: PrecisionName = "float32",
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
     force: ForceResults = False,
 ) -> None:
     """Estimate for each word of a text how probable it is that the ink supports it; no word is ever called verified.
@@ -91,14 +81,14 @@ def check(
         if output is not None:
             raise ConfigError("--output writes pages; for lines, use --json or --html")
         samples = open_all(inputs)
-        recognizer = load_recognizer(model, decoder=decoder, device=device, precision=precision, threads=threads)
+        recognizer = reading.load()
         found, failed = check_rows(samples, recognizer, rules)
         strips = row_strips(found, samples) if html_file is not None else {}
     else:
         given = open_proof_inputs(inputs, texts_needed=False)
         originals = [original for one in given for original in one.originals]
         targets = targets_of(originals, output, formats, force=force) if output is not None else {}
-        recognizer = load_recognizer(model, decoder=decoder, device=device, precision=precision, threads=threads)
+        recognizer = reading.load()
         proofs, failed = prove_all(given, recognizer, segmentation, rules)
         found = [line for proof in proofs for line in proof.lines]
         pages = [page for proof in proofs for page in proof.pages]

@@ -1,5 +1,6 @@
-"""`drethtr compare`: compare two models or decoders on the same lines."""
+"""`drethtr model compare`: compare two models or decoders on the same lines."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -7,16 +8,7 @@ import typer
 
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.files import write_text
-from drethtr.cli.choices import (
-    DeviceName,
-    ForceResults,
-    JSONFile,
-    Limit,
-    PrecisionName,
-    Seed,
-    Threads,
-    refuse_decoder,
-)
+from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import exit_if_left_out, read_with_bar, with_images
 from drethtr.cli.trust_table import NOT_CALIBRATED
@@ -40,6 +32,7 @@ class System(NamedTuple):
     decoder: str | None
 
 
+@with_reading_options(without=["model", "decoder"])
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the included model.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Likewise: runs/new.safetensors:beam:5 or :ctc.")],
@@ -55,9 +48,8 @@ def compare(
     ] = None,
     json_file: JSONFile = None,
     force: ForceResults = False,
-    precision: PrecisionName = "float32",
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Compare two models or decoders on the same lines, with confidence intervals.
 
@@ -69,7 +61,6 @@ def compare(
     from drethtr.evaluation.comparison import to_json
     from drethtr.evaluation.evaluate import to_read
     from drethtr.pictures.comparison_page import comparison_page
-    from drethtr.recognition.recognizer import Recognizer
 
     if shown is not None and html_file is None:
         raise ConfigError("--shown needs --html; add it, or leave out --shown")
@@ -78,10 +69,7 @@ def compare(
     wanted = to_read(open_all(data), limit, seed)
     samples = with_images(wanted)
     # Both are loaded before the first reads, so that errors appear at once.
-    readers = [
-        Recognizer.load(which.model, decoder=which.decoder, device=device, precision=precision, threads=threads)
-        for which in systems
-    ]
+    readers = [replace(reading, model=which.model, decoder=which.decoder).load() for which in systems]
     for name, one in zip("AB", readers, strict=True):
         if one.calibration is None:
             typer.echo(f"{name}: {NOT_CALIBRATED}", err=True)
@@ -109,7 +97,7 @@ def system(spec: str) -> System:
     for place, character in enumerate(spec):  # the path itself may contain a colon, as in C:\models
         if character == ":" and (place == 0 or Path(spec[:place]).exists()):
             model, decoder = spec[:place], spec[place + 1 :]
-            refuse_decoder(decoder or None)
+            ReadingOptions(decoder=decoder or None).refuse_decoder()
             return System(spec, Path(model) if model else None, decoder or None)
     raise CheckpointError("no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5", spec)
 

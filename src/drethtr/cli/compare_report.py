@@ -1,4 +1,4 @@
-"""The text report of `drethtr compare`."""
+"""The text report of `drethtr model compare`."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice

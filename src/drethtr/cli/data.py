@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.cli.choices import DeviceName, ForceResults
+from drethtr.cli.options import DeviceName, ForceResults
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, refuse_results, write_json
 
 if TYPE_CHECKING:
@@ -16,13 +16,10 @@ if TYPE_CHECKING:
     from drethtr.datasets.layouts.layout import Layout
     from drethtr.datasets.sample import Entry, Tally
 
-app = typer.Typer(no_args_is_help=True, help="Import and check transcribed lines, and find gaps between words.")
-
 SPLITS = ("train", "val", "test", "")
 SHOWN = 3  # lines listed per reason; --json has all
 
 
-@app.command("import")
 def import_lines(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The folder, file or ZIP export to import.")],
     output: Annotated[
@@ -154,7 +151,6 @@ def reasons(tally: "Tally") -> str:
     return "".join(f"\n{line}" for line in lines)
 
 
-@app.command()
 def check(
     files: Annotated[
         list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
@@ -198,7 +194,6 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command()
 def gaps(
     files: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines to train on: Parquet, folders, patterns.")],
     output: Annotated[Path, typer.Option(metavar="FILE", help="Output file (.parquet).")],

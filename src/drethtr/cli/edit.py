@@ -3,6 +3,7 @@
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from secrets import token_urlsafe
@@ -14,15 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    LanguageNames,
-    ModelFile,
-    PrecisionName,
-    Threads,
-    load_recognizer,
-)
+from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 
 if TYPE_CHECKING:
@@ -36,6 +29,7 @@ PATIENCE = 3
 """Seconds to wait for open requests at the end: a browser that listens for events never disconnects."""
 
 
+@with_reading_options()
 def edit(
     folder: Annotated[
         Path | None,
@@ -53,12 +47,8 @@ def edit(
     ] = "127.0.0.1",
     allow_host: AllowedHosts = None,
     no_browser: NoBrowser = False,
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
@@ -71,17 +61,15 @@ def edit(
     from drethtr.server.guard import Rules, is_loopback
 
     def load(path: Path | None) -> "Recognizer":
-        return load_recognizer(
-            path, decoder=decoder, language=language, precision=precision, device=device, threads=threads
-        )
+        return replace(reading, model=path).load()
 
     segmentation = segmentation_named(lines)
     with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place) as workspace:
         count_pages(workspace)
         token = None if is_loopback(host) else token_urlsafe(24)
-        chosen = model or adopted_in(workspace.folder)
+        chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)
-        with Session(workspace, recognizer, segmentation.finder, chosen, load, device) as session:
+        with Session(workspace, recognizer, segmentation.finder, chosen, load, reading.device) as session:
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
             where = address(door) + ("" if token is None else f"/?token={token}")

@@ -10,20 +10,8 @@ import typer
 from drethtr.base.errors import ConfigError
 from drethtr.base.files import write_text
 from drethtr.base.wording import counted
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    ForceResults,
-    JSONFile,
-    LanguageNames,
-    Limit,
-    ModelFile,
-    PrecisionName,
-    Seed,
-    Threads,
-    load_recognizer,
-)
 from drethtr.cli.evaluate_layout import evaluate_cost, evaluate_layout
+from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import report_skipped, say
 from drethtr.cli.running import lines_unread
@@ -41,14 +29,11 @@ PAGE_TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_o
 """Columns for whole pages: names of rates and their titles."""
 
 
+@with_reading_options()
 def evaluate(
     data: Annotated[
         list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
     ],
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
     confidence: Annotated[
@@ -79,8 +64,8 @@ def evaluate(
             "with --end-to-end, also what that costs in characters.",
         ),
     ] = False,
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Measure character and word error rates on transcribed lines, per set and overall.
 
@@ -107,9 +92,7 @@ def evaluate(
         typer.echo(found.text)
         return
     segmentation = segmentation_named(lines or "rapid") if end_to_end else None
-    recognizer = load_recognizer(
-        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
-    )
+    recognizer = reading.load()
     if segmentation is not None and layout:
         result = evaluate_cost(recognizer, data, segmentation)
     elif segmentation is not None:

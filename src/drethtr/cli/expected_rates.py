@@ -1,4 +1,4 @@
-"""The reports of `drethtr predict-cer`: expected CER of pages, and of sets beside the true CER."""
+"""The reports of `drethtr model predict-cer`: expected CER of pages, and of sets beside the true CER."""
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 

@@ -1,32 +1,21 @@
-"""`drethtr explain`: draw how a line was read."""
+"""`drethtr model explain`: draw how a line was read."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    LanguageNames,
-    ModelFile,
-    PrecisionName,
-    Threads,
-    load_recognizer,
-)
+from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.trust_table import NOT_CALIBRATED
 
 
+@with_reading_options()
 def explain(
     line: Annotated[Path, typer.Argument(metavar="LINE", help="An image of one line.")],
     output: Annotated[Path, typer.Option(metavar="FILE", help="Output picture (.svg or .png).")],
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
 ) -> None:
     """Draw how a line was read: characters at their positions, doubtful ones in color, and attention.
@@ -44,9 +33,7 @@ def explain(
     refuse_results(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut out a line and explain that; drethtr transcribe {line} reads the whole page")
     pixels = open_line(line)
-    recognizer = load_recognizer(
-        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
-    )
+    recognizer = reading.load()
     explanation = explain_line(recognizer, pixels)
     draw(explanation).save(output)
     typer.echo(f"{output}: {marked(explanation.reading.transcription())}")

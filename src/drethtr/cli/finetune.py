@@ -1,4 +1,4 @@
-"""`drethtr finetune`: adapt a model to your own lines."""
+"""`drethtr model finetune`: adapt a model to your own lines."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import NOTHING_BETTER, DataError, require
-from drethtr.cli.choices import DeviceName, Seed, TrainingThreads, Workers
 from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
+from drethtr.cli.options import DeviceName, Seed, TrainingThreads, Workers
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, stopping
 from drethtr.recognition.device import resolve_device

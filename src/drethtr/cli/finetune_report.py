@@ -1,4 +1,4 @@
-"""The messages of `drethtr finetune`: the training material, the time needed, and the result."""
+"""The messages of `drethtr model finetune`: the training material, the time needed, and the result."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,7 +132,7 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
     """What is calibrated in the resulting model, and what is not."""
     from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 
-    number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr calibrate"
+    number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr model calibrate"
     if not model.trust.calibrations:
         why = "all right or all wrong" if number >= TO_CALIBRATE else f"this needs {TO_CALIBRATE} lines"
         return [f"Confidences are not calibrated ({number:,} validation lines; {why}){later}."]
@@ -142,7 +142,7 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
     if model.trust.unlike_training is None:
         lines.append(f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{later}.")
     if material.start.trust.error_rates and not (model.trust.error_rates or material.plan.adapter):
-        lines.append("Error-rate prediction must be fitted again: see drethtr predict-cer --learn.")
+        lines.append("Error-rate prediction must be fitted again: see drethtr model predict-cer --learn.")
     return lines
 
 

@@ -8,17 +8,7 @@ import typer
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    LanguageNames,
-    ModelFile,
-    Pages,
-    PrecisionName,
-    Threads,
-    load_recognizer,
-    refuse_decoder,
-)
+from drethtr.cli.options import Pages, ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, report_skipped, stopping
 
 if TYPE_CHECKING:
@@ -28,6 +18,7 @@ if TYPE_CHECKING:
     from drethtr.search.targets import Target
 
 
+@with_reading_options()
 def index(
     inputs: Annotated[
         list[str],
@@ -48,17 +39,13 @@ def index(
             "such as postgresql://user@host/name.",
         ),
     ] = None,
-    model: ModelFile = None,
     lines: Annotated[
         str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
     ] = "auto",
     pages: Pages = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
     force: Annotated[bool, typer.Option("--force", help="Discard the index and read all pages again.")] = False,
 ) -> None:
     """Index pages for drethtr search, which also finds words that were misread.
@@ -79,7 +66,7 @@ def index(
         index_results(inputs, output, rebuild=force)
         update(target, output)
         return
-    refuse_decoder(decoder)
+    reading.refuse_decoder()
     segmentation = segmentation_named(lines)
     selection = select(inputs, pages=pages, recursive=recursive)
     refuse_passing(selection.files)
@@ -88,9 +75,7 @@ def index(
     for error in errors:
         report_skipped(error)
     failed = len(errors)
-    recognizer = load_recognizer(
-        model, decoder=decoder, device=device, precision=precision, threads=threads, posteriors=True, language=language
-    )
+    recognizer = reading.load(posteriors=True)
     read = 0
     with stopping(CONTINUE), open_builder(output, recognizer, segmentation, rebuild=force) as builder:
         removed = builder.remove_deleted()

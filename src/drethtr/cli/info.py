@@ -1,4 +1,4 @@
-"""`drethtr info`: describe a model, and check or extend its model card."""
+"""`drethtr model info`: describe a model, and check or extend its model card."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ def info(
     from drethtr.recognition.model_file import SHIPPED
 
     if add and model is None:
-        raise DataError("--add changes a model; name it, as in drethtr info MODEL --add card.toml")
+        raise DataError("--add changes a model; name it, as in drethtr model info MODEL --add card.toml")
     if force and not add:
         raise DataError("--force replaces metrics in a card; give new ones with --add, or leave out --force")
     path = model if model is not None else SHIPPED
@@ -100,7 +100,7 @@ def report_gaps(model: "Model", path: Path) -> None:
     typer.echo(f"{path}: the card lacks")
     for gap in found:
         typer.echo(f"- {gap.what}: {gap.remedy}".translate(CONTROL))
-    typer.echo(f"Add entries from a TOML file: drethtr info {path} --add card.toml")
+    typer.echo(f"Add entries from a TOML file: drethtr model info {path} --add card.toml")
     raise typer.Exit(1)
 
 

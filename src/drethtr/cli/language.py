@@ -1,4 +1,4 @@
-"""`drethtr language`: add a character n-gram language model to a model."""
+"""`drethtr model language`: add a character n-gram language model to a model."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.choices import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
+from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
 from drethtr.cli.outputs import refuse_existing, refuse_places
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def language(
     ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
     save_languages(model, loaded.languages.with_model(language, ngrams), target, of=loaded)
     typer.echo(f"{target}: language {language}: {ngrams}, from {' and '.join(names)}")
-    typer.echo(f"Now calibrate the model so that it uses them: drethtr calibrate {target} VALIDATION_LINES --force")
+    typer.echo(f"Calibrate the model to use them: drethtr model calibrate {target} VALIDATION_LINES --force")
 
 
 def drawn(corpus: "Corpus", number: int, rng: "np.random.Generator") -> Iterator[str]:

@@ -1,62 +1,96 @@
 """The command `drethtr`: its subcommands, and the handling of errors."""
 
 import sys
+from collections.abc import Mapping
 from errno import ENOSPC
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DrethtrError
 from drethtr.base.version import __version__
-from drethtr.cli.align import align
-from drethtr.cli.batch import batch
-from drethtr.cli.calibrate import calibrate
-from drethtr.cli.check import check
-from drethtr.cli.compare import compare
-from drethtr.cli.data import app as data
-from drethtr.cli.doubts import WithDoubts
-from drethtr.cli.edit import demo, edit
-from drethtr.cli.evaluate import evaluate
-from drethtr.cli.explain import explain
-from drethtr.cli.finetune import finetune
-from drethtr.cli.index import index
-from drethtr.cli.info import info
-from drethtr.cli.language import language
-from drethtr.cli.plugged import Commands
-from drethtr.cli.predict_cer import predict_cer
-from drethtr.cli.rescorer import rescorer
-from drethtr.cli.search import WithMinus, search
-from drethtr.cli.serve import serve
-from drethtr.cli.settings import default_map
-from drethtr.cli.synth import synth
-from drethtr.cli.train import train
-from drethtr.cli.transcribe import transcribe
+from drethtr.cli.commands import Lazy, WithPlugIns
+
+COMMANDS = {
+    "Read and correct": {
+        "transcribe": ("transcribe:app", "Transcribe page scans or line images."),
+        "edit": ("edit:edit", "Correct transcriptions in your browser."),
+        "serve": ("serve:serve", "Serve recognition over HTTP."),
+        "batch": ("batch:batch", "Read millions of line images into Parquet files."),
+    },
+    "Search and check": {
+        "index": ("index:index", "Index pages for search."),
+        "search": ("search:app", "Find words in indexed handwriting, even misread ones."),
+        "check": ("check:check", "Find words of a text that the ink does not support."),
+        "align": ("align:align", "Align running text with the lines of scans."),
+    },
+    "Measure": {
+        "evaluate": ("evaluate:evaluate", "Measure error rates on transcribed lines or pages."),
+    },
+}
+"""Commands by the heading under which help lists them, each with its function in `drethtr.cli` and a line of help."""
+
+MODEL = {
+    "info": ("info:info", "Describe a model, and check or extend its model card."),
+    "finetune": ("finetune:finetune", "Fine-tune a model on your lines; 50 are enough to start."),
+    "train": ("train:train", "Train a model from scratch, as a run file says."),
+    "calibrate": ("calibrate:calibrate", "Choose the best decoder, and calibrate confidences."),
+    "language": ("language:language", "Add character n-grams of your texts."),
+    "rescorer": ("rescorer:rescorer", "Train the language model that rescores candidates."),
+    "compare": ("compare:compare", "Compare two models or decoders on the same lines."),
+    "predict-cer": ("predict_cer:predict_cer", "Predict the error rate on untranscribed lines."),
+    "explain": ("explain:explain", "Draw how a line was read."),
+}
+
+DATA = {
+    "import": ("data:import_lines", "Import lines of a known layout to Parquet files."),
+    "check": ("data:check", "Find problems that spoil training or evaluation."),
+    "synth": ("synth:synth", "Generate lines of synthetic handwriting."),
+    "gaps": ("data:gaps", "Find gaps between words, to recombine words in training."),
+}
+
+SHORTCUTS = {**MODEL, "synth": DATA["synth"], "demo": ("edit:demo", "Try the editor with a sample letter.")}
+"""Commands that run without the name of their group too, and what earlier versions had; help does not list them."""
+
+Table = Mapping[str, tuple[str, str]]
+
+
+def commands(table: Table, heading: str | None = None, *place: str, hidden: bool = False) -> dict[str, Any]:
+    """Commands by name, which have their settings in the table `place` of a settings file."""
+    return {
+        name: Lazy(name, f"drethtr.cli.{source}", help, heading, place=(*place, name), hidden=hidden)
+        for name, (source, help) in table.items()
+    }
+
+
+def group(name: str, help: str, below: dict[str, Any]) -> TyperGroup:
+    """A group of commands."""
+    return TyperGroup(name=name, help=help, commands=below, no_args_is_help=True, rich_help_panel="Models and data")
+
+
+class Program(WithPlugIns):
+    """All commands. Settings of those in `model` have no table of that name, since it is an option of many commands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        for heading, table in COMMANDS.items():
+            self.commands.update(commands(table, heading))
+        self.commands["model"] = group("model", "Describe, train, calibrate and compare models.", commands(MODEL))
+        self.commands["data"] = group(
+            "data", "Import, check and generate transcribed lines.", commands(DATA, None, "data")
+        )
+        self.commands.update(commands(SHORTCUTS, hidden=True))
+
 
 app = typer.Typer(
-    cls=Commands,
+    cls=Program,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
 )
-
-PARSED = {transcribe: WithDoubts, search: WithMinus}
-"""Commands that parse their arguments in their own way."""
-
-GROUPS = {
-    "Read and correct": (transcribe, edit, demo, batch, serve),
-    "Search and check": (index, search, align, check),
-    "Measure": (evaluate, compare, predict_cer, explain),
-    "Models": (info, finetune, train, calibrate, language, rescorer),
-    "Training data": (synth,),
-}
-"""Commands by the heading under which help lists them."""
-
-for heading, commands in GROUPS.items():
-    for command in commands:
-        app.command(cls=PARSED.get(command), rich_help_panel=heading)(command)
-app.add_typer(data, name="data", rich_help_panel="Training data")
 
 
 def print_version(wanted: bool) -> None:
@@ -68,13 +102,11 @@ def print_version(wanted: bool) -> None:
 
 @app.callback()
 def common(
-    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Transcribe handwriting, measure accuracy, and train models."""
-    context.default_map = default_map(context)
 
 
 def write_utf8() -> None:

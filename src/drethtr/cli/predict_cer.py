@@ -1,4 +1,4 @@
-"""`drethtr predict-cer`: predict the CER on untranscribed lines."""
+"""`drethtr model predict-cer`: predict the CER on untranscribed lines."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -6,19 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    JSONFile,
-    LanguageNames,
-    Limit,
-    ModelFile,
-    PrecisionName,
-    Seed,
-    Threads,
-    load_recognizer,
-)
 from drethtr.cli.expected_rates import Report, compared, predicted, table
+from drethtr.cli.options import JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import read_with_bar, report_skipped
 
@@ -31,15 +20,12 @@ if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
 
+@with_reading_options()
 def predict_cer(
     inputs: Annotated[
         list[str],
         typer.Argument(metavar="FOLDER", help="Folders of line images, or of PAGE or ALTO files; data files."),
     ],
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
     truth: Annotated[bool, typer.Option("--truth", help="Also compare with the transcriptions in the data.")] = False,
@@ -52,8 +38,8 @@ def predict_cer(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     json_file: JSONFile = None,
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Predict the character error rate on untranscribed lines, with a 95 % interval.
 
@@ -74,22 +60,20 @@ def predict_cer(
     if force and learn is None and json_file is None:
         raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave out --force")
     refuse_results(json_file, learn, force=force, inputs=inputs)
-    if learn is not None and model is not None and holds_adapter(model):
-        raise DataError(f"{model} is an adapter; only a whole model can store the prediction")
-    recognizer = load_recognizer(
-        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
-    )
+    if learn is not None and reading.model is not None and holds_adapter(reading.model):
+        raise DataError(f"{reading.model} is an adapter; only a whole model can store the prediction")
+    recognizer = reading.load()
     failed = 0
     if learn is not None:
         refuse_other_weights(learn, recognizer)
         samples = to_read(open_all(inputs), limit, seed)
         check_sets(samples)
-        text, report = learned(recognizer, read(recognizer, samples), model or SHIPPED, learn)
+        text, report = learned(recognizer, read(recognizer, samples), reading.model or SHIPPED, learn)
     elif truth:
-        rate = known_rate(recognizer, decoder)
+        rate = known_rate(recognizer, reading.decoder)
         text, report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
     else:
-        rate, found = known_rate(recognizer, decoder), lines_to_read(inputs, report_left_out)
+        rate, found = known_rate(recognizer, reading.decoder), lines_to_read(inputs, report_left_out)
         chosen = choose(found, limit or len(found), seed)
         pairs = read_usable(recognizer, chosen)
         if not pairs:
@@ -163,7 +147,7 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
         raise ConfigError(
             f"this model has no CER prediction for {name_of(recognizer.strategy)}; fit one on lines of several sets "
             "that it was not trained on: "
-            f"drethtr predict-cer 'lines/*.val.parquet'{option} --model OLD --learn NEW"
+            f"drethtr model predict-cer 'lines/*.val.parquet'{option} --model OLD --learn NEW"
         )
     return rate
 

@@ -1,11 +1,11 @@
-"""`drethtr rescorer`: train a retentive language model for rescoring, and add it to a model."""
+"""`drethtr model rescorer`: train a retentive language model for rescoring, and add it to a model."""
 
 from typing import Annotated
 
 import typer
 
 from drethtr.base.errors import ConfigError, require
-from drethtr.cli.choices import (
+from drethtr.cli.options import (
     ChangedModel,
     DeviceName,
     ForceModel,
@@ -73,6 +73,4 @@ def rescorer(
         snapshot.unlink(missing_ok=True)
     parameters = sum(weight.size for weight in trained.weights.values())
     typer.echo(f"{target}: a rescorer of {parameters:,} parameters")
-    typer.echo(
-        f"Now calibrate the model so that it uses the rescorer: drethtr calibrate {target} VALIDATION_LINES --force"
-    )
+    typer.echo(f"Calibrate the model to use it: drethtr model calibrate {target} VALIDATION_LINES --force")

@@ -43,6 +43,10 @@ class WithMinus(TyperCommand):
 COLUMNS = ("probability", "page", "number", "line", "left", "top", "right", "bottom", "text", "snippet")
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command(cls=WithMinus)
 def search(
     index: Annotated[
         str, typer.Argument(metavar="INDEX", help="An index from drethtr index: a file, or postgresql://…")

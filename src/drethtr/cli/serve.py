@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    LanguageNames,
-    ModelFile,
-    PrecisionName,
-    Threads,
-    load_recognizer,
-)
+from drethtr.cli.options import ReadingOptions, with_reading_options
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -44,6 +36,7 @@ FAR = {AF_INET: "192.0.2.1", AF_INET6: "2001:db8::1"}
 """Addresses outside this machine's network, reserved for documentation."""
 
 
+@with_reading_options()
 def serve(
     host: Annotated[
         str,
@@ -53,12 +46,8 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")] = 8000,
     allow_host: AllowedHosts = None,
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
     alternatives: Annotated[
         int, typer.Option(metavar="N", min=0, max=99, help="Also return up to N alternative texts per line.")
     ] = 0,
@@ -87,15 +76,7 @@ def serve(
     if index is not None:
         open_index(index).close()  # fail at once if it cannot be searched
     with listener(host, port) as door:
-        recognizer = load_recognizer(
-            model,
-            decoder=decoder,
-            device=device,
-            precision=precision,
-            alternatives=alternatives,
-            threads=threads,
-            language=language,
-        )
+        recognizer = reading.load(alternatives=alternatives)
         app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
         typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
         with suppress(KeyboardInterrupt):  # raised at the end

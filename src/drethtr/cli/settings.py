@@ -1,19 +1,16 @@
-"""Defaults of options from settings files and environment variables.
+"""Defaults of options from settings files, and their variables in the environment, for click.
 
     model = "mine.safetensors"   # for every command that has this option
     [transcribe]
     format = "txt,alto"          # for one command
 
 `drethtr.toml` in the current folder overrides the user's, and variables such as `DRETHTR_TRANSCRIBE_FORMAT` and
-`DRETHTR_MODEL` override files; a setting of one command overrides one for all.
+`DRETHTR_MODEL` override files.
 
 Click commands and options are typed `Any`, since some versions of typer use their own copy of click.
 """
 
-import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,93 +21,77 @@ from drethtr.base.errors import ConfigError
 
 FILE = "drethtr.toml"
 
-PREFIX = "DRETHTR_"
-
-LIKENESS = 0.8
-"""Least similarity, from 0 to 1, of a misspelled variable and the one that was meant."""
-
-KUBERNETES = re.compile(PREFIX + r"(SERVICE_(HOST|PORT)[_=]|PORT(=\w+://|_\d+_))")
-"""Variables that Kubernetes sets in every pod beside a service named drethtr."""
-
 TYPED = "force"
 """The option that must be typed, so that a forgotten setting never replaces files."""
 
 FROM_NO_FILE = (TYPED, "host", "allow-host")
 """Options that no file may set: a file that comes with scans must not open a server to others."""
 
-WHOLE = (bool, list, Mapping)
-"""Types that are not a single typed value."""
+FOR_ONE_COMMAND = ("port",)
+"""Options without a variable for all commands: Kubernetes sets DRETHTR_PORT beside a service named drethtr."""
 
 Table: TypeAlias = dict[str, Any]
 
 
-def default_map(context: Any) -> Table:
-    """The settings of every command, by parameter name, for click's `default_map`.
+def configure(command: Any, place: Sequence[str], program: Any) -> Table:
+    """Name the variables of a command's options; returns their defaults from files, for click's `default_map`.
+
+    Args:
+        place: The tables around the command's own settings in a file, and the last of them, outermost first.
+        program: All commands, whose options settings may name.
 
     Raises:
         ConfigError: naming an unknown or invalid setting, and where it is.
     """
-    found: Table = {}
-    for file in (Path(typer.get_app_dir("drethtr")) / FILE, Path(FILE)):
-        if file.is_file():
-            table = read_toml(file)
-            refuse_in_file(table, str(file))
-            merge(found, spread(context, context.command, table, str(file)))
-    given = {
-        name: value
-        for name, value in os.environ.items()
-        if name.startswith(PREFIX) and not KUBERNETES.match(f"{name}={value}")
-    }
-    if given:
-        known = variables(context.command)
-        refuse_misspelled(given, known)
-        for name, place in known.items():
-            if place[-1] != TYPED and (value := given.get(name)):
-                merge(found, spread(context, context.command, nested(place, value), name))
-    return found
-
-
-def spread(context: Any, command: Any, table: Mapping[str, Any], where: str, for_all: Table | None = None) -> Table:
-    """The settings of a command, or of all commands in a group, by parameter name.
-
-    Args:
-        for_all: Settings of the enclosing groups, for every command that has such an option.
-    """
-    common, known = dict(for_all or {}), options_of(command)
-    if not is_group(command):
-        own = {name: value for name, value in common.items() if name in known}
-        for name, value in table.items():
-            check_name(name, known, f"{where}: {command.name}")
-            own[name.replace("_", "-")] = value
-        return {known[name].name: checked(context, known[name], value, where) for name, value in own.items()}
-    commands: Table = {}
-    for name, value in table.items():
-        if isinstance(value, Mapping):
-            if name not in command.commands:
-                raise ConfigError(f"there is no command {name!r}{hint(name, command.commands)}", where)
-            commands[name] = value
-        else:
-            check_name(name, known, where)
-            common[name.replace("_", "-")] = value
+    if hasattr(command, "commands"):
+        return {name: configure(below, (*place, name), program) for name, below in command.commands.items()}
+    options = options_of(command)
+    for name, option in options.items():
+        places = [] if name == TYPED else [(*place, name)] if name in FOR_ONE_COMMAND else [(*place, name), (name,)]
+        option.envvar = ["_".join(("drethtr", *words)).upper().replace("-", "_") for words in places]
+        option.show_envvar = False
     return {
-        name: spread(context, below, commands.get(name, {}), where, common) for name, below in command.commands.items()
+        options[name].name: checked(options[name], value, f"{file}: {name}")
+        for file in (Path(typer.get_app_dir("drethtr")) / FILE, Path(FILE))
+        if file.is_file()
+        for name, value in settings_in(file, place, options, program)
     }
-
-
-def is_group(command: Any) -> bool:
-    """Whether a command is a group of commands."""
-    return hasattr(command, "commands")
 
 
 def options_of(command: Any) -> Table:
-    """The options of a command, or of all commands in a group, by long name without dashes."""
-    if is_group(command):
-        return {name: option for below in command.commands.values() for name, option in options_of(below).items()}
+    """The options of a command by long name without dashes."""
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
     return {name[2:]: option for option in options for name in option.opts if name.startswith("--")}
 
 
-def refuse_in_file(table: Mapping[str, Any], where: str) -> None:
+def settings_in(file: Path, place: Sequence[str], known: Mapping[str, Any], program: Any) -> Iterator[tuple[str, Any]]:
+    """The settings of a command in a file, its own last, by the names of its options, which are `known`.
+
+    Raises:
+        ConfigError: naming a setting that no command has, or that files may not have.
+    """
+    table: Mapping[str, Any] = read_toml(file)
+    group = program
+    refuse_in_file(table, file)
+    for depth, word in enumerate((*place, "")):
+        is_own, where = depth == len(place), ": ".join([str(file), *place[:depth]])
+        for name, value in table.items():
+            option = name.replace("_", "-")
+            if isinstance(value, Mapping) and not is_own:
+                if group.get_command(None, name) is None:
+                    raise ConfigError(f"there is no command {name!r}{hint(name, group.commands)}", where)
+            elif option in known:
+                yield option, value
+            elif is_own or option not in (every := program.option_names()):
+                raise ConfigError(f"unknown setting {name!r}{hint(option, [*known] if is_own else [*every])}", where)
+        if not isinstance(table := table.get(word, {}), Mapping):
+            return  # an option of other commands, of the same name
+        if not is_own:
+            below = group.get_command(None, word)
+            group = getattr(below, "command", below)
+
+
+def refuse_in_file(table: Mapping[str, Any], file: Path) -> None:
     """Refuse settings that are not allowed in files.
 
     Raises:
@@ -118,101 +99,35 @@ def refuse_in_file(table: Mapping[str, Any], where: str) -> None:
     """
     for name, value in table.items():
         if isinstance(value, Mapping):
-            refuse_in_file(value, where)
+            refuse_in_file(value, file)
         elif (option := name.replace("_", "-")) in FROM_NO_FILE:
-            raise ConfigError(f"{name!r} cannot be set in a file; give --{option} on the command line", where)
+            raise ConfigError(f"{name!r} cannot be set in a file; give --{option} on the command line", file)
 
 
-def check_name(name: str, known: Mapping[str, Any], where: str) -> None:
-    """Refuse an unknown setting.
-
-    Raises:
-        ConfigError: suggesting the most similar name.
-    """
-    option = name.replace("_", "-")
-    if option not in known:
-        raise ConfigError(f"unknown setting {name!r}{hint(option, [*known])}", where)
-
-
-def checked(context: Any, option: Any, value: Any, where: str) -> Any:
-    """Check a setting, and convert it to what would be typed, for click.
+def checked(option: Any, value: Any, where: str) -> Any:
+    """Check a setting, and convert it to what would be typed.
 
     Raises:
         ConfigError: if it has the wrong type or an invalid value.
     """
-    name = f"{where}: {option.opts[0].lstrip('-')}"
     if option.multiple and isinstance(value, str):
         value = [value]
-    many = isinstance(value, list)
-    values = value if many else [value]
-    if many != option.multiple or any(
-        isinstance(item, (list, Mapping) if option.is_flag else WHOLE) for item in values
-    ):
-        raise ConfigError(f"expected {kind_of(option)}, got {value!r}", name)
+    values = value if isinstance(value, list) else [value]
+    unfit = (list, Mapping) if option.is_flag else (bool, list, Mapping)
+    if isinstance(value, list) != option.multiple or any(isinstance(item, unfit) for item in values):
+        kind = "true or false" if option.is_flag else "a list" if option.multiple else f"one value, {option.type.name}"
+        raise ConfigError(f"expected {kind}, got {value!r}", where)
     try:
         values = [item if isinstance(item, bool) else at_home(str(item)) for item in values]
-        value = values if many else values[0]
-        option.type_cast_value(context, value)
+        value = values if option.multiple else values[0]
+        option.type_cast_value(None, value)
     except typer.BadParameter as error:
-        raise ConfigError(f"{error.message}", name) from error
+        raise ConfigError(error.message, where) from error
     except ValueError as error:  # a number with more digits than Python converts
-        raise ConfigError(str(error), name) from error
+        raise ConfigError(str(error), where) from error
     return value
 
 
 def at_home(value: str) -> str:
     """Expand `~/` in a value, as a shell does."""
     return str(Path(value).expanduser()) if value.startswith("~/") else value
-
-
-def kind_of(option: Any) -> str:
-    """What an option expects, as text."""
-    if option.is_flag:
-        return "true or false"
-    return "a list" if option.multiple else f"one value, {option.type.name}"
-
-
-def variables(command: Any) -> dict[str, list[str]]:
-    """The names of all variables and the option each sets, first those for all commands."""
-    places = [*([name] for name in options_of(command)), *places_of(command)]
-    return {PREFIX + "_".join(place).upper().replace("-", "_"): place for place in places}
-
-
-def refuse_misspelled(given: Iterable[str], known: Mapping[str, object]) -> None:
-    """Refuse variables that resemble ours, but are none; others with our prefix may belong to anybody.
-
-    Raises:
-        ConfigError: naming the first of them, and what it resembles.
-    """
-    names = [name.removeprefix(PREFIX) for name in known]
-    for name in given:
-        own = name.removeprefix(PREFIX)
-        if name not in known and (found := get_close_matches(own, names, n=1, cutoff=LIKENESS)):
-            raise ConfigError(f"unknown variable; did you mean {PREFIX}{found[0]}?", name)
-
-
-def nested(place: Sequence[str], value: str) -> Table:
-    """A table of settings with one option, at its place."""
-    *commands, option = place
-    table: Table = {option: value}
-    for command in reversed(commands):
-        table = {command: table}
-    return table
-
-
-def places_of(command: Any) -> Iterator[list[str]]:
-    """The path to each option: command names, then the option's name."""
-    for name, below in command.commands.items():
-        if is_group(below):
-            yield from ([name, *place] for place in places_of(below))
-        else:
-            yield from ([name, option] for option in options_of(below))
-
-
-def merge(found: Table, more: Mapping[str, Any]) -> None:
-    """Merge settings into `found`, recursively."""
-    for name, value in more.items():
-        if isinstance(value, Mapping):
-            merge(found.setdefault(name, {}), value)
-        else:
-            found[name] = value

@@ -1,4 +1,4 @@
-"""`drethtr synth`: write lines of synthetic handwriting to a file or folder."""
+"""`drethtr data synth`: write lines of synthetic handwriting to a file or folder."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`drethtr train`: train a model from a run file."""
+"""`drethtr model train`: train a model from a run file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from drethtr.base.errors import DataError, require
 from drethtr.base.files import make_folder
-from drethtr.cli.choices import DeviceName, Settings, TrainingThreads, Workers
+from drethtr.cli.options import DeviceName, Settings, TrainingThreads, Workers
 from drethtr.cli.progress import RESUME, stopping
 from drethtr.recognition.device import resolve_device
 
@@ -47,6 +47,6 @@ def train(
             wanted, output, resume=resume, device=resolve_device(device), workers=workers, minutes=minutes
         )
     if best.exists():
-        typer.echo(f"the best model so far: {best}; calibrate it before use: drethtr calibrate {best} DATA --force")
+        typer.echo(f"the best model so far: {best}; calibrate it: drethtr model calibrate {best} DATA --force")
     else:
         typer.echo("stopped before the first validation")

@@ -7,19 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.sandbox import prepare
-from drethtr.cli.choices import (
-    DecoderName,
-    DeviceName,
-    LanguageNames,
-    ModelFile,
-    Pages,
-    PrecisionName,
-    Threads,
-    load_recognizer,
-    refuse_decoder,
-)
-from drethtr.cli.doubts import USUAL, Doubts
+from drethtr.cli.doubts import USUAL, Doubts, WithDoubts
 from drethtr.cli.logs import LogName, RunLog, run_log_named
+from drethtr.cli.options import Pages, ReadingOptions, with_reading_options
 from drethtr.cli.running import run_job
 from drethtr.cli.transcribe_choices import Choices, formats_named
 from drethtr.cli.trust_table import NOT_CALIBRATED
@@ -30,6 +20,11 @@ if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command(cls=WithDoubts)
+@with_reading_options()
 def transcribe(
     inputs: Annotated[
         list[str],
@@ -39,7 +34,6 @@ def transcribe(
             "IIIF manifests and other addresses (https://…).",
         ),
     ],
-    model: ModelFile = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -77,11 +71,8 @@ def transcribe(
         Path | None,
         typer.Option("--index", metavar="FILE", help="Also add the pages to this index for drethtr search."),
     ] = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
     force: Annotated[
         bool, typer.Option("--force", help="Replace existing files and texts, except lines that a person reviewed.")
     ] = False,
@@ -95,7 +86,7 @@ def transcribe(
     """
     prepare("drethtr.images.line_file", "drethtr.images.page_file")  # in the background
     with run_log_named(log, output, resumable=output is not None or update) as run_log:
-        refuse_decoder(decoder)
+        reading.refuse_decoder()
         choices = Choices(
             names=formats_named(format if format is not None or update else "txt"),
             output=output,
@@ -110,16 +101,10 @@ def transcribe(
         )
 
         def load() -> "Recognizer":
-            recognizer = load_recognizer(
-                model,
-                decoder=decoder,
-                device=device,
-                precision=precision,
+            recognizer = reading.load(
                 alternatives=alternatives,
-                threads=threads,
                 doubtful=USUAL if doubts is None else doubts,
                 posteriors=index is not None,
-                language=language,
             )
             if recognizer.calibration is None:
                 run_log.note(NOT_CALIBRATED)

@@ -22,7 +22,7 @@ MIN_CONFIRMED = 25
 """Minimum number of confirmed lines for learning."""
 
 MIN_TO_TRAIN = 20
-"""Minimum number of them to train on; `drethtr finetune` refuses fewer."""
+"""Minimum number of them to train on; `drethtr model finetune` refuses fewer."""
 
 HELD_OUT = 0.2
 """Share of lines to test on."""

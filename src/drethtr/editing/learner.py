@@ -87,7 +87,7 @@ class Learner:
     def why_not_learnable(self, confirmed: int) -> str | None:
         """Why nothing can be learned from so many confirmed lines; None if it can."""
         if is_frozen():
-            return "learning needs the command drethtr finetune, which a frozen program (PyInstaller) lacks"
+            return "learning needs the command drethtr model finetune, which a frozen program (PyInstaller) lacks"
         if any(find_spec(package) is None for package in NEEDED):
             return "learning needs torch; end this program, run: pip install 'drethtr[train]', and start it again"
         if confirmed < MIN_CONFIRMED:

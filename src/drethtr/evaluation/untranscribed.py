@@ -90,7 +90,7 @@ def line_images(path: Path) -> list[Sample]:
         refuse_page(
             image,
             f"mark out its lines with drethtr transcribe {folder} --format alto --output {folder}, "
-            f"then drethtr predict-cer {folder}",
+            f"then drethtr model predict-cer {folder}",
         )
     if not path.is_dir():
         return [Sample(image, "", image.parent.name, key=str(image)) for image in images]

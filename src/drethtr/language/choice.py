@@ -33,7 +33,7 @@ def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
     if not wanted and not files:
         return languages
     if not languages:
-        raise ConfigError(f"this model has no n-grams for {names!r}; add them with drethtr language")
+        raise ConfigError(f"this model has no n-grams for {names!r}; add them with drethtr model language")
     found = languages if AUTO in parts or not wanted else languages.only(wanted)
     if not files:
         return found
@@ -64,7 +64,7 @@ def lines_of(path: Path) -> list[str]:
     except (lzma.LZMAError, EOFError) as error:
         raise DataError(f"cannot be read: {error}", path) from error
     if len(content) > MAX_BYTES:
-        raise DataError(f"more than {MAX_BYTES >> 20} MB of text; add it to the model with drethtr language", path)
+        raise DataError(f"more than {MAX_BYTES >> 20} MB of text; add it with drethtr model language", path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drethtr.base.config import named
-from drethtr.base.errors import CheckpointError, DataError
+from drethtr.base.errors import CheckpointError, DataError, require
 from drethtr.base.files import make_folder, write_text
-from drethtr.cli.choices import DeviceName, ForceResults, Threads, Workers
+from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers
 from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results
 
 if TYPE_CHECKING:
     from drethtr.paper.conversion import Conversion
     from drethtr.paper.tables.scale import Scale
     from drethtr.paper.tables.table import PaperTable
-
-NEEDS = {"torch": "train"}
 
 
 def reproduce(
@@ -54,6 +52,7 @@ def reproduce(
     Results are kept: a finished row is not run again, and an interrupted one resumes. --report collects all of them in
     one page with pictures.
     """
+    require("torch", "train")
     from drethtr.base.urls import identity
     from drethtr.network.device import open_device
     from drethtr.paper.tables.comparison import sheet
@@ -137,6 +136,7 @@ def convert(
 
     The weights do not reveal decay, prior, normalization, or retention versus softmax: the published ones are assumed.
     """
+    require("torch", "train")
     refuse_places(output)
     refuse_existing(output, force=force, inputs=[str(weights)])
     from drethtr.network.weights_file import read_weights

@@ -1,4 +1,4 @@
-"""The HTML report of `drethtr compare`, in one self-contained file."""
+"""The HTML report of `drethtr model compare`, in one self-contained file."""
 
 from collections.abc import Iterable, Sequence
 from html import escape

@@ -58,7 +58,7 @@ class DrethtrModel(RecognitionBaseModel):  # type: ignore[misc]
 
     def state_dict(self) -> dict[str, Any]:
         """Not supported: drethtr trains and saves its models."""
-        raise NotImplementedError("train this model with: drethtr finetune")
+        raise NotImplementedError("train this model with: drethtr model finetune")
 
     load_state_dict = state_dict
 

@@ -21,7 +21,7 @@ def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
 
 
 def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recognizer: Recognizer) -> Iterator[Sample]:
-    """The accepted lines of some pages, cut from their scans, for `drethtr finetune`."""
+    """The accepted lines of some pages, cut from their scans, for `drethtr model finetune`."""
     wanted = {id(line) for line in chosen}
     for proof in pages:
         of_page = {line.line for line in proof.lines if id(line) in wanted}

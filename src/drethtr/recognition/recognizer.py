@@ -70,7 +70,7 @@ class Recognizer:
     Args:
         model: From `load_model`.
         decoder: The decoder: a name such as "joint", or a strategy such as `CTC()`; by default the one
-            that `drethtr calibrate` chose for this model, CTC or Joint.
+            that `drethtr model calibrate` chose for this model, CTC or Joint.
         network: The network; by default the one that `load` would open. Training passes the network it trains.
         precision: Precision of the network: "float32", "int8" or "bfloat16".
         device: "cpu", "cuda", "cuda:1", "mps"; "auto" is a GPU that CUDA can use, else the CPU.

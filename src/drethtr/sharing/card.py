@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from drethtr.recognition.model_file import Model
 
 NOT_STATED = "not stated"
-"""The value that `drethtr finetune` writes for facts that only the user knows."""
+"""The value that `drethtr model finetune` writes for facts that only the user knows."""
 
 DATA = ("set", "license", "source")
 """Required entries for each training set; the source credits its authors."""
@@ -124,7 +124,7 @@ def of_rates(model: Model) -> Iterator[MissingEntry]:
 def of_confidences(model: Model) -> Iterator[MissingEntry]:
     """Missing calibration."""
     if not model.trust.calibrations:
-        yield MissingEntry("calibrated confidences", "run drethtr calibrate MODEL VALIDATION…, then evaluate again")
+        yield MissingEntry("calibrated confidences", "run drethtr model calibrate MODEL LINES, then evaluate again")
 
 
 def is_stated(value: Any) -> bool:

@@ -58,4 +58,4 @@ def test_pages_with_found_lines_are_not_drawn(drethtr, pages, tiny_path):
 
 def test_queries_are_drawn_from_the_models_language(drethtr, tiny_path, lines):
     outcome = drethtr("bench", "retrieval", lines, "--model", tiny_path, "--decoder", "ctc")
-    assert outcome.code == 2 and "add one with drethtr language" in outcome.err and outcome.err.count("\n") == 1
+    assert outcome.code == 2 and "add one with drethtr model language" in outcome.err and outcome.err.count("\n") == 1

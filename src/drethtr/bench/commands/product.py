@@ -12,7 +12,7 @@ from drethtr.bench.commands.choices import (
     Data,
     read_lines,
 )
-from drethtr.cli.choices import (
+from drethtr.cli.options import (
     DecoderName,
     DeviceName,
     ForceResults,

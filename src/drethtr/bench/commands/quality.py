@@ -9,21 +9,18 @@ import typer
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.bench.commands.choices import Data
-from drethtr.cli.choices import (
+from drethtr.cli.options import (
     ChangedModel,
-    DecoderName,
     DeviceName,
     ForceModel,
     ForceResults,
     JSONFile,
-    LanguageNames,
     Limit,
-    ModelFile,
     OutputModel,
-    PrecisionName,
+    ReadingOptions,
     Seed,
     Threads,
-    load_recognizer,
+    with_reading_options,
 )
 from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results, write_json
 from drethtr.cli.tables import read_by
@@ -38,22 +35,19 @@ app = typer.Typer()
 
 
 @app.command()
+@with_reading_options()
 def check(
     data: Data,
     fit: Annotated[
         list[str] | None,
         typer.Option(metavar="DATA", help="Judge each set with a fit on these lines of other sets; repeatable."),
     ] = None,
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
     json_file: JSONFile = None,
     force: ForceResults = False,
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Measure how well `drethtr check` finds errors that are inserted into the texts of lines."""
     from tqdm import tqdm
@@ -65,9 +59,7 @@ def check(
     from drethtr.evaluation.evaluate import to_read
 
     refuse_results(json_file, force=force, inputs=data)
-    recognizer = load_recognizer(
-        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
-    )
+    recognizer = reading.load()
     samples = to_read(open_all(data), limit, seed)
     fitted_on = to_read(open_all(fit), limit, seed) if fit else []
     with tqdm(total=len(samples) + len(fitted_on), unit="line", disable=None) as bar:
@@ -121,22 +113,19 @@ def fit_check(
 
 
 @app.command()
+@with_reading_options()
 def align(
     data: Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines, or pages (PAGE, ALTO).")],
     lines: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Align with lines from this segmentation, such as rapid; default: given."),
     ] = None,
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
     json_file: JSONFile = None,
     force: ForceResults = False,
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Join the texts of each page, align them again, and count the lines that get exactly their words."""
     from tqdm import tqdm
@@ -149,9 +138,7 @@ def align(
     if lines is not None and limit is not None:
         raise ConfigError("--limit draws single lines, but --lines finds those of whole pages; leave out one of them")
     pages = open_known(data, lines, limit, seed)
-    recognizer = load_recognizer(
-        model, decoder=decoder, device=device, precision=precision, threads=threads, language=language
-    )
+    recognizer = reading.load()
     with tqdm(total=sum(len(page.samples) for page in pages), unit="line", disable=None) as bar:
         aligned = align_pages(recognizer, pages, seed, bar.update)
     found = measure_alignment(aligned, known_sets(recognizer.model))
@@ -159,6 +146,7 @@ def align(
 
 
 @app.command()
+@with_reading_options()
 def retrieval(
     data: Data,
     among: Annotated[
@@ -173,16 +161,12 @@ def retrieval(
         Path | None,
         typer.Option(metavar="FILE", help="Fit the probabilities on these sets, and write the fit to this file."),
     ] = None,
-    model: ModelFile = None,
-    decoder: DecoderName = None,
-    language: LanguageNames = "auto",
-    precision: PrecisionName = "float32",
     limit: Limit = None,
     seed: Seed = 0,
     json_file: JSONFile = None,
     force: ForceResults = False,
-    device: DeviceName = "auto",
-    threads: Threads = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Compare `drethtr search` with searching the text of readings, by words that are on the lines."""
     from drethtr.bench.quality.retrieval.crowd import Crowd
@@ -190,19 +174,11 @@ def retrieval(
     from drethtr.bench.quality.retrieval.fit import fit_search, judge_sets, load_weights, save_weights
 
     refuse_results(json_file, save_fit, force=force, inputs=data)
-    recognizer = load_recognizer(
-        model,
-        decoder=decoder,
-        device=device,
-        precision=precision,
-        threads=threads,
-        posteriors=True,
-        language=language,
-    )
+    recognizer = reading.load(posteriors=True)
     if not recognizer.model.languages:
         raise ConfigError(
             f"model {recognizer.model.identity} has no n-gram language model, from which the queries are drawn; add "
-            "one with drethtr language"
+            "one with drethtr model language"
         )
     languages = recognizer.model.tokenizer, recognizer.model.languages
     known = read_behind_bar(recognizer, data, limit, seed)

@@ -34,7 +34,7 @@ from drethtr.bench.commands.choices import (
     rounds,
     strategies_named,
 )
-from drethtr.cli.choices import (
+from drethtr.cli.options import (
     DeviceName,
     ForceResults,
     JSONFile,

@@ -1,4 +1,4 @@
-"""The results of `drethtr calibrate`, stored in a model: its best decoder, calibrations, and expected error rates."""
+"""The results of `drethtr model calibrate` in a model: its best decoder, calibrations, and expected error rates."""
 
 from dataclasses import dataclass, replace
 

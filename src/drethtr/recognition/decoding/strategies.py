@@ -61,7 +61,7 @@ class CTC(Strategy):
     """Prefix search with the CTC head and n-grams; without n-grams the best path, without a search.
 
     Args:
-        language_weight: Of the n-grams; that of the CTC head is 1. By default the one that `drethtr calibrate` found.
+        language_weight: Of the n-grams; that of the CTC head is 1. Default: as `drethtr model calibrate` found.
     """
 
     language_weight: float | None = None
@@ -212,7 +212,7 @@ class Joint(Strategy):
 
     Texts are ranked by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight log P_language, where
     P_language comes from n-grams and rescorer or, in a model without both, from the decoder without an image. Weights
-    that are left open are the best ones for the model, as found by `drethtr calibrate`; else 0.4 and 0.
+    that are left open are the best ones for the model, as found by `drethtr model calibrate`; else 0.4 and 0.
 
     Args:
         candidates: Texts that the CTC head may propose for a line, at each width.

@@ -48,7 +48,7 @@ def sets_of(material: Material) -> Counter[str]:
 def origin(entry: tuple[str, int]) -> dict[str, str]:
     """A card entry for a set; only the owner of its lines can add the license."""
     name, lines = entry
-    return {"set": name, "license": NOT_STATED, "source": f"{lines:,} lines passed to drethtr finetune"}
+    return {"set": name, "license": NOT_STATED, "source": f"{lines:,} lines passed to drethtr model finetune"}
 
 
 def facts(material: Material, start: str, trained: Mapping[str, Any]) -> dict[str, Any]:

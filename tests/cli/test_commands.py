@@ -4,17 +4,15 @@ import sys
 
 import pytest
 
-from drethtr.cli import plugged
+from drethtr.cli.commands import ENTRY_POINTS
 
 COMMANDS = """
 import typer
 
-NEEDS = {needs}
-
 
 def greet(name: str) -> None:
     "Greet somebody."
-    typer.echo(f"hello {{name}}")
+    typer.echo(f"hello {name}")
 
 
 app = typer.Typer(help="Several.")
@@ -29,15 +27,15 @@ def leave() -> None:
 
 @pytest.fixture
 def offer(tmp_path, monkeypatch):
-    """Install a package with commands that need some packages."""
+    """Install a package with commands."""
 
-    def install(needs):
-        (tmp_path / "greetings.py").write_text(COMMANDS.format(needs=needs))
+    def install():
+        (tmp_path / "greetings.py").write_text(COMMANDS)
         info = tmp_path / "greetings-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text("Metadata-Version: 2.1\nName: greetings\nVersion: 1.0\n")
         points = "greet = greetings:greet\nseveral = greetings:app\ntrain = greetings:greet\n"
-        (info / "entry_points.txt").write_text(f"[{plugged.ENTRY_POINTS}]\n{points}")
+        (info / "entry_points.txt").write_text(f"[{ENTRY_POINTS}]\n{points}")
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.delitem(sys.modules, "greetings", raising=False)
 
@@ -46,24 +44,15 @@ def offer(tmp_path, monkeypatch):
 
 
 def test_a_function_and_a_group_are_plugged_in(drethtr, offer):
-    offer({})
+    offer()
     shown = drethtr("--help").out
     assert "Greet somebody." in shown and "Several." in shown
     assert drethtr("greet", "you").out == drethtr("several", "greet", "you").out == "hello you\n"
 
 
 def test_a_command_of_our_own_is_not_replaced(drethtr, offer):
-    offer({})
+    offer()
     assert "Greet" not in drethtr("train", "--help").out
-
-
-def test_a_command_without_its_packages_is_not_listed_and_says_what_it_needs(drethtr, offer):
-    offer({"no_such_package": "train"})
-    assert "Greet somebody." not in drethtr("--help").out
-    for arguments in (["greet", "you"], ["several", "greet", "you"], ["greet", "--help"]):
-        outcome = drethtr(*arguments)
-        assert outcome.code == 2
-        assert outcome.err == "drethtr: no_such_package is not installed; run: pip install 'drethtr[train]'\n"
 
 
 @pytest.mark.parametrize(

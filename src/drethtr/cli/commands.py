@@ -1,0 +1,99 @@
+"""Commands that are imported when they run, and commands of plug-ins.
+
+An entry point of the group `drethtr.commands` names a function, or a `typer.Typer` with several commands.
+
+Click contexts and commands are typed `Any`, since some versions of typer use their own copy of click.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from drethtr.base.plugins import plugged
+from drethtr.cli import settings
+
+ENTRY_POINTS = "drethtr.commands"
+PLUG_INS = "Research and plug-ins"
+"""The heading under which help lists plug-ins."""
+
+
+class Lazy(TyperCommand):
+    """A command that help lists without importing it.
+
+    Args:
+        source: `module:name` of a function or a `typer.Typer`.
+        place: Where a settings file has its table; by default under its name.
+        hidden: Whether help leaves it out.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        help: str,
+        heading: str | None = None,
+        *,
+        place: tuple[str, ...] = (),
+        hidden: bool = False,
+    ) -> None:
+        super().__init__(name, help=help, rich_help_panel=heading, hidden=hidden)
+        self.source = source
+        self.place = place or (name,)
+
+    @cached_property
+    def command(self) -> Any:
+        """The command itself."""
+        module, _, name = self.source.partition(":")
+        return as_click(str(self.name), getattr(import_module(module), name))
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        extra["default_map"] = settings.configure(self.command, self.place, parent.find_root().command)
+        return self.command.make_context(info_name, args, parent, **extra)
+
+
+class WithPlugIns(TyperGroup):
+    """A group whose own commands come before those of plug-ins, which are looked up only for help and unknown names."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        own = super().list_commands(ctx)
+        return [*own, *(name for name in plugged(ENTRY_POINTS) if name not in own)]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or (point := plugged(ENTRY_POINTS).get(cmd_name)) is None:
+            return own
+        return Lazy(cmd_name, point.value, as_click(cmd_name, point.load()).help, PLUG_INS)
+
+    def option_names(self) -> set[str]:
+        """The names of all options of all commands, which are imported for it."""
+        return {name for _, command in walk(self) for name in settings.options_of(command)}
+
+
+def as_click(name: str, command: object) -> Any:
+    """Convert a function or `typer.Typer` to a click command."""
+    if not isinstance(command, typer.Typer):
+        assert callable(command)
+        function, command = command, typer.Typer(add_completion=False)
+        command.command(name)(function)
+    made = typer.main.get_command(command)
+    made.name = name
+    for _, each in walk(made):
+        each.help = re.sub(r"(?<!\n)\n(?!\n)", " ", each.help or "")  # paragraphs fit the terminal, not the source
+    return made
+
+
+def walk(command: Any, *words: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command that help lists below a group, imported, with the words that call it."""
+    loaded = command.command if isinstance(command, Lazy) else command
+    if not hasattr(loaded, "commands"):
+        yield words, loaded
+        return
+    for name in loaded.list_commands(None):
+        below = loaded.get_command(None, name)
+        if not below.hidden:
+            yield from walk(below, *words, name)

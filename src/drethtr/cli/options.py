@@ -1,0 +1,163 @@
+"""Arguments and options shared by several commands."""
+
+import inspect
+from collections.abc import Callable, Collection
+from copy import copy
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args, get_type_hints
+
+import typer
+
+if TYPE_CHECKING:
+    from drethtr.recognition.recognizer import LoadOptions, Recognizer
+
+ModelFile = Annotated[Path | None, typer.Option(metavar="MODEL", help="A model file; default: the included model.")]
+DecoderName = Annotated[
+    str | None,
+    typer.Option(
+        "--decoder",
+        metavar="NAME",
+        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam, beam:N. Default: the one "
+        "that drethtr model calibrate chose for the model, ctc or joint.",
+    ),
+]
+LanguageNames = Annotated[
+    str,
+    typer.Option(
+        "--language",
+        metavar="NAMES",
+        help="Comma-separated: languages of the model (en, fr, de), text files (.txt) with words to favor. "
+        "auto: each line in its own language.",
+    ),
+]
+PrecisionName = Annotated[
+    str,
+    typer.Option(
+        "--precision",
+        metavar="NAME",
+        help="float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs, needs drethtr\\[train].",
+    ),
+]
+DeviceName = Annotated[
+    str,
+    typer.Option(
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1, mps; auto is a CUDA GPU if there is one, else cpu."
+    ),
+]
+
+
+def threads_option(help: str) -> Any:
+    """The option `--threads`, which means something else in each kind of command."""
+    return typer.Option("--threads", "-j", metavar="N", min=1, help=help)
+
+
+Threads = Annotated[int | None, threads_option("Lines to read in parallel on a CPU; default: one per free processor.")]
+
+
+PANEL = "How to read"
+"""The heading of these options in help."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """The options of every command that reads lines; `with_reading_options` gives them to a command."""
+
+    model: ModelFile = None
+    decoder: DecoderName = None
+    language: LanguageNames = "auto"
+    precision: PrecisionName = "float32"
+    device: DeviceName = "auto"
+    threads: Threads = None
+
+    def load(self, **more: "Unpack[LoadOptions]") -> "Recognizer":
+        """`Recognizer.load` with these options and `more`, which comes first; imported when it is called."""
+        from drethtr.recognition.recognizer import Recognizer
+
+        chosen: dict[str, Any] = {**vars(self), **more}
+        return Recognizer.load(chosen.pop("model"), **chosen)
+
+    def refuse_decoder(self) -> None:
+        """Refuse an unknown decoder before anything is opened.
+
+        Raises:
+            ConfigError: listing the known ones.
+        """
+        from drethtr.recognition.decoding.names import strategy_named
+
+        if self.decoder is not None:
+            strategy_named(self.decoder)
+
+
+def with_reading_options(*, without: Collection[str] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Replace the parameter `reading: ReadingOptions` of a command by one parameter for each option.
+
+    Args:
+        without: Options that the command lacks; they keep their defaults.
+    """
+    types = get_type_hints(ReadingOptions, include_extras=True)
+    options = []
+    for one in inspect.signature(ReadingOptions).parameters.values():
+        if one.name not in without:
+            kind, option = get_args(types[one.name])
+            shown = copy(option)
+            shown.rich_help_panel = PANEL
+            options.append(one.replace(annotation=Annotated[kind, shown]))
+
+    def replace(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(*arguments: Any, **values: Any) -> Any:
+            reading = ReadingOptions(**{one.name: values.pop(one.name) for one in options if one.name in values})
+            return command(*arguments, reading=reading, **values)
+
+        signature = inspect.signature(command, eval_str=True)
+        given = signature.parameters.values()
+        parameters = [
+            shown.replace(kind=shown.KEYWORD_ONLY)
+            for one in given
+            for shown in (options if one.name == "reading" else [one])
+        ]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return replace
+
+
+Limit = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="At most this many lines per set, drawn by --seed.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Seed for drawing lines.")]
+Workers = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Number of processes that load data; it does not affect results.")
+]
+TrainingThreads = Annotated[
+    int | None, threads_option("Threads to compute with on a CPU, beside --workers; default: one per processor.")
+]
+Lines = Annotated[
+    str, typer.Option("--lines", metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
+]
+Pages = Annotated[
+    str | None,
+    typer.Option(
+        "--pages",
+        metavar="RANGES",
+        help="Only these pages of a PDF or TIFF, or files of a folder in order, such as 1-20,25,30-.",
+    ),
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
+]
+ChangedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
+OutputModel = Annotated[
+    Path | None, typer.Option("--output", metavar="FILE", help="Output model; default: MODEL itself, with --force.")
+]
+ForceModel = Annotated[bool, typer.Option("--force", help="Replace an existing model.")]
+TrainingData = Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines: its training data.")]
+Texts = Annotated[
+    list[Path] | None,
+    typer.Option("--text", metavar="FILE", help="UTF-8 text, .txt or .txt.xz, a paragraph per line; repeatable."),
+]
+ForceResults = Annotated[bool, typer.Option("--force", help="Replace existing result files.")]
+JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the metrics to this file.")]
