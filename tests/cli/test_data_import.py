@@ -30,7 +30,7 @@ def test_splits_go_to_files_of_their_own_and_images_keep_their_bytes(drethtr, le
     assert "\n1 left out, empty transcription:\n  " in outcome.out and "b.png" in outcome.out
     report = json.loads((tmp_path / "j").read_text(encoding="utf-8"))
     assert report["lines"] == {"train": 1, "test": 1}
-    assert set(report["left_out"]) == {"empty transcription", "no image beside it"}
+    assert set(report["left_out"]) == {"empty transcription", "no image of that name beside it"}
 
 
 def test_a_new_import_leaves_nothing_of_the_one_it_replaces(drethtr, letters, tmp_path):

@@ -14,7 +14,7 @@ from PIL import Image
 from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page
-from drethtr.images.line_file import open_line
+from drethtr.images.line import open_line
 from drethtr.images.page import open_pages
 from fuzzing.files import Bytes, Target, mutated
 

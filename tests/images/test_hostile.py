@@ -9,7 +9,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page
-from drethtr.images.line_file import open_line
+from drethtr.images.line import open_line
 from drethtr.images.page import open_pages
 from drethtr.pages.source import open_originals
 

@@ -11,7 +11,8 @@ from PIL import Image
 from PIL.TiffImagePlugin import AppendingTiffWriter
 
 from drethtr.base.errors import DataError, first_line
-from drethtr.images.line import MAX_PIXELS, load_line
+from drethtr.images.decode import MAX_PIXELS
+from drethtr.images.line import load_line
 
 
 def written(height=20, width=60, ink=0, paper=255):

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image, features
 
 from drethtr.base.errors import DataError
-from drethtr.images import formats
+from drethtr.images import decode
 from drethtr.images.line import load_line
 from drethtr.images.page import open_pages
 
@@ -50,8 +50,8 @@ def test_heic(tmp_path):
 
 
 def test_a_missing_decoder_is_named(monkeypatch):
-    monkeypatch.setattr(formats, "knows_heic", lambda: False)
-    monkeypatch.setattr(formats.features, "check", lambda name: False)
+    monkeypatch.setattr(decode, "knows_heic", lambda: False)
+    monkeypatch.setattr(decode.features, "check", lambda name: False)
     with pytest.raises(DataError, match=r"a HEIC photo; run: pip install 'drethtr\[heic\]', or convert it to JPEG"):
         load_line(HEIC)
     with pytest.raises(DataError, match=r"an AVIF image; update Pillow to 11\.3 or later, or convert it to JPEG"):

@@ -25,7 +25,7 @@ def explain(
     """
     from drethtr.documents.writers.text import marked
     from drethtr.evaluation.untranscribed import refuse_page
-    from drethtr.images.line_file import open_line
+    from drethtr.images.line import open_line
     from drethtr.pictures.explanation import draw
     from drethtr.pictures.explanation import explain as explain_line
 

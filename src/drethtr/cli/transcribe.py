@@ -84,7 +84,7 @@ def transcribe(
     Repeat the command to resume: existing results are kept; those of another model, decoder or scan are reported. Files
     that cannot be read are reported and skipped; the exit code is then 1, or 2 if nothing could be read.
     """
-    prepare("drethtr.images.line_file", "drethtr.images.page_file")  # in the background
+    prepare("drethtr.images.line", "drethtr.images.page_file")  # in the background
     with run_log_named(log, output, resumable=output is not None or update) as run_log:
         reading.refuse_decoder()
         choices = Choices(

@@ -12,8 +12,7 @@ import numpy as np
 from PIL import Image
 
 from drethtr.base.errors import DataError, first_line
-from drethtr.images.file import DECODING_ERRORS, upright_size
-from drethtr.images.formats import formats_of
+from drethtr.images.decode import DECODING_ERRORS, formats_of, upright_size
 from drethtr.images.line import Line, load_line
 
 

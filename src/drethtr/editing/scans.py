@@ -13,8 +13,8 @@ from drethtr.documents.page_file import revision_of
 from drethtr.documents.points import Points
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.recent import RecentResults
-from drethtr.images.file import ORIENTATION
-from drethtr.images.line import Line, decoding
+from drethtr.images.decode import ORIENTATION, decoding
+from drethtr.images.line import Line
 from drethtr.images.page import PageSource
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import FoundLine

@@ -1,11 +1,9 @@
 """A line image in the form used throughout the package: gray, upright, dark ink on light paper.
 
-`load_line` converts any supported source to this form. It only decodes pixels: formats that Pillow passes to other
-programs (EPS to Ghostscript) are not opened.
+`load_line` converts any supported source to this form; `open_line` does so in a process of limited memory and time,
+for files that may come from anybody.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -13,19 +11,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
-from drethtr.base.errors import DataError, first_line
-from drethtr.images.file import COPIES, DECODING_ERRORS, frames
-from drethtr.images.formats import FORMATS, formats_of
+from drethtr.base.errors import DataError
+from drethtr.base.sandbox import Answer, sandboxed
+from drethtr.images.decode import COPIES, decoding, formats_of, frames, opened_image, refuse_size
 
 Line: TypeAlias = NDArray[np.uint8]
 """(height, width), 255 paper, 0 ink."""
 
 ImageSource: TypeAlias = str | Path | bytes | Image.Image | NDArray[Any]
-
-MAX_PIXELS = 89_000_000
-"""Larger images are refused before decoding; just below Pillow's limit for decompression bombs."""
 
 SHARES = np.array([0.005, 0.5, 0.995])
 """Quantiles of the pixels: end of the dark tail, median (the paper), and end of the light tail."""
@@ -68,6 +63,25 @@ def load_line(source: ImageSource) -> Line:
     return dark_on_light(line)
 
 
+def open_line(source: ImageSource) -> Line:
+    """As `load_line` does, but encoded images are decoded in another process; pixels are taken as they are.
+
+    Raises:
+        DataError: as `load_line` does, or if decoding takes too much memory or time.
+    """
+    if not isinstance(source, str | Path | bytes):
+        return load_line(source)
+    plain = bytes(source) if isinstance(source, bytes) else source  # a subclass might not be picklable
+    shape, pixels = sandboxed(name_of(source), decoded, plain)
+    return np.frombuffer(pixels, np.uint8).reshape(shape)
+
+
+def decoded(source: str | Path | bytes) -> Answer:
+    """Shape and pixels of a line."""
+    line = load_line(source)
+    return line.shape, np.ascontiguousarray(line).data
+
+
 def is_line_shaped(width: int, height: int) -> bool:
     """Whether an upright image of this size has the shape of a line: low, or far wider than tall."""
     return height < LINE_HEIGHT or width >= LINE_SHAPE * height
@@ -81,37 +95,6 @@ def page_for_line(name: str, remedy: str) -> DataError:
     )
 
 
-@contextmanager
-def decoding(name: str) -> Iterator[None]:
-    """Convert errors while decoding an image to `DataError`s with its name."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise DataError("no such file", name) from error
-    except UnidentifiedImageError as error:
-        raise DataError(
-            f"not an image in a supported format ({', '.join(FORMATS)}); convert it to JPEG or PNG first", name
-        ) from error
-    except MemoryError as error:
-        raise DataError("needs more memory to decode than is available; scale the image down", name) from error
-    except DECODING_ERRORS as error:
-        raise DataError(f"cannot be read as an image: {first_line(error)}", name) from error
-
-
-@contextmanager
-def opened_image(path: Path) -> Iterator[Image.Image]:
-    """The image in a file, with its pixels not yet decoded.
-
-    Raises:
-        DataError: if the file is empty.
-    """
-    if not path.stat().st_size:
-        raise DataError("the file is empty; copy it again", path)
-    # Given a path, Pillow maps uncompressed TIFFs into memory, but not correctly if they are rotated by 90 degrees.
-    with path.open("rb") as file, Image.open(file, formats=formats_of(file, str(path))) as image:
-        yield image
-
-
 def name_of(source: ImageSource) -> str:
     """The name of the source in error messages."""
     if isinstance(source, str | Path):
@@ -123,14 +106,6 @@ def name_of(source: ImageSource) -> str:
     if isinstance(source, np.ndarray):
         return f"array of shape {source.shape} and type {source.dtype}"
     raise DataError(f"cannot load a line from {type(source).__name__}; give a path, bytes, a Pillow image or an array")
-
-
-def refuse_size(width: int, height: int, name: str) -> None:
-    """Refuse an image without pixels, or with so many that decoding could exhaust memory."""
-    if width < 1 or height < 1:
-        raise DataError(f"the image of {width} x {height} pixels is empty", name)
-    if width * height > MAX_PIXELS:
-        raise DataError(f"{width} x {height} pixels exceed the limit of {MAX_PIXELS:,}; scale the image down", name)
 
 
 def refuse_pages(image: Image.Image, name: str) -> None:

@@ -11,9 +11,9 @@ from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer
-from drethtr.images.file import COPIES, upright_size
-from drethtr.images.file import frames as frames_of
-from drethtr.images.line import MAX_PIXELS, decoding, gray_from_image, on_white, opened_image, refuse_size
+from drethtr.images.decode import COPIES, MAX_PIXELS, decoding, opened_image, refuse_size, upright_size
+from drethtr.images.decode import frames as frames_of
+from drethtr.images.line import gray_from_image, on_white
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage

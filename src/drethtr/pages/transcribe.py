@@ -12,8 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.points import Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
-from drethtr.images.line import Line
-from drethtr.images.line_file import open_line
+from drethtr.images.line import Line, open_line
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import Finder, Floats, FoundLine
 from drethtr.layout.finders import finder_named

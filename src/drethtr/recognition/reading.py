@@ -8,8 +8,7 @@ from PIL import Image
 from drethtr.base.errors import DataError
 from drethtr.documents.notebook import ShownLine, lines_html
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
-from drethtr.images.line import ImageSource
-from drethtr.images.line_file import open_line
+from drethtr.images.line import ImageSource, open_line
 from drethtr.recognition.posteriors import Posteriors
 
 DOUBTFUL = 0.5

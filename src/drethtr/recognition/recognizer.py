@@ -13,8 +13,7 @@ from PIL import Image
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
-from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, page_for_line
-from drethtr.images.line_file import open_line
+from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, open_line, page_for_line
 from drethtr.language.choice import AUTO as ALL_LANGUAGES
 from drethtr.language.choice import chosen as chosen_languages
 from drethtr.recognition.adapter_file import load_named

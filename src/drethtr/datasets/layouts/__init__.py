@@ -24,16 +24,17 @@ LAYOUTS: tuple[Layout, ...] = (
     Bentham(),
     Read2016(),
     PyLaia(),
-    Kraken(),
     Pages(),
     Table(),
+    Kraken(),
     HuggingFace(),
     Folder(),
 )
 """Most specific first: the first layout that recognizes a source reads it.
 
-Parquet comes late: beside texts, it usually comes from an earlier import, and the texts may have been corrected since.
-A folder of images comes last, since images are part of nearly every layout.
+Pages come before tables, which may be a result of `drethtr transcribe` for their scans. Parquet comes late: beside
+texts, it usually comes from an earlier import, and the texts may have been corrected since. A folder of images comes
+last, since images are part of nearly every layout.
 """
 
 

@@ -24,8 +24,7 @@ from PIL import Image
 from drethtr.datasets.layouts.layout import Layout, needed, within
 from drethtr.datasets.sample import Entry, LeftOut, Sample
 from drethtr.datasets.text_files import read_annotations
-from drethtr.images.file import DECODING_ERRORS
-from drethtr.images.formats import FORMATS
+from drethtr.images.decode import DECODING_ERRORS, FORMATS
 
 TRAINING = "training_2011.xml"
 TEST = "eval_2011_annotated.xml"

@@ -20,7 +20,7 @@ from drethtr.documents.document import Document, Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.writers.glyphless import GlyphlessFont
 from drethtr.documents.writers.text_layer import BEGINNING, FONT, Matrix, operands, text_layer, turn_of
-from drethtr.images.file import ORIENTATION, QUARTER_TURNS
+from drethtr.images.decode import ORIENTATION, QUARTER_TURNS
 
 if TYPE_CHECKING:
     import pikepdf
