@@ -1,5 +1,6 @@
 """A folder that is worked in: what is saved, what is refused, what other programs may do meanwhile."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import sys
 import pytest
 from edited_folders import foreign, put_page
 
+from drethtr.base import files
 from drethtr.base.errors import DataError
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review
@@ -208,3 +210,52 @@ def test_what_cannot_be_opened_is_explained(tmp_path, name, error):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=error):
         Workspace.open(tmp_path / name)
+
+
+def test_a_text_that_the_disk_has_not_confirmed_is_saved_and_told(folder, file, monkeypatch):
+    """The file is replaced, but its folder cannot be flushed: nobody may be told that nothing was changed."""
+    flush = files.flush
+
+    def flush_files(path):
+        if path.is_dir():
+            raise OSError(5, "Input/output error")
+        flush(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "flush", flush_files)
+        assert edit(folder, text="new")["text"] == "new"
+    assert "a.png was written, but" in folder.page_files.error and "Input/output error" in folder.page_files.error
+    [change] = folder.history(only_page(folder)["id"], "l1")
+    assert change["new"] == "new"
+    edit(folder, text="newer")
+    assert folder.page_files.error is None
+
+
+@pytest.mark.parametrize("who", ["\udc80x", "\x00\x1b[31m", "a\nb"])
+def test_an_odd_name_of_a_person_fails_no_save(folder, file, who):
+    page = only_page(folder)
+    line = page["lines"][1]
+    told = []
+    folder.listen(told.append)
+    saved = folder.edit_line(page["id"], line["id"], line["revision"], LineEdit(text="typed"), who)
+    assert saved["text"] == "typed" and ("line", {"page": page["id"], "line": "l1"}) in told
+    [change] = folder.history(page["id"], "l1")
+    assert change["new"] == "typed" and change["who"].encode()
+
+
+def test_a_history_that_fails_fails_no_save(folder, file):
+    page = only_page(folder)
+    folder.journal.database.close()
+    assert edit(folder, text="typed")["text"] == "typed" and "closed" in folder.journal.error
+    assert folder.history(page["id"], "l1") == []
+
+
+def test_a_file_that_was_replaced_within_its_time_and_size_is_read_again(folder, file):
+    known = file.stat()
+    folder.pages()
+    edited = file.read_bytes().replace(b"thank", b"THANK")
+    file.write_bytes(edited)
+    os.utime(file, ns=(known.st_atime_ns, known.st_mtime_ns))
+    assert file.stat().st_size == known.st_size and file.stat().st_mtime_ns == known.st_mtime_ns
+    [(_, summary)] = folder.page_summaries()
+    assert "and THANK you for the news" in [text for _, text, _ in summary.texts]

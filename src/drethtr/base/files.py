@@ -4,20 +4,24 @@ A file is written in a hidden, locked folder beside its destination, `.0123….u
 complete or absent even if the program is killed or the machine loses power. Folders left behind by killed programs are
 recognized by their missing lock; the next program that writes there removes them. The system releases locks when their
 holder exits or is killed.
+
+A file that others may change at the same time, as a page that a person corrects, is changed by `change_bytes`: programs
+of drethtr take turns, and a change finds what any program has written until the file is replaced.
 """
 
 import os
 import platform
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from errno import EACCES, EMLINK
+from errno import EACCES, ELOOP, EMLINK
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from stat import S_IMODE, S_ISDIR, S_ISREG
+from time import monotonic, sleep
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -35,6 +39,20 @@ FAR = 1 << 30
 """Offset of the byte locked on Windows: beyond the content, since nobody can read a locked byte."""
 
 LONGEST_NOTE = 1000
+
+TURN_SECONDS = 10.0
+"""How long to wait for a program that is changing the same file; a change takes a fraction of a second."""
+
+TRIES = 100
+"""How often a change begins again because another program has written the file in the meantime."""
+
+
+class NotFlushedError(DataError):
+    """A file was replaced, but its folder could not be flushed: a loss of power might bring the old file back."""
+
+
+class FileChangedError(Exception):
+    """Another program has written a file since it was read."""
 
 
 def make_folders(folder: Path) -> None:
@@ -124,7 +142,7 @@ def open_locked(path: Path) -> BinaryIO | None:
         OSError: if it cannot be opened, or the file system has no locks.
     """
     while True:
-        file = path.open("a+b")
+        file = open_no_link(path)
         try:
             if not lock(file):
                 file.close()
@@ -137,6 +155,23 @@ def open_locked(path: Path) -> BinaryIO | None:
             file.close()
             raise
         file.close()  # the previous holder has removed it meanwhile
+
+
+def open_no_link(path: Path) -> BinaryIO:
+    """Open a file of ours for reading and appending, created if missing.
+
+    In a folder that somebody sent, its name may be a link to any file of this user, which must not be touched.
+
+    Raises:
+        OSError: if it is a link, or no ordinary file, or cannot be opened.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    file = os.fdopen(os.open(path, flags, 0o666), "a+b")
+    found = os.fstat(file.fileno())
+    if not S_ISREG(found.st_mode) or found.st_nlink > 1:
+        file.close()
+        raise OSError(ELOOP, "it is a link, or no ordinary file", str(path))
+    return file
 
 
 def lock(file: BinaryIO) -> bool:
@@ -183,15 +218,16 @@ def unfinished_name() -> str:
 
 
 @contextmanager
-def atomic_write(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iterator[Path]:
     """Yield a temporary file that replaces `path` at the end of the block, or is removed after an error.
 
     A missing folder is created. At the end of the block the file is flushed to disk and survives a loss of power. A
     replaced file keeps its owner and mode; a new file gets the default mode, even if a library restricts it. A symbolic
-    link is followed.
+    link is followed. `check` is called just before `path` is replaced, and may raise.
 
     Raises:
         OSError: if it cannot be written, is write-protected, or has hard links.
+        NotFlushedError: if it was written, but a loss of power might undo that.
     """
     path = path.resolve()
     check_replaceable(path)
@@ -205,9 +241,96 @@ def atomic_write(path: Path) -> Iterator[Path]:
         unfinished.chmod(S_IMODE(before.st_mode))
         keep_owner(unfinished, before)
         flush(unfinished)
+        check()
         unfinished.replace(path)
         if sys.platform != "win32":  # where folders cannot be opened
-            flush(path.parent)
+            try:
+                flush(path.parent)
+            except OSError as error:
+                raise NotFlushedError(
+                    f"was written, but the disk does not confirm it: {error.strerror}", path
+                ) from error
+
+
+@contextmanager
+def turn_to_change(path: Path) -> Iterator[None]:
+    """Wait until no other program of drethtr is changing a file; meanwhile `.NAME.turn` beside it is locked.
+
+    `claimed` is for the hours that a job may take, and refuses at once; this is for the moment of a change, and waits.
+    On a file system without locks, nobody waits.
+
+    Raises:
+        DataError: if another program does not end its turn.
+        OSError: if nothing can be written there.
+    """
+    path = path.resolve()
+    note = path.with_name(f".{path.name[:200]}.turn")
+    end = monotonic() + TURN_SECONDS
+    try:
+        while (lock := open_locked(note)) is None:
+            if monotonic() > end:
+                raise DataError("another program is changing it and does not end; stop that, or try again later", path)
+            sleep(0.01)
+    except OSError as error:
+        if isinstance(error, PermissionError | FileNotFoundError):
+            raise
+        yield
+        return
+    with lock:
+        try:
+            yield
+        finally:
+            if sys.platform != "win32":
+                note.unlink(missing_ok=True)  # while still locked, so that it cannot belong to another program
+    if sys.platform == "win32":
+        with suppress(OSError):
+            note.unlink()
+
+
+def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], most: int) -> None:
+    """Change a file that other programs may write at any time.
+
+    If one has done so before the file is replaced, the change is made again, from what that program wrote.
+
+    Args:
+        change: Receives the content, None if there is no file, and returns the new one; the same, or None, changes
+            nothing. It may be called several times.
+        most: At most one more byte than this is read.
+
+    Raises:
+        DataError: if it cannot be written, and was not changed.
+        NotFlushedError: if it was changed, but a loss of power might undo that.
+    """
+
+    def content() -> bytes | None:
+        try:
+            with path.open("rb") as file:
+                return file.read(most + 1)
+        except FileNotFoundError:
+            return None
+
+    def replaced() -> bool:
+        before = content()
+        after = change(before)
+        if after is None or (after == before and len(after) <= most):
+            return True
+
+        def check() -> None:
+            if content() != before:
+                raise FileChangedError
+
+        with suppress(FileChangedError):
+            with atomic_write(path, check) as unfinished:
+                unfinished.write_bytes(after)
+            return True
+        return False
+
+    try:
+        with turn_to_change(path):
+            if not any(replaced() for _ in range(TRIES)):
+                raise DataError("other programs write it again and again; stop them, or try again later", path)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}; nothing was changed", path) from error
 
 
 def check_replaceable(path: Path) -> None:

@@ -6,8 +6,8 @@ While it is open, no other process can open it: one program at a time works in a
 """
 
 import sqlite3
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -95,20 +95,26 @@ class Journal:
         rows = [
             (one.page, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
         ]
-        try:
-            with self.lock, self.database:
-                self.database.executemany(
-                    "INSERT INTO change (page, line, time, who, model, action, old, new, status) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    rows,
-                )
+        with self.guarded(), self.lock, self.database:
+            self.database.executemany(
+                "INSERT INTO change (page, line, time, who, model, action, old, new, status) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
             self.error = None
-        except sqlite3.Error as error:
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Keep an error in `error` instead of raising it: the text is saved by now, whatever happens to its history."""
+        try:
+            yield
+        except (sqlite3.Error, UnicodeError, ValueError, OverflowError) as error:
             self.error = str(error)
 
     def of_line(self, page: str, line: str) -> list[Change]:
         """The changes of a line, newest first."""
-        with self.lock:
+        rows = []
+        with self.guarded(), self.lock:
             rows = self.database.execute(
                 "SELECT page, line, action, old, new, status, who, model, time FROM change "
                 "WHERE page = ? AND line = ? ORDER BY number DESC",

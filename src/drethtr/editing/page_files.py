@@ -1,15 +1,17 @@
 """The PAGE and ALTO files of a folder: read for every request, and written only here.
 
-A file is written only if it has not changed since the edit began; success is reported once it is on the disk.
+A change is made from what the file has at the moment it is replaced, whoever wrote that, and success is reported once
+it is on the disk.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.base.files import atomic_write
+from drethtr.base.files import NotFlushedError, change_bytes
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
@@ -60,6 +62,7 @@ class PageFiles:
         self.folder = folder
         self.scans = scans
         self.files = RecentResults(FILES_KEPT)
+        self.error: str | None = None  # why the last file might be lost in a power failure, although it was written
 
     def open(self, page: FolderPage) -> OpenPage | None:
         """The file of a page as it is now; None if it has none.
@@ -71,6 +74,14 @@ class PageFiles:
             data = first_bytes(page.xml_path, MAX_BYTES + 1) if page.xml_path.exists() else None
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", page.xml_path) from error
+        return self.parse(page, data)
+
+    def parse(self, page: FolderPage, data: bytes | None) -> OpenPage | None:
+        """The file of a page with this content; None if it has none.
+
+        Raises:
+            DataError: if it is damaged, or does not fit the scan.
+        """
         if data is None or (page.source is not None and page.xml_path == page.source.path):
             return None
         image = None if page.source is None else (page.source.path, *self.scans.size(page.source))
@@ -87,7 +98,7 @@ class PageFiles:
         """
         opened = self.open(page)
         if opened is None:
-            raise Missing("this page has not been read, and has no lines yet")
+            raise no_lines()
         return opened
 
     def current_line(self, page: FolderPage, opened: OpenPage, line: str) -> dict[str, Any] | None:
@@ -110,20 +121,27 @@ class PageFiles:
         if now["revision"] != revision:
             raise Stale("this line was changed in the meantime, in another window or by another program", now)
 
-    def write(self, page: FolderPage, before: bytes | None, after: bytes) -> None:
-        """Write the file of a page, which must still have the bytes `before`, or not exist; it is on the disk then.
+    def change(self, page: FolderPage, work: Callable[[OpenPage | None], bytes]) -> None:
+        """Write the file of a page; it is on the disk then, or `error` says that it might not be.
+
+        Args:
+            work: Receives the file as it is now, None if there is none, and returns the new content; the same changes
+                nothing. It is called again if another program writes the file at the same moment.
 
         Raises:
-            DataError: if it cannot be written, or was changed this very moment.
+            DataError: if it cannot be written; then nothing was changed.
         """
         try:
-            now = page.xml_path.read_bytes() if page.xml_path.exists() else None
-            if now != before:
-                raise DataError("was changed by another program at the same moment; try again", page.name)
-            with atomic_write(page.xml_path) as unfinished, unfinished.open("wb") as file:
-                file.write(after)
-        except OSError as error:
-            raise DataError(f"cannot be written: {error.strerror}; nothing was changed", page.xml_path) from error
+            change_bytes(page.xml_path, lambda data: work(self.parse(page, data)), MAX_BYTES)
+        except NotFlushedError as error:
+            self.error = f"{page.name} {error.reason}"
+        else:
+            self.error = None
+
+
+def no_lines() -> Missing:
+    """The error for a page without a file."""
+    return Missing("this page has not been read, and has no lines yet")
 
 
 def no_line(page: FolderPage, line: str) -> Missing:
@@ -132,12 +150,15 @@ def no_line(page: FolderPage, line: str) -> Missing:
 
 
 def xml_mark(file: Path) -> str:
-    """Size and time of a file, which change when it is written; "" if there is none."""
+    """What changes when a file is written; "" if there is none.
+
+    Size and time of change alone are not enough: a synchronized or copied file may keep both, and clocks are set back.
+    """
     try:
         known = file.stat()
     except OSError:
         return ""
-    return f"{known.st_size} {known.st_mtime_ns}"
+    return f"{known.st_size} {known.st_mtime_ns} {known.st_ctime_ns} {known.st_ino}"
 
 
 def line_content(page: FolderPage, file: PageFile, line: TextLine, region: str, *, made_here: bool) -> dict[str, Any]:

@@ -133,8 +133,8 @@ def source_of(page: FolderPage) -> PageSource:
     return page.source
 
 
-def scan_mark(source: PageSource) -> tuple[int, int]:
-    """Size and time of a scan's file, which change when it is replaced.
+def scan_mark(source: PageSource) -> tuple[int, ...]:
+    """What changes when a scan's file is replaced, see `page_files.xml_mark`.
 
     Raises:
         DataError: if it is gone.
@@ -143,7 +143,7 @@ def scan_mark(source: PageSource) -> tuple[int, int]:
         known = source.path.stat()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", source.name) from error
-    return known.st_size, known.st_mtime_ns
+    return known.st_size, known.st_mtime_ns, known.st_ctime_ns, known.st_ino
 
 
 def place_mark(line: TextLine) -> str:

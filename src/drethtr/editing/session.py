@@ -91,6 +91,7 @@ class Session:
             "ready": True,
             "learn": {"confirmed": confirmed, "needed": MIN_CONFIRMED, "possible": why is None, "why": why},
             "history_error": self.workspace.journal.error,
+            "disk_error": self.workspace.page_files.error,
             "formats": list(FORMATS),
             "jobs": [job.to_json() for job in self.jobs.newest_first()],
         }

@@ -16,11 +16,20 @@ from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.editing import changes
-from drethtr.editing.changes import Changed, LineEdit
+from drethtr.editing.changes import Changed, LineEdit, tidy
 from drethtr.editing.folder_pages import FolderPage, find_pages
 from drethtr.editing.journal import Change, Journal
 from drethtr.editing.overview import Overview, Summary
-from drethtr.editing.page_files import Missing, OpenPage, PageFiles, no_line, page_content, unread_content, xml_mark
+from drethtr.editing.page_files import (
+    Missing,
+    OpenPage,
+    PageFiles,
+    no_line,
+    no_lines,
+    page_content,
+    unread_content,
+    xml_mark,
+)
 from drethtr.editing.scans import Scans
 from drethtr.recognition.confidence.error_rate import ErrorRate
 
@@ -222,12 +231,7 @@ class Workspace:
         """
         with self.lock:
             folder_page = self.folder_page(page)
-            opened = self.page_files.open_existing(folder_page)
-            for line, revision in revisions.items():
-                self.page_files.check_revision(folder_page, opened, line, revision)
-            changed = work(folder_page, opened)
-            if changed.file.data != opened.file.data:
-                self.write(folder_page, opened.file.data, changed.file.data)
+            opened, changed = self.make(folder_page, work, revisions)
             self.record_changes(opened, changed.notes, who, model)
         if changed.file.data != opened.file.data:
             self.notify("page", page=page, why="edit" if model is None else "read")
@@ -235,23 +239,44 @@ class Workspace:
                 self.notify("line", page=page, line=one)
         return changed
 
+    def make(
+        self, page: FolderPage, work: Callable[[FolderPage, OpenPage], Changed], revisions: Mapping[str, str]
+    ) -> tuple[OpenPage, Changed]:
+        """Make a change, and return the file before and after it; arguments and errors as of `change`."""
+        found: list[tuple[OpenPage, Changed]] = []
+
+        def attempt(opened: OpenPage | None) -> bytes:
+            if opened is None:
+                raise no_lines()
+            for line, revision in revisions.items():
+                self.page_files.check_revision(page, opened, line, revision)
+            found.append((opened, work(page, opened)))
+            return found[-1][1].file.data
+
+        self.page_files.change(page, attempt)
+        self.marks[page.id] = xml_mark(page.xml_path)  # no change by another program
+        return found[-1]
+
     def create(self, page: FolderPage, content: bytes, notes: Sequence[Change], *, model: str) -> None:
         """Write the first file of a page, unless there is one by now.
 
         Raises:
             DataError: if it cannot be written.
         """
+        created = False
+
+        def attempt(opened: OpenPage | None) -> bytes:
+            nonlocal created
+            created = opened is None
+            return content if opened is None else opened.file.data
+
         with self.lock:
-            if page.xml_path.exists():
+            self.page_files.change(page, attempt)
+            if not created:
                 return
-            self.write(page, None, content)
+            self.marks[page.id] = xml_mark(page.xml_path)
             self.journal.add([replace(note, model=model) for note in notes])
         self.notify("page", page=page.id, why="read")
-
-    def write(self, page: FolderPage, before: bytes | None, after: bytes) -> None:
-        """Write the file of a page, as `PageFiles.write`, without reporting it as a change by another program."""
-        self.page_files.write(page, before, after)
-        self.marks[page.id] = xml_mark(page.xml_path)
 
     def record_changes(self, opened: OpenPage, notes: Sequence[Change], who: str, model: str | None) -> None:
         """Add changes to the history, after changes that other programs made to these lines before."""
@@ -262,7 +287,7 @@ class Workspace:
             known = next((change.new for change in last if change.new is not None), None)
             if known is not None and note.line in before and (now := before[note.line].text) != known:
                 rows.append(Change(note.page, note.line, "outside", known, now, str(opened.status(before[note.line]))))
-            rows.append(replace(note, who=None if model is not None else who or user(), model=model))
+            rows.append(replace(note, who=None if model is not None else tidy(who) or user(), model=model))
         if rows:
             self.journal.add(rows)
 

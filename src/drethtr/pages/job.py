@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_there, make_folder, write_bytes
+from drethtr.base.files import is_there, make_folder
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
-from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
-from drethtr.documents.read import first_bytes
-from drethtr.documents.update import update
 from drethtr.images.line import Line
 from drethtr.images.page_file import is_pdf
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
@@ -23,7 +20,7 @@ from drethtr.pages.plan import UNMARKED, Claims, Planner, Record
 from drethtr.pages.record import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.task import UPDATE, FileTask, is_whole, refuse_replacing_reviewed
+from drethtr.pages.task import UPDATE, FileTask, is_whole, refuse_replacing_reviewed, write_result, write_update
 from drethtr.pages.transcribe import WholeLine, Witness, nobody, transcribe
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -231,9 +228,7 @@ class Run:
         if not read:
             return
         if task.updated is not None and (self.job.force or task.in_place or not is_there(task.updated)):
-            data = first_bytes(task.path, MAX_BYTES + 1)
-            content = update(data, read[0].page, self.provenance, replace=self.job.force, name=str(task.path))
-            write_bytes(task.updated, content)
+            write_update(task, read[0].page, self.provenance, replace=self.job.force)
             if not task.in_place:
                 record(UPDATE, task.updated)
         if self.job.output is not None:
@@ -258,7 +253,7 @@ class Run:
                 if self.job.force or not is_there(path) or lacking < task.lacking(path):
                     content = format.write(document)
                     if task.shelf is None:
-                        write_bytes(path, content)
+                        write_result(path, content)
                     else:
                         task.shelf.write(path, content, lacking)
                     record(name, path)

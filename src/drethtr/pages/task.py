@@ -10,14 +10,16 @@ from typing import TypeAlias
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_there, write_bytes
+from drethtr.base.files import change_bytes, is_there, write_bytes
 from drethtr.base.wording import counted
 from drethtr.documents.beside import numbered, page_stem, with_pages
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.json import write_json
+from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
-from drethtr.documents.read import read_page
+from drethtr.documents.read import first_bytes, read_page
+from drethtr.documents.update import update
 from drethtr.pages.record import files_of, state_of
 from drethtr.pages.source import DESCRIPTIONS, Original
 from drethtr.pages.volume import given_name
@@ -52,7 +54,7 @@ class Shelf:
         """Write a file, after a note on the pages it lacks, so that it never looks complete."""
         if lacking:
             write_bytes(self.note_on(target), " ".join(sorted(lacking)).encode())
-        write_bytes(target, content)
+        write_result(target, content)
         if not lacking:
             self.note_on(target).unlink(missing_ok=True)
 
@@ -211,19 +213,63 @@ def refuse_replacing_reviewed(task: FileTask) -> None:
         DataError: naming the first.
     """
     for _, path in task.results:
-        if reviewed := reviewed_lines(path):
-            raise DataError(
-                f"is not replaced, because a person corrected or confirmed {counted(reviewed, 'line')} of it; "
-                "--update --force reads its other lines again",
-                path,
-            )
+        refuse_reviewed(path)
 
 
-def reviewed_lines(path: Path) -> int:
-    """The number of lines of a result that a person corrected or confirmed; 0 if it cannot be read."""
+def refuse_reviewed(path: Path) -> None:
+    """Refuse to replace a result on which a person has worked; one that cannot be read may go.
+
+    Raises:
+        DataError: with the number of lines that a person corrected or confirmed.
+    """
     if path.suffix not in DESCRIPTIONS or not is_there(path):
-        return 0
+        return
     try:
-        return sum(line.is_reviewed for line in read_page(path).lines)
+        reviewed = sum(line.is_reviewed for line in read_page(path).lines)
     except DataError:
-        return 0
+        return
+    if reviewed:
+        raise DataError(
+            f"is not replaced, because a person corrected or confirmed {counted(reviewed, 'line')} of it; "
+            "--update --force reads its other lines again",
+            path,
+        )
+
+
+def write_result(path: Path, content: bytes) -> None:
+    """Write a result, unless a person has worked on the file since the job began.
+
+    Raises:
+        DataError: if so, or if it cannot be written.
+    """
+
+    def change(found: bytes | None) -> bytes:
+        refuse_reviewed(path)
+        return content
+
+    if path.suffix in DESCRIPTIONS:
+        change_bytes(path, change, MAX_BYTES)
+    else:
+        write_bytes(path, content)
+
+
+def write_update(task: FileTask, page: Page, provenance: Provenance, *, replace: bool) -> None:
+    """Write the text of a page into its file, or into a copy of it.
+
+    A person may have corrected the file since it was read: only lines get a text that have none by now or, to `replace`
+    them, have one that nobody has reviewed.
+
+    Raises:
+        DataError: if it cannot be written, or a person has worked on the copy.
+    """
+    target = task.updated
+    assert target is not None
+
+    def change(found: bytes | None) -> bytes:
+        if not task.in_place:
+            refuse_reviewed(target)
+        if found is None or not task.in_place:
+            found = first_bytes(task.path, MAX_BYTES + 1)
+        return update(found, page, provenance, replace=replace, name=str(task.path))
+
+    change_bytes(target, change, MAX_BYTES)

@@ -22,8 +22,9 @@ const STATES = {
 };
 
 // `unsaved` is the reason why a line, `history` why the history could not be written.
-function saying(state, unsaved, history) {
+function saying(state, unsaved, { history_error: history, disk_error: disk }) {
   if (state === "unsaved" && unsaved) return `Not saved, kept in this browser. ${unsaved}`;
+  if (state === "saved" && disk) return `Saved; ${disk}`;
   if (state === "saved" && history) return `Saved, but the history cannot be written: ${history}`;
   return STATES[state];
 }
@@ -88,7 +89,7 @@ function App() {
         isLost
           ? html`<span class="saved" role="status" data-state="unsaved">No server; your changes are kept in this browser</span>`
           : state &&
-            html`<span class="saved" role="status" data-state=${state}>${saying(state, unsaved, status.history_error)}</span>`
+            html`<span class="saved" role="status" data-state=${state}>${saying(state, unsaved, status)}</span>`
       }
       <button type="button" onClick=${() => setDialog("learn")}>${learningState(status.learn, jobs)}</button>
       <button type="button" onClick=${() => setDialog({ page })}>Export</button>
