@@ -10,9 +10,6 @@ from drethtr.recognition.architecture import RETHTR_SMALL, Fade, JointSoftmax, R
 from drethtr.recognition.decay import Gated
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.joint import (
-    AT_ONCE,
-    NEARLY,
-    WORSE,
     Change,
     Doubt,
     Judgment,
@@ -98,9 +95,9 @@ def test_a_text_too_long_for_a_narrow_view_is_left_to_the_others():
 
 
 def test_doubts_are_the_tokens_that_are_nearly_as_likely():
-    """Of 4, 5 and the end; the decoder would rather begin with 6."""
+    """At most e^2 times less: of 4, 5 and the end; the decoder would rather begin with 6."""
     logits = np.full((3, 8), -10.0)
-    for place, (token, others) in enumerate([(4, {6: 0.5}), (5, {7: -NEARLY / 2, 4: -NEARLY - 0.1}), (EOS, {4: -0.2})]):
+    for place, (token, others) in enumerate([(4, {6: 0.5}), (5, {7: -1.9, 4: -2.1}), (EOS, {4: -0.2})]):
         logits[place, [token, *others]] = [-1.0, *(lead - 1.0 for lead in others.values())]
     text, doubts, language = judge((4, 5), logits, 2 * logits)
     assert language == pytest.approx(2 * text.log_probability)
@@ -173,7 +170,7 @@ def test_the_most_doubtful_places_come_first_and_others_later():
     assert {text for text in made.waiting if 10 in text and 9 not in text} == {
         changed(TEXT, [change]) for place in range(3) for change in changes_at(Doubt(place, 10), TEXT)
     }
-    assert len(made.settled) == AT_ONCE
+    assert len(made.settled) == 8
 
 
 def test_later_doubts_are_followed_when_the_first_bring_nothing():
@@ -189,9 +186,10 @@ def test_later_doubts_are_followed_when_the_first_bring_nothing():
 
 
 def test_what_the_ctc_head_refuses_is_not_tried():
+    """What it finds e^3 times less likely."""
     made = search_of({TEXT: 0.0}, Doubt(0, 9))
     score = made.heads[0](changed(TEXT, [Change(0, 1, (9,))]))
-    for worse, waits in ((WORSE - 0.1, True), (WORSE + 0.1, False)):
+    for worse, waits in ((2.9, True), (3.1, False)):
         made = search_of({TEXT: 0.0}, Doubt(0, 9), ctc=score + worse)
         made.advance()
         assert (changed(TEXT, [Change(0, 1, (9,))]) in made.waiting) == waits
