@@ -3,8 +3,9 @@
 import json
 import socket
 from contextlib import ExitStack, contextmanager, suppress
-from threading import Thread
+from threading import Event, Semaphore, Thread
 from time import sleep
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -14,9 +15,10 @@ from edited_folders import put_page
 from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
 from drethtr.layout.projection import Projection
-from drethtr.server import connections
+from drethtr.server import connections, uploads
 from drethtr.server.app import make_app
 from drethtr.server.connections import TimedConnection
+from drethtr.server.editor import folder, pages
 
 
 @contextmanager
@@ -170,3 +172,78 @@ def test_odd_requests_are_refused_and_the_server_goes_on(port, sent, status):
         assert answer.readline().startswith(b"HTTP/1.1 %d " % status)
     with urlopen(f"http://127.0.0.1:{port}/health", timeout=30) as answer:
         assert answer.status == 200
+
+
+def test_many_event_streams_silence_nobody(port, monkeypatch):
+    """The oldest ends when there are too many, and the newest hears of changes."""
+    monkeypatch.setattr(folder, "MAX_STREAMS", 4)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 8)
+    with ExitStack() as all_of_them:
+        streams = []
+        for _ in range(12):
+            streams.append(all_of_them.enter_context(urlopen(f"http://127.0.0.1:{port}/api/events", timeout=30)))
+            assert streams[-1].readline() == b": hello\n"
+        assert streams[0].read() == b"\n"  # and ends
+        edit_a_line(port)
+        assert [streams[-1].readline() for _ in range(2)] == [b"\n", b"event: page\n"]
+
+
+def test_bodies_that_never_end_silence_nobody(port, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 8)
+    with ExitStack() as all_of_them:
+        for _ in range(12):
+            client = all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+            client.sendall(b"POST /line HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf")
+            sleep(0.02)
+        edit_a_line(port)
+
+
+def compared(port, page, answers):
+    """Send a text to be compared; its status goes to `answers`."""
+    with suppress(OSError):
+        request = Request(f"http://127.0.0.1:{port}/api/pages/{page}/compare", b"x" * 1000)
+        try:
+            with urlopen(request, timeout=60) as answer:
+                answers.append(answer.status)
+        except HTTPError as error:
+            answers.append(error.code)
+
+
+def test_texts_that_wait_leave_threads_for_others_and_memory(port, monkeypatch):
+    """One text is compared at a time; the others wait in the memory of all requests, and nobody else for them."""
+    goes_on, answers = Event(), []
+    monkeypatch.setattr(pages, "compare", lambda *_: goes_on.wait(60) and {})
+    monkeypatch.setattr(uploads, "MAX_TOTAL_BYTES", 20_500)
+    page = edit_a_line(port)
+    clients = [Thread(target=compared, args=(port, page, answers)) for _ in range(25)]
+    for client in clients:
+        client.start()
+    while 503 not in answers:
+        sleep(0.01)
+    edit_a_line(port)
+    goes_on.set()
+    for client in clients:
+        client.join()
+    assert answers.count(200) == 20 and answers.count(503) == 5
+
+
+def test_work_for_clients_who_have_left_is_dropped(port, monkeypatch):
+    begun, goes_on = Semaphore(0), Event()
+
+    def compare(*_):
+        begun.release()
+        goes_on.wait(60)
+        return {}
+
+    monkeypatch.setattr(pages, "compare", compare)
+    page = edit_a_line(port)
+    head = f"POST /api/pages/{page}/compare HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\ntext".encode()
+    with ExitStack() as all_of_them:
+        for _ in range(10):
+            client = all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+            client.sendall(head)
+        begun.acquire(timeout=60)
+    sleep(0.5)
+    goes_on.set()
+    compared(port, page, answers := [])
+    assert answers == [200] and begun.acquire(timeout=1) and not begun.acquire(blocking=False)

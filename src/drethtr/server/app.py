@@ -78,6 +78,7 @@ def make_app(
         exception_handlers={**expected, **unknown, Exception: internal_error},
         middleware=[Middleware(CountRequests, metrics=metrics), Middleware(Guard, rules=rules)],
     )
+    app.state.budget = service.budget
     app.router.redirect_slashes = False  # a redirect would contain the host name that the client sent
     return app
 

@@ -15,7 +15,7 @@ ANSWER_SECONDS = 60.0
 """Seconds for which a client may stop receiving a response."""
 
 MAX_CONNECTIONS = 512
-"""Beyond this number, each new connection replaces one that waits for its client."""
+"""Beyond this number, each new connection replaces one that waits for its client, or for the rest of a request."""
 
 
 class TimedConnection(H11Protocol):
@@ -23,14 +23,18 @@ class TimedConnection(H11Protocol):
 
     late: asyncio.TimerHandle | None = None
     stuck: asyncio.TimerHandle | None = None
+    heard = 0.0
+    """When the client last sent something."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.heard = self.loop.time()
         self.watch()
         if len(self.connections) > MAX_CONNECTIONS:
             self.make_room()
 
     def data_received(self, data: bytes) -> None:
+        self.heard = self.loop.time()
         super().data_received(data)
         self.watch()
 
@@ -70,10 +74,15 @@ class TimedConnection(H11Protocol):
         if self.waits_for_client:
             self.transport.close()
 
+    @property
+    def may_go(self) -> bool:
+        """Whether the connection waits for its client, which may also be in the middle of sending a body."""
+        return self.waits_for_client or (self.cycle is not None and self.cycle.more_body)
+
     def make_room(self) -> None:
-        """Abort the connection that has waited longest for its client; those that are being closed come first."""
-        others = (one for one in self.connections if isinstance(one, TimedConnection) and one.waits_for_client)
-        longest = min(others, key=lambda one: 0.0 if one.late is None else one.late.when())
+        """Abort the connection whose client has sent nothing for longest; this new one is the last to go."""
+        others = (one for one in self.connections if isinstance(one, TimedConnection) and one.may_go)
+        longest = min(others, key=lambda one: one.heard)
         self.connections.discard(longest)  # `connection_lost` is called only later
         longest.transport.abort()
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from drethtr.base.config import named
@@ -30,7 +30,7 @@ from drethtr.pages.source import Original
 from drethtr.pages.transcribe import ReadLines, transcribe
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.request_queue import PageTurns, RequestQueue
-from drethtr.server.uploads import Budget, Share, Upload, parameters_of, uploads_of
+from drethtr.server.uploads import Budget, HeavyWork, Share, Upload, parameters_of, uploads_of
 
 MAX_REQUESTS = 64
 """How many requests with an image may be in progress; `GET /` is always answered."""
@@ -55,7 +55,7 @@ class Service:
         self.recognizer = recognizer
         self.finder = finder
         self.request_queue = RequestQueue(recognizer, executor)
-        self.page_turn = asyncio.Lock()
+        self.pages = HeavyWork()
         self.answering = 0
         self.budget = Budget()
         self.place = Path(gettempdir())
@@ -151,14 +151,11 @@ class Service:
         Raises:
             ClientDisconnect: if the client has left.
         """
-        async with self.page_turn:
-            if await request.is_disconnected():
-                raise ClientDisconnect
-            turns = PageTurns(self.request_queue, request.is_disconnected)
-            try:
-                return await asyncio.to_thread(self.document_of, paths, format, turns)
-            finally:
-                turns.ended = True  # the thread may go on if the server stops
+        turns = PageTurns(self.request_queue, request.is_disconnected)
+        try:
+            return await self.pages.run(request, self.document_of, paths, format, turns)
+        finally:
+            turns.ended = True  # the thread may go on if the server stops
 
     async def save_uploads(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
         """Save the uploads of a request, each in its own folder, as names may be equal."""

@@ -3,23 +3,26 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import File, create_form_parser, parse_options_header
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 MAX_BYTES = 64 << 20
 """Maximum size of an image or PDF."""
 
 MAX_TOTAL_BYTES = 256 << 20
-"""Maximum bytes of images in all requests together, decoded lines included."""
+"""Maximum bytes of images and texts in all requests together, decoded lines included."""
 
 MAX_FILES = 64
 """Maximum number of files in a form."""
@@ -86,10 +89,36 @@ class Share:
             HTTPException: if all requests together hold too many.
         """
         if self.budget.held + size > MAX_TOTAL_BYTES:
-            message = "this server holds too many images; send fewer at once, or try again later"
+            message = "this server holds too many images and texts; send fewer at once, or try again later"
             raise HTTPException(503, message, {"Retry-After": "1"})
         self.held += size
         self.budget.held += size
+
+
+def share_of(request: Request) -> AbstractContextManager[Share]:
+    """The share of a request in the memory of all, for handlers that are not those of images."""
+    budget: Budget = request.app.state.budget
+    return budget.share()
+
+
+class HeavyWork:
+    """Work that takes a while, one piece at a time by default, so that threads stay free for quick requests."""
+
+    def __init__(self, most: int = 1) -> None:
+        self.free = asyncio.Semaphore(most)
+
+    async def run(
+        self, request: Request, work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Result:
+        """Do work in a thread when it is its turn.
+
+        Raises:
+            ClientDisconnect: if the client has left by then; its work is dropped.
+        """
+        async with self.free:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+            return await asyncio.to_thread(work, *args, **kwargs)
 
 
 class Upload(NamedTuple):
@@ -158,7 +187,8 @@ async def json_of(request: Request) -> dict[str, Any]:
     Raises:
         HTTPException: if it is too large, comes too slowly, or is no JSON object.
     """
-    content = await read_body(request, "request", MAX_JSON_BYTES)
+    with share_of(request) as share:
+        content = await read_body(request, "request", MAX_JSON_BYTES, share.add)
     if not content:
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":

@@ -17,15 +17,18 @@ from drethtr.editing.jobs import Job
 from drethtr.editing.page_files import Missing
 from drethtr.editing.search import MAX_HITS, judge, search
 from drethtr.editing.session import Session
-from drethtr.editing.workspace import Event, Workspace
+from drethtr.editing.workspace import Event
 from drethtr.server.editor.values import MAX_TEXT_LENGTH, page_of, refuse_unknown, text_of
-from drethtr.server.uploads import json_of, parameters_of, whole_number
+from drethtr.server.uploads import HeavyWork, json_of, parameters_of, whole_number
 
 BEAT = 15.0
 """Seconds between comments that keep an idle event stream open."""
 
 MAX_EVENTS = 1000
 """Maximum events in the queue of a slow client."""
+
+MAX_STREAMS = 32
+"""Maximum event streams: one for each window, of which a browser opens six at most."""
 
 
 class Folder:
@@ -35,6 +38,8 @@ class Folder:
         self.session = session
         self.workspace = session.workspace
         self.reader = session.reader
+        self.streams: list[asyncio.Queue[Event | None]] = []
+        self.searching, self.exporting = HeavyWork(), HeavyWork()
 
     def routes(self) -> list[BaseRoute]:
         """Their routes."""
@@ -53,9 +58,12 @@ class Folder:
         return JSONResponse(await asyncio.to_thread(self.session.status))
 
     async def events(self, request: Request) -> Response:
-        """`GET /api/events`: what happens in the folder, as server-sent events."""
+        """`GET /api/events`: what happens in the folder, as server-sent events; the oldest of too many streams ends."""
+        if len(self.streams) >= MAX_STREAMS:
+            end_stream(self.streams.pop(0))
+        self.streams.append(asyncio.Queue(MAX_EVENTS))
         return StreamingResponse(
-            stream_events(self.workspace, request),
+            self.stream_events(request, self.streams[-1]),
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store"},
         )
@@ -65,7 +73,7 @@ class Folder:
         asked = parameters_of(request, "q", "limit")
         limit = whole_number(asked, "limit", 100, MAX_HITS)
         query = asked.get("q", "")[:MAX_TEXT_LENGTH]
-        return JSONResponse(await asyncio.to_thread(search, self.workspace, query, limit))
+        return JSONResponse(await self.searching.run(request, search, self.workspace, query, limit))
 
     async def judge_hit(self, request: Request) -> Response:
         """`POST /api/search/judge`: say whether words stand on a line that the index has found."""
@@ -75,7 +83,7 @@ class Folder:
         stands = body.get("stands")
         if query is None or page is None or line is None or not isinstance(stands, bool):
             raise ConfigError('say what stands where, as {"q": "haus", "page": "…", "line": "r1l3", "stands": true}')
-        await asyncio.to_thread(judge, self.workspace, query, page, line, stands=stands)
+        await self.searching.run(request, judge, self.workspace, query, page, line, stands=stands)
         return JSONResponse({"stands": stands})
 
     async def characters(self, request: Request) -> Response:
@@ -87,43 +95,55 @@ class Folder:
         """`GET /api/export?format=page&pages=ID,ID`: pages in a format; all, unless some are named."""
         asked = parameters_of(request, "format", "pages")
         pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
-        return await self.export_response(pages, asked.get("format", "page"))
+        return await self.export_response(request, pages, asked.get("format", "page"))
 
     async def export_page(self, request: Request) -> Response:
         """`GET /api/pages/{page}/export?format=page`: a page in a format."""
-        return await self.export_response([page_of(request)], parameters_of(request, "format").get("format", "page"))
+        format = parameters_of(request, "format").get("format", "page")
+        return await self.export_response(request, [page_of(request)], format)
 
-    async def export_response(self, pages: Sequence[str], format: str) -> Response:
+    async def export_response(self, request: Request, pages: Sequence[str], format: str) -> Response:
         """The response with pages as a file to download."""
-        file = await asyncio.to_thread(export, self.workspace, pages, format, self.reader.model)
+        file = await self.exporting.run(request, export, self.workspace, pages, format, self.reader.model)
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
         return Response(file.content, media_type=file.media, headers=headers)
 
+    async def stream_events(self, request: Request, queue: asyncio.Queue[Event | None]) -> AsyncIterator[str]:
+        """Server-sent events until the client leaves or `end_stream`; when the queue is full, events are dropped."""
+        loop = asyncio.get_running_loop()
 
-async def stream_events(workspace: Workspace, request: Request) -> AsyncIterator[str]:
-    """Server-sent events until the client disconnects; when its queue is full, events are dropped."""
-    loop, queue = asyncio.get_running_loop(), asyncio.Queue[Event](MAX_EVENTS)
+        def put(event: Event) -> None:
+            if not queue.full():
+                queue.put_nowait(event)
 
-    def put(event: Event) -> None:
-        if not queue.full():
-            queue.put_nowait(event)
+        def pass_on(event: Event) -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(put, event)
 
-    def pass_on(event: Event) -> None:
-        with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(put, event)
-
-    forget = workspace.listen(pass_on)
-    try:
-        yield ": hello\n\n"
-        while not await request.is_disconnected():
-            try:
-                name, data = await asyncio.wait_for(queue.get(), BEAT)
-            except TimeoutError:
-                yield ": still here\n\n"
-            else:
+        forget = self.workspace.listen(pass_on)
+        try:
+            yield ": hello\n\n"
+            while not await request.is_disconnected():
+                try:
+                    event = await asyncio.wait_for(queue.get(), BEAT)
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                if event is None:
+                    return
+                name, data = event
                 yield f"event: {name}\ndata: {json.dumps(data)}\n\n"
-    finally:
-        forget()
+        finally:
+            forget()
+            if queue in self.streams:
+                self.streams.remove(queue)
+
+
+def end_stream(queue: asyncio.Queue[Event | None]) -> None:
+    """End the event stream of a queue."""
+    while not queue.empty():
+        queue.get_nowait()
+    queue.put_nowait(None)
 
 
 class JobHandlers:

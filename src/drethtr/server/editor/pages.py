@@ -15,9 +15,13 @@ from drethtr.editing.session import Session
 from drethtr.editing.status import Status
 from drethtr.proofreading.conventions import conventions_named
 from drethtr.server.editor.values import MAX_NAME_LENGTH, page_of
-from drethtr.server.uploads import parameters_of, read_body, whole_number
+from drethtr.server.uploads import HeavyWork, parameters_of, read_body, share_of, whole_number
 
 MAX_WIDTH = 10_000
+"""Of an image, in pixels."""
+
+MAX_PICTURES = 2
+"""How many images of pages are made at the same time."""
 
 MAX_TEXT_BYTES = 16 << 20
 """Maximum bytes of a text."""
@@ -32,6 +36,8 @@ class Pages:
     def __init__(self, session: Session) -> None:
         self.workspace = session.workspace
         self.reader = session.reader
+        self.comparing = HeavyWork()
+        self.drawing = HeavyWork(MAX_PICTURES)
 
     def routes(self) -> list[BaseRoute]:
         """Their routes."""
@@ -72,7 +78,7 @@ class Pages:
         headers = {"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"}
         if mark in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        content = await asyncio.to_thread(self.workspace.scans.page, page, width)
+        content = await self.drawing.run(request, self.workspace.scans.page, page, width)
         return Response(content, media_type="image/jpeg", headers=headers)
 
     async def read_page(self, request: Request) -> Response:
@@ -87,9 +93,10 @@ class Pages:
         name = Path(asked.get("name", PASTED)[-MAX_NAME_LENGTH:]).name or PASTED
         allowed = conventions_named(asked.get("allow", ""))
         page = self.workspace.folder_page(page_of(request))
-        content = await read_body(request, "text", MAX_TEXT_BYTES)
+        with share_of(request) as share:
+            content = await read_body(request, "text", MAX_TEXT_BYTES, share.add)
 
-        def work() -> dict[str, Any]:
-            return compare(self.reader, page.id, running_text(content, Path(name)), name, allowed)
+            def work() -> dict[str, Any]:
+                return compare(self.reader, page.id, running_text(content, Path(name)), name, allowed)
 
-        return JSONResponse(await asyncio.to_thread(work))
+            return JSONResponse(await self.comparing.run(request, work))
