@@ -1,4 +1,4 @@
-.PHONY: audit bench check dist docs lint load lock format fuzz golden image pictures sbom soak walks web
+.PHONY: audit bench check dist docs lint load lock format fuzz golden image mutants pictures quick sbom soak walks web
 
 check: lint
 	pytest -n auto
@@ -39,6 +39,9 @@ pictures:
 
 golden:
 	PYTHONPATH=tests python -m golden.record
+
+mutants:
+	python tests/mutants/run.py
 
 walks:
 	python docs/measure_walks.py
