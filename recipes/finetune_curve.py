@@ -24,7 +24,7 @@ from drethtr.datasets.sample import clean_lines
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
-from drethtr.training.finetuning.parts import joined, shuffled_pages
+from drethtr.training.finetuning.material import joined, shuffled_pages
 
 
 @dataclass(frozen=True)

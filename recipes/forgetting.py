@@ -19,8 +19,7 @@ from drethtr.recognition.model_file import load_model
 from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, gather
-from drethtr.training.finetuning.interpolation import interpolate, weights_at_start
-from drethtr.training.finetuning.language import with_language
+from drethtr.training.finetuning.interpolation import interpolate, weights_at_start, with_language
 from drethtr.training.finetuning.plan import run_of
 from drethtr.training.loop import LATEST, train
 

@@ -18,7 +18,7 @@ from drethtr.paper.conversion import PRESETS
 from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.mixture import Mixture
-from drethtr.training.finetuning.parts import FEWEST
+from drethtr.training.finetuning.material import FEWEST
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from drethtr.evaluation.metrics import Rates
     from drethtr.recognition.model_file import Model
     from drethtr.training.finetuning import Estimate, Material, Outcome
-    from drethtr.training.finetuning.learning_curve import LearningCurve
+    from drethtr.training.finetuning.effect import LearningCurve
 
 SHOWN = 30  # new characters
 SETS = 10  # of old lines

@@ -19,7 +19,6 @@ from drethtr.network.network import DRetHTR
 from drethtr.recognition.model_file import save_model
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
-from drethtr.training.candidate import Candidate, ModelTemplate
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batches
 from drethtr.training.feed.mixture import Mixture
@@ -30,7 +29,7 @@ from drethtr.training.optimize import MovingAverage, learning_rate, make_optimiz
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
 from drethtr.training.tuning import set_train_mode
-from drethtr.training.validate import Validator
+from drethtr.training.validation import ModelTemplate, Validator, validate
 
 SNAPSHOT = "snapshot.safetensors"
 LATEST = "latest.safetensors"
@@ -93,7 +92,7 @@ def train_locked(
         log.say(f"warning: {letters} is {NOT_LEARNED}")
     with closing(log):
         if run.validation.at_start and not progress.step and devices.is_main:
-            progress = validate(validator, template.candidate(learner, progress, run), output, log, progress)
+            progress = validate(validator, template.candidate(learner, progress, run), output / BEST, log, progress)
         stopping = is_finished(run, progress)
         while not stopping:
             waiting = time.monotonic()
@@ -114,8 +113,9 @@ def train_locked(
             if progress.samples >= run.samples or progress.samples - progress.validated >= run.validation.every:
                 if devices.is_main:
                     candidate = template.candidate(learner, progress, run)
-                    progress = validate(validator, candidate, output, log, progress)
-                progress = replace(progress, validated=progress.samples)
+                    progress = validate(validator, candidate, output / BEST, log, progress)
+                progress = replace(progress, validated=progress.samples)  # in all processes, which count alike
+            # All processes stop after the same step, whatever their clocks say: one alone would wait for the others.
             stopping = devices.any_process(is_finished(run, progress) or time.monotonic() > deadline)
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
@@ -230,6 +230,8 @@ def train_step(
     learner.optimizer.zero_grad(set_to_none=True)
     losses = torch.zeros(len(Losses._fields), device=devices.device)
     for number, (part, batch) in enumerate(zip(devices.local_parts(run.batches_per_step), own, strict=True)):
+        # Dropout depends on the seed, the step and the batch alone, so that a resumed run repeats it with any number of
+        # processes.
         torch.manual_seed(int(np.random.SeedSequence((run.seed, progress.step, part)).generate_state(1)[0]))
         with nullcontext() if number + 1 == len(own) else devices.no_sync(learner.objective):
             with devices.precision(progress.bfloat16):
@@ -263,19 +265,3 @@ def report(log: TrainingLog, losses: Losses, counts: BatchCounts, progress: Prog
             lines_per_second=round(rate, 2),
             loading_seconds=round(loading, 4),
         )
-
-
-def validate(
-    validator: Validator, candidate: Candidate, output: Path, log: TrainingLog, progress: Progress
-) -> Progress:
-    """Read the validation lines, and save the model if it is the best so far."""
-    scores = validator(*candidate)
-    cer = scores.overall.cer
-    found = {**scores.sets, "all": scores.overall}
-    rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
-    log.record_validation(progress.samples, rates)
-    if progress.best is not None and cer >= progress.best:
-        return replace(progress, stale=progress.stale + 1)
-    card = {**candidate.model.card, "validation_cer": rates}
-    save_model(replace(candidate.model, card=card), output / BEST)
-    return replace(progress, best=cer, stale=0)

@@ -13,8 +13,8 @@ from drethtr.network.network import DRetHTR
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.devices import Devices
 from drethtr.training.feed.stream import PackedBatch
+from drethtr.training.finetuning.effect import SHARES
 from drethtr.training.finetuning.interpolation import FRACTIONS
-from drethtr.training.finetuning.learning_curve import SHARES
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import run_of
 from drethtr.training.loop import batches_of, count, initial_progress, make_learner, train_step

@@ -26,11 +26,17 @@ from drethtr.recognition.adapter_file import Adapter, load_adapted, save_adapter
 from drethtr.recognition.confidence.trust import Trust
 from drethtr.recognition.model_file import Model, as_small, load_model, save_model, weights_hash
 from drethtr.training.devices import Devices
-from drethtr.training.finetuning.card import card_of
-from drethtr.training.finetuning.interpolation import choose_interpolation, weights_at_start
-from drethtr.training.finetuning.judge import Forgotten, edits, pages_of, with_trust
-from drethtr.training.finetuning.language import with_language
-from drethtr.training.finetuning.learning_curve import SHARES, LearningCurve, learning_curve
+from drethtr.training.finetuning.effect import (
+    SHARES,
+    Forgotten,
+    LearningCurve,
+    card_of,
+    edits,
+    learning_curve,
+    pages_of,
+    with_trust,
+)
+from drethtr.training.finetuning.interpolation import choose_interpolation, weights_at_start, with_language
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
 from drethtr.training.loop import LATEST, train

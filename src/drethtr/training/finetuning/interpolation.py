@@ -1,4 +1,4 @@
-"""Interpolate between the starting and the fine-tuned weights, to reduce forgetting.
+"""Interpolate between the starting and the fine-tuned model, weights and n-grams, to reduce forgetting.
 
 The interpolated network reads other hands better than the fine-tuned one, and the new hand nearly as well
 (docs/own_data.md). The share of the change is the smallest that keeps most of the gain on the validation lines.
@@ -10,9 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import score
+from drethtr.language.learn import learn
 from drethtr.network.backend import fresh_network
 from drethtr.recognition.decoding.strategy import Strategy
 from drethtr.recognition.model_file import Model
@@ -23,8 +25,11 @@ from drethtr.training.start import Start
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the change to try."""
 
-KEPT = 0.95
+GAIN_KEPT = 0.95
 """Minimum share of the gain on the validation lines to keep."""
+
+NGRAMS_KEPT = 0.8
+"""Weight of the existing n-grams; the new lines get the rest. Half and half, other hands would be read much worse."""
 
 
 def weights_at_start(start: Start, model: Model) -> Weights:
@@ -48,7 +53,7 @@ def interpolate(start: Weights, learned: Model, share: float) -> Model:
 def smallest_share(errors: Mapping[float, int]) -> float:
     """The smallest share that keeps enough of the gain; `errors` has the errors with each share, including 0."""
     gain = errors[0.0] - min(errors.values())
-    return min(share for share, number in errors.items() if errors[0.0] - number >= KEPT * gain)
+    return min(share for share, number in errors.items() if errors[0.0] - number >= GAIN_KEPT * gain)
 
 
 def choose_interpolation(
@@ -63,3 +68,16 @@ def choose_interpolation(
         errors[share] = sum(counts.edits for counts in score(texts, [reading.text for reading in readings]))
     share = smallest_share(errors)
     return interpolate(start, learned, share), share
+
+
+def with_language(model: Model, texts: Sequence[str], kept: float = NGRAMS_KEPT) -> Model:
+    """The model with the n-grams of new texts mixed into those of their language; unchanged if it has no n-grams."""
+    if not model.languages or kept == 1:
+        return model
+    name = model.languages.of_texts(map(model.tokenizer.encode, texts))
+    known = model.languages.models[name]
+    try:
+        ngrams = learn([texts, known], [1 - kept, kept], model.tokenizer, order=known.order, most=len(known.tokens))
+    except DataError:  # no text is long enough for an n-gram
+        return model
+    return replace(model, languages=model.languages.with_model(name, ngrams))

@@ -1,20 +1,52 @@
-"""Everything fine-tuning starts from: the model, the lines, and the change of alphabet they require."""
+"""Everything fine-tuning starts from: the model, the lines by split, and the change of alphabet they require."""
 
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 
-from drethtr.base.errors import MissingExtraError
+import numpy as np
+
+from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.datasets.open import open_all
-from drethtr.datasets.sample import Sample, check_apart, fingerprint
+from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of
+from drethtr.images.prepare import Preparation
 from drethtr.recognition.model_file import Model, load_model, weights_hash
 from drethtr.text.alphabet import AlphabetChange
-from drethtr.training.finetuning.parts import Parts, drop_unreadable, split_lines, split_old_lines
+from drethtr.training.feed.batch import NARROWEST
 from drethtr.training.finetuning.plan import Plan, widest_line
 
 NEEDED = ("accelerate", "pyarrow")
 """Packages required for training."""
+
+SHARE = 0.15
+"""Share of the lines for validation."""
+
+MAX_SHARE = 0.3
+"""Maximum share of the lines for validation, if pages are long."""
+
+FEWEST = 20
+"""Minimum number of lines for fine-tuning."""
+
+REMEMBERED = 100
+"""Maximum number of old lines to measure forgetting on."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Training lines, page by page in random order, and validation lines.
+
+    by_page   whether no page is in both parts for certain
+    left_out  number of lines in neither part, by reason
+    """
+
+    train: tuple[Sample, ...]
+    validation: tuple[Sample, ...]
+    by_page: bool
+    left_out: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -77,3 +109,122 @@ def gather(plan: Plan) -> Material:
         change=not plan.adapter,
     )
     return Material(plan, start, parts, old, remembered, alphabet)
+
+
+def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int = 0) -> Parts:
+    """Split lines into training and validation; all are for training if validation lines are `given`.
+
+    Whole pages are drawn, so that metrics hold for new pages. If there are too few pages, lines are drawn.
+
+    Raises:
+        DataError: if there are too few lines, or none of those given is usable.
+    """
+    left_out: Counter[str] = Counter()
+    kept = usable(samples, left_out)
+    if len(kept) < FEWEST:
+        reasons = "".join(f"; {number} {reason}" for reason, number in left_out.items())
+        raise DataError(f"{len(kept)} usable lines{reasons}; fine-tuning needs at least {FEWEST}")
+    pages = shuffled_pages(kept, seed)
+    if given:
+        chosen_by = tuple(usable(given, left_out))
+        if not chosen_by:
+            raise DataError(f"none of the {len(given)} validation lines is usable")
+        return parts_of(joined(pages), chosen_by, left_out)
+    chosen = choose(pages, len(kept))
+    if chosen is None:
+        pages = shuffled_pages([replace(sample, page=None) for sample in kept], seed)
+        chosen = set(range(round(SHARE * len(kept))))
+    train = joined([page for number, page in enumerate(pages) if number not in chosen])
+    return parts_of(train, joined([pages[number] for number in sorted(chosen)]), left_out)
+
+
+def parts_of(train: tuple[Sample, ...], validation: tuple[Sample, ...], left_out: Mapping[str, int]) -> Parts:
+    """The parts, noting whether all pages are known; lines of one page in both are refused later."""
+    return Parts(train, validation, all(map(page_of, (*train, *validation))), left_out)
+
+
+def split_old_lines(samples: Sequence[Sample], *, seed: int = 0) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
+    """Old lines to mix in, and others to measure forgetting: none if there are few in all.
+
+    Raises:
+        DataError: if none is usable.
+    """
+    kept = usable(samples, Counter())
+    if not kept:
+        raise DataError(f"none of the {len(samples)} old lines is usable")
+    if len(kept) < FEWEST:
+        return tuple(kept), ()
+    parts = split_lines(kept, seed=seed)
+    return parts.train, parts.validation[:REMEMBERED]
+
+
+def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
+    """The lines with clean, non-empty texts, each image once; lines left out are counted."""
+    kept: dict[bytes, Sample] = {}
+    for sample in samples:
+        if not sample.clean:
+            left_out["with editorial marks or uncertain letters"] += 1
+        elif not sample.text.strip():
+            left_out["without text"] += 1
+        elif kept.setdefault(fingerprint(sample), sample) is not sample:
+            left_out["with a duplicate image"] += 1
+    return list(kept.values())
+
+
+def shuffled_pages(samples: Sequence[Sample], seed: int) -> list[tuple[Sample, ...]]:
+    """The lines of each page, pages in random order; a line of unknown page counts as a page."""
+    pages: dict[str | int, list[Sample]] = defaultdict(list)
+    for number, sample in enumerate(samples):
+        pages[page_of(sample) or number].append(sample)
+    found = list(pages.values())
+    return [tuple(found[place]) for place in np.random.default_rng(seed).permutation(len(found))]
+
+
+def choose(pages: Sequence[Sequence[Sample]], lines: int) -> set[int] | None:
+    """Numbers of pages that together make up the share of the lines, or a little more; None if none do."""
+    chosen: set[int] = set()
+    taken = 0
+    for number, page in enumerate(pages):
+        if taken + len(page) <= MAX_SHARE * lines:
+            chosen.add(number)
+            taken += len(page)
+        if taken >= SHARE * lines:
+            return chosen
+    return None
+
+
+def joined(pages: Sequence[Sequence[Sample]]) -> tuple[Sample, ...]:
+    """The lines of all pages, in order."""
+    return tuple(sample for page in pages for sample in page)
+
+
+def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Parts:
+    """The parts without training lines that are too narrow for their text, or wider than `widest` columns.
+
+    The columns are those after preprocessing.
+
+    Raises:
+        DataError: if an image cannot be read, or too few lines are left.
+    """
+    kept, left_out = [], Counter(parts.left_out)
+    for sample in parts.train:
+        columns = columns_of(sample.size(), preparation)
+        if columns > widest:
+            left_out["too wide to train on"] += 1
+        elif columns < NARROWEST * len(sample.text):
+            left_out["with more text than fits the image"] += 1
+        else:
+            kept.append(sample)
+    if len(kept) < FEWEST / 2:
+        raise DataError(
+            f"only {len(kept)} of {len(parts.train)} lines are short enough to train on; does each image show one line?"
+        )
+    return replace(parts, train=tuple(kept), left_out=left_out)
+
+
+def columns_of(size: tuple[int, int], preparation: Preparation) -> float:
+    """The columns of a line of width x height pixels after preprocessing, infinite if it is too wide for that."""
+    try:
+        return preparation.columns(*size)
+    except DataError:
+        return inf

@@ -1,7 +1,7 @@
 import pytest
 
 from drethtr.evaluation.metrics import Counts
-from drethtr.training.finetuning.learning_curve import learning_curve
+from drethtr.training.finetuning.effect import learning_curve
 
 LINES, CHARACTERS = 200, 40
 PAGES = [f"page {line % 20}" for line in range(LINES)]

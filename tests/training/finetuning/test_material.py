@@ -8,7 +8,7 @@ from conftest import written
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, check_apart
 from drethtr.images.prepare import Preparation
-from drethtr.training.finetuning.parts import (
+from drethtr.training.finetuning.material import (
     FEWEST,
     MAX_SHARE,
     REMEMBERED,

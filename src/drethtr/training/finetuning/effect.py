@@ -1,0 +1,188 @@
+"""What fine-tuning did: its effect on the validation and old lines, the gain to expect from more, and the model card.
+
+Error rates follow a power law in the amount of data, which is a straight line on logarithmic scales. The line is fitted
+to the rates after a quarter, half and all of the lines, and extrapolated by one doubling. Its interval has two parts:
+the choice of pages to measure on, and the variation between trainings, which shows in how far the points are from the
+line.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import DataError
+from drethtr.datasets.sample import Sample, page_of
+from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
+from drethtr.evaluation.compare import Difference, paired, paired_by
+from drethtr.evaluation.evaluate import plain, read_lines
+from drethtr.evaluation.metrics import CONVENTION, DRAWS, Counts, Rates, drawn_sums, interval_95, score, sum_by_group
+from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.model_file import Model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.sharing.card import NOT_STATED, mappings
+from drethtr.training.finetuning.material import Material
+
+SHARES = (0.25, 0.5, 1.0)
+
+Floats = NDArray[np.float64]
+
+NOT_INHERITED = ("evaluation", "validation_cer", "samples", "hours", "trained_by", "run", "command", "fine_tuned")
+"""Entries of a card that do not hold for other weights."""
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """Error rates on old lines that were not trained on: of all, and of each set, most forgotten first."""
+
+    overall: Difference
+    sets: tuple[Difference, ...]
+
+    @classmethod
+    def between(cls, start: Model, trained: Model, samples: Sequence[Sample], device: str, threads: int | None) -> Self:
+        """Read old lines with both models."""
+        before, after = (edits(model, samples, device, threads) for model in (start, trained))
+        pages, names = pages_of(samples), [sample.set for sample in samples]
+        sets = paired_by(names, sorted(set(names)), before, after, pages)
+        ordered = sorted(sets, key=lambda change: -change.difference)
+        return cls(paired(before, after, pages, name="CER"), tuple(ordered))
+
+
+def edits(model: Model, samples: Sequence[Sample], device: str, threads: int | None) -> list[Counts]:
+    """The errors of a model on each line, read with its default strategy."""
+    readings = read_lines(Recognizer(model, device=device, threads=threads), samples)
+    return score([sample.text for sample in samples], [reading.text for reading in readings])
+
+
+def pages_of(samples: Sequence[Sample]) -> list[str]:
+    """The page of each line, "" if unknown."""
+    return list(map(page_of, samples))
+
+
+def with_trust(model: Model, start: Trust, samples: Sequence[Sample], device: str, threads: int | None) -> Model:
+    """The model calibrated by its lines and what its start knew; it keeps its strategy.
+
+    Decoders that the start knew nothing of are only calibrated on enough lines.
+    """
+    untold = replace(model, trust=Trust(strategy=model.trust.strategy))
+    enough = len(samples) >= TO_CALIBRATE
+    groups = [group for group in usual_strategies(untold) if enough or start.calibration(group[0]) is not None]
+    if not groups:
+        return untold
+    try:
+        return calibrate(untold, samples, groups, prior=start, device=device, threads=threads)
+    except DataError:  # nothing was read, or all of it is right, or nothing, so there is nothing to calibrate
+        return untold
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Error rates by number of training lines, and the expected reduction from doubling the largest number.
+
+    The gain and the limits of its 95 % interval are fractions: 0.01 is one point.
+    """
+
+    lines: tuple[int, ...]
+    cers: tuple[float, ...]
+    gain: float
+    low: float
+    high: float
+
+
+def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], pages: Sequence[str]) -> LearningCurve:
+    """The curve of several models, trained on `lines` lines, from their errors on the same validation lines.
+
+    Args:
+        edits: For each model, its counts on each line.
+        pages: Page of each validation line, "" if unknown; such lines are drawn one by one.
+    """
+    rng = np.random.default_rng(0)
+    columns = [[count.edits for count in counts] for counts in edits] + [[count.characters for count in edits[0]]]
+    of_page = sum_by_group(np.array(columns, dtype=np.int64).T, pages)
+    drawn = drawn_sums(of_page, DRAWS, rng)
+    doublings = np.log2(np.array(lines) / lines[-1])
+    found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
+    rates = rates + rng.normal(0, misfit(found, doublings), rates.shape)
+    low, high = interval_95(gains(rates, doublings), len(of_page))
+    cers = tuple(float(rate) for rate in of_page.sum(0)[:-1] / max(of_page[:, -1].sum(), 1))
+    return LearningCurve(tuple(lines), cers, float(gains(found, doublings)[0]), low, high)
+
+
+def log_rates(sums: NDArray[np.int64]) -> Floats:
+    """Logarithms of error rates, from rows of edits with the number of characters last; zero edits count as half."""
+    return np.asarray(np.log(np.maximum(sums[:, :-1], 0.5) / np.maximum(sums[:, -1:], 1)))
+
+
+def straight(rates: Floats, doublings: Floats) -> Floats:
+    """Slope and intercept of the line through each row of logarithmic rates, (rows, 2)."""
+    return np.asarray(np.polyfit(doublings, rates.T, 1).T)
+
+
+def misfit(rates: Floats, doublings: Floats) -> float:
+    """Standard deviation of the points from their line."""
+    slope, height = straight(rates, doublings)[0]
+    off = rates[0] - height - slope * doublings
+    return float(np.sqrt((off**2).sum() / max(len(off) - 2, 1)))
+
+
+def gains(rates: Floats, doublings: Floats) -> Floats:
+    """The reduction of the rate from the end of the line, 0, to one doubling further, for each row."""
+    slope, height = straight(rates, doublings).T
+    return np.asarray(np.exp(height) - np.exp(height + slope))
+
+
+def card_of(
+    material: Material, trained: Model, before: Rates, after: Rates, forgotten: Forgotten | None
+) -> dict[str, Any]:
+    """The card of a fine-tuned model; the card of `trained` so far has the training time."""
+    start, plan = material.start.card, material.plan
+    old = {} if forgotten is None else {"old_data_before": forgotten.overall.a, "old_data_after": forgotten.overall.b}
+    name = start.get("name", Path(plan.model).stem)
+    kept = {key: value for key, value in start.items() if key not in NOT_INHERITED}
+    return kept | {
+        "name": f"{name}, fine-tuned",
+        "data": data_of(kept, material),
+        "fine_tuned": facts(material, f"{name} {material.start.hash}", trained.card)
+        | {"validation_before": plain(before), "validation_after": plain(after), "convention": CONVENTION}
+        | old,
+    }
+
+
+def data_of(card: Mapping[str, Any], material: Material) -> list[Mapping[str, Any]]:
+    """The data of the starting model and the new sets; existing descriptions are kept."""
+    stated = mappings(card.get("data"))
+    names = {entry.get("set") for entry in stated}
+    return [*stated, *(origin(entry) for entry in sorted(sets_of(material).items()) if entry[0] not in names)]
+
+
+def sets_of(material: Material) -> Counter[str]:
+    """Number of training lines of each set."""
+    return Counter(sample.set for sample in (*material.parts.train, *material.old))
+
+
+def origin(entry: tuple[str, int]) -> dict[str, str]:
+    """A card entry for a set; only the owner of its lines can add the license."""
+    name, lines = entry
+    return {"set": name, "license": NOT_STATED, "source": f"{lines:,} lines passed to drethtr model finetune"}
+
+
+def facts(material: Material, start: str, trained: Mapping[str, Any]) -> dict[str, Any]:
+    """A description of the fine-tuning."""
+    parts, alphabet, plan = material.parts, material.alphabet, material.plan
+    return {
+        "from": start,
+        "lines": len(parts.train),
+        "validation_lines": len(parts.validation),
+        "validation_by_page": parts.by_page,
+        "old_data": list(plan.old_data),
+        "characters_added": "".join(alphabet.added),
+        "characters_dropped": alphabet.dropped,
+        "seed": plan.seed,
+        "samples": trained["samples"],
+        "part_of_change": trained["part_of_change"],
+        "minutes": round(60 * trained["hours"], 1),
+    }

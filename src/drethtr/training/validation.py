@@ -1,0 +1,93 @@
+"""Validation: the averaged weights become a model, read the validation lines as users would, and the best is saved."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from drethtr.base import config
+from drethtr.base.version import __version__
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample, check_apart, lines_digest
+from drethtr.evaluation.evaluate import Scores, evaluate, to_read
+from drethtr.network.backend import TorchNetwork, with_network
+from drethtr.network.network import DRetHTR
+from drethtr.recognition.model_file import Model, save_model
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.text.tokenizer import Tokenizer
+from drethtr.training.metrics_log import TrainingLog
+from drethtr.training.run import RunConfig, ValidationConfig
+from drethtr.training.snapshot import Learner, Progress
+
+
+class Candidate(NamedTuple):
+    """A model to save, and the network with its weights, to read with."""
+
+    model: Model
+    network: DRetHTR
+
+
+@dataclass(frozen=True)
+class ModelTemplate:
+    """The parts of a model that training does not change; `model` has no weights."""
+
+    model: Model
+
+    @classmethod
+    def of(cls, run: RunConfig, tokenizer: Tokenizer) -> Self:
+        """Those of the models of a run: its settings and alphabet, and the language models of its start."""
+        languages, rescorer = run.start.languages(tokenizer), run.start.rescorer(tokenizer)
+        return cls(Model(run.network, {}, tokenizer, run.preparation, languages=languages, rescorer=rescorer))
+
+    def with_weights(self, network: DRetHTR, card: Mapping[str, Any]) -> Model:
+        """The model with a copy of the weights of a network."""
+        return replace(with_network(self.model, network), card=card)
+
+    def candidate(self, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> Candidate:
+        """The model with the averaged weights; its card says how long it has been trained, and with which settings."""
+        network = run.tuning.finish(learner.average.network)
+        card = {
+            "samples": progress.samples,
+            "hours": round(progress.seconds / 3600, 3),
+            "trained_by": f"drethtr {__version__}",
+            "run": config.changes(run),
+        }
+        return Candidate(self.with_weights(network, card), network)
+
+
+class Validator:
+    """Holds the validation lines and evaluates models on them."""
+
+    def __init__(self, config: ValidationConfig, training: list[Sample]) -> None:
+        self.decoder = config.decoder
+        self.samples = to_read(open_all(config.paths), config.lines)
+        check_apart({"training": training, "validation": self.samples})
+
+    def digest(self) -> str:
+        """A description of the lines, with a digest."""
+        return f"validation: {len(self.samples):,} lines [{lines_digest(self.samples)}]"
+
+    def __call__(self, model: Model, network: DRetHTR) -> Scores:
+        """Evaluate a model, whose weights `network` has, on all lines.
+
+        Raises:
+            DataError: naming the line, if an image cannot be used.
+        """
+        scores = evaluate(Recognizer(model, self.decoder, network=TorchNetwork(network)), self.samples)
+        if scores.unreadable:
+            raise scores.unreadable[0]
+        return scores
+
+
+def validate(validator: Validator, candidate: Candidate, best: Path, log: TrainingLog, progress: Progress) -> Progress:
+    """Read the validation lines, and save the model as `best` if it is the best so far."""
+    scores = validator(*candidate)
+    cer = scores.overall.cer
+    found = {**scores.sets, "all": scores.overall}
+    rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
+    log.record_validation(progress.samples, rates)
+    if progress.best is not None and cer >= progress.best:
+        return replace(progress, stale=progress.stale + 1)
+    card = {**candidate.model.card, "validation_cer": rates}
+    save_model(replace(candidate.model, card=card), best)
+    return replace(progress, best=cer, stale=0)
