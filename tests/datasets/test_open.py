@@ -161,7 +161,7 @@ def test_folder_of_images_and_texts(draw, tmp_path):
     ("files", "message"),
     [
         ({}, "no known layout recognized"),
-        ({"a.1.png": b"", "a.txt": b""}, r"a.1.png: no transcription; expected a.1.gt.txt or a.1.txt"),
+        ({"a.png": b"", "a.1.png": b"", "a.txt": b""}, r"a.1.png: no transcription; expected a.1.gt.txt or a.1.txt"),
         ({"a.png": b"", "a.gt.txt": b"", "b.gt.txt": b""}, "b.gt.txt: no image"),
         ({"a.png": b"", "a.jpg": b"", "a.txt": b""}, "a.txt: belongs to two images, a.jpg and a.png"),
         ({"a.png": b"", "a.txt": b"one\ntwo\n"}, "a.txt: has 2 lines"),
@@ -180,8 +180,9 @@ def test_folder_that_cannot_be_used(tmp_path, files, message):
 
 
 def test_of_several_defects_the_first_is_named_and_what_lists_them(tmp_path):
-    for name in "abc":
+    for name in "abcd":
         (tmp_path / f"{name}.png").touch()
+    (tmp_path / "d.txt").write_text("d")
     message = r"a\.png: no transcription; .*and 2 more; drethtr data check .* lists them"
     with pytest.raises(DataError, match=message):
         open_samples(tmp_path)

@@ -341,7 +341,7 @@ def test_a_named_layout_needs_a_source_too(layout, tmp_path):
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.name)
 def test_what_a_layout_lacks_is_named(layout, tmp_path):
     assert not layout.recognizes(tmp_path)
-    if layout.name not in ("kraken", "folder"):  # every folder is a folder of no lines
+    if layout.name != "kraken":  # every folder is a kraken folder, of no lines
         with pytest.raises(DataError, match=str(tmp_path)):
             list(layout.entries(tmp_path))
 

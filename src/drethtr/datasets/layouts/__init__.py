@@ -8,7 +8,7 @@ from pathlib import Path
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.bentham import Bentham
-from drethtr.datasets.layouts.folder import Folder, Kraken
+from drethtr.datasets.layouts.folder import Kraken
 from drethtr.datasets.layouts.hugging_face import HuggingFace
 from drethtr.datasets.layouts.iam import IAM, IAMAsWritten
 from drethtr.datasets.layouts.layout import Layout
@@ -28,13 +28,11 @@ LAYOUTS: tuple[Layout, ...] = (
     Table(),
     Kraken(),
     HuggingFace(),
-    Folder(),
 )
 """Most specific first: the first layout that recognizes a source reads it.
 
-Pages come before tables, which may be a result of `drethtr transcribe` for their scans. Parquet comes late: beside
-texts, it usually comes from an earlier import, and the texts may have been corrected since. A folder of images comes
-last, since images are part of nearly every layout.
+Pages come before tables, which may be a result of `drethtr transcribe` for their scans. Parquet comes last: beside
+texts, it usually comes from an earlier import, and the texts may have been corrected since.
 """
 
 

@@ -30,30 +30,23 @@ WRITTEN = re.compile(r"\d{6,}\.(png|gt\.txt)", re.ASCII)
 
 @dataclass(frozen=True)
 class Kraken(Layout):
-    """Line images with their texts at any depth, recognized by a `.gt.txt`."""
+    """Line images with their texts at any depth, recognized by a `.gt.txt`, or by an image with its `.txt`."""
 
     name = "kraken"
-    description = "kraken: line images beside .gt.txt files, at any depth"
+    description = "kraken: line images beside .gt.txt or .txt files of the same name, at any depth"
 
     def recognizes(self, source: Path) -> bool:
-        return source.is_dir() and any(path.name.endswith(GROUND_TRUTH) for path in visible_below(source))
+        below = set(visible_below(source)) if source.is_dir() else set()
+        return any(
+            path.name.endswith(GROUND_TRUTH) or (path.suffix.lower() in IMAGES and path.with_suffix(".txt") in below)
+            for path in below
+        )
 
     def entries(self, source: Path) -> Iterator[Entry]:
         if not source.is_dir():
             raise DataError("is a file; give the folder of line images", source)
         for folder in [source, *(path for path in visible_below(source) if path.is_dir())]:
             yield from lines_in(folder, source)
-
-
-@dataclass(frozen=True)
-class Folder(Kraken):
-    """Line images with their texts at any depth, recognized by an image."""
-
-    name = "folder"
-    description = "a folder: line images beside .txt files of the same name, at any depth"
-
-    def recognizes(self, source: Path) -> bool:
-        return source.is_dir() and any(path.suffix.lower() in IMAGES for path in visible_below(source))
 
 
 def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
