@@ -157,7 +157,7 @@ def test_a_full_history_takes_back_no_text_and_hides_no_page(folder, file):
     text = "a" * 20_000
     assert edit(folder, text=text)["text"] == text and text in file.read_text()
     assert folder.history(page["id"], page["lines"][1]["id"]) == [] and "full" in folder.journal.error
-    assert folder.pages()[0]["corrected"] == 1 and text not in str(folder.journal.summaries())
+    assert folder.pages()[0]["corrected"] == 1 and text not in str(folder.journal.summary(page["id"]))
 
 
 def test_a_full_disk_changes_nothing(folder, file, monkeypatch):

@@ -1,8 +1,11 @@
 """The history of a folder: who changed which line, when, from what to what, in `.drethtr/edit.sqlite`.
 
 Rows are only added. The texts themselves are in PAGE and ALTO files, so that the database can be deleted at any time,
-and a full disk costs the history only.
-While it is open, no other process can open it: one program at a time works in a folder.
+and a full disk costs the history only. While it is open, no other process can open it: one program at a time works in
+a folder.
+
+The file is not trusted, since folders are passed on: it must have exactly our tables, without views or triggers, which
+would run inside every statement; a row with other values than ours counts as missing.
 """
 
 import sqlite3
@@ -11,7 +14,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 from threading import Lock
+from time import monotonic
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
@@ -20,15 +25,25 @@ from drethtr.base.files import make_folder
 FOLDER = ".drethtr"
 """The hidden folder for the editor's own files; it can be deleted without losing a text."""
 
-NAME = "edit.sqlite"
+NAME, DAMAGED = "edit.sqlite", "edit.damaged"
 
-SCHEMA = """
-CREATE TABLE IF NOT EXISTS change (
+TABLES = (
+    """CREATE TABLE change (
     number INTEGER PRIMARY KEY, page TEXT NOT NULL, line TEXT NOT NULL, time TEXT NOT NULL, who TEXT, model TEXT,
-    action TEXT NOT NULL, old TEXT, new TEXT, status TEXT);
-CREATE INDEX IF NOT EXISTS change_of_line ON change (page, line);
-CREATE TABLE IF NOT EXISTS summary (page TEXT PRIMARY KEY, mark TEXT NOT NULL, content TEXT NOT NULL);
-"""
+    action TEXT NOT NULL, old TEXT, new TEXT, status TEXT)""",
+    """CREATE INDEX change_of_line ON change (page, line)""",
+    """CREATE TABLE summary (page TEXT PRIMARY KEY, mark TEXT NOT NULL, content TEXT NOT NULL)""",
+)
+"""The tables; SQLite stores these statements verbatim, and they are compared."""
+
+LONGEST = 16 << 20
+"""Most bytes of a value."""
+
+MAX_CHANGES = 1000
+"""How many changes of a line are returned, the newest."""
+
+SECONDS = 5.0
+"""How long a statement may take; in a damaged file it might never end."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +79,24 @@ class Journal:
     def __init__(self, database: sqlite3.Connection) -> None:
         self.database = database
         self.lock = Lock()
+        self.end = monotonic()
+        database.set_progress_handler(lambda: monotonic() > self.end, 10_000)
         self.error: str | None = None  # why the last changes could not be added
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """Open the database in a folder; a damaged one is renamed, and a new one begun.
+        """Open the database in a folder; a damaged one, or one with other tables, is renamed, and a new one begun.
 
         Raises:
-            DataError: if another process works in the folder, or it cannot be written to.
+            DataError: if another process works in the folder, it cannot be written to, or our files there are links.
         """
         place = folder / FOLDER
-        make_folder(place)
         path = place / NAME
+        if place.is_symlink():
+            raise DataError("is a link; remove it, it holds no texts", place)
+        if link := next((file for file in place.glob(f"{NAME}*") if is_foreign(file)), None):
+            raise DataError("is a link, or no ordinary file; remove it, it holds no texts", link)
+        make_folder(place)
         try:
             return cls(connect(path))
         except sqlite3.OperationalError as error:
@@ -85,8 +106,9 @@ class Journal:
                 f"{folder} is open in another drethtr edit; use that one, or stop it (Ctrl-C in its window)"
             ) from error
         except sqlite3.DatabaseError:
-            with suppress(OSError):
-                path.replace(path.with_suffix(".damaged"))
+            for file in place.glob(f"{NAME}*"):
+                with suppress(OSError):
+                    file.replace(file.with_name(file.name.replace(NAME, DAMAGED)))
             return cls(connect(path))
 
     def add(self, changes: Sequence[Change]) -> None:
@@ -106,6 +128,7 @@ class Journal:
     @contextmanager
     def guarded(self) -> Iterator[None]:
         """Keep an error in `error` instead of raising it: the text is saved by now, whatever happens to its history."""
+        self.end = monotonic() + SECONDS
         try:
             yield
         except (sqlite3.Error, UnicodeError, ValueError, OverflowError) as error:
@@ -113,23 +136,27 @@ class Journal:
 
     def of_line(self, page: str, line: str) -> list[Change]:
         """The changes of a line, newest first."""
-        rows = []
-        with self.guarded(), self.lock:
-            rows = self.database.execute(
-                "SELECT page, line, action, old, new, status, who, model, time FROM change "
-                "WHERE page = ? AND line = ? ORDER BY number DESC",
-                (page, line),
-            ).fetchall()
-        return [Change(*row) for row in rows]
+        statement = (
+            "SELECT page, line, action, old, new, status, who, model, time FROM change "
+            "WHERE page = ? AND line = ? ORDER BY number DESC LIMIT ?"
+        )
+        return [Change(*row) for row in self.texts(statement, (page, line, MAX_CHANGES))]
 
-    def summaries(self) -> dict[str, tuple[str, str]]:
-        """The stored summary of each page, with the mark of the file that it was made from."""
-        with self.lock:
-            rows = self.database.execute("SELECT page, mark, content FROM summary").fetchall()
-        return {page: (mark, content) for page, mark, content in rows}
+    def summary(self, page: str) -> tuple[str, str] | None:
+        """The stored summary of a page, with the mark of the file that it was made from."""
+        found = self.texts("SELECT mark, content FROM summary WHERE page = ?", (page,))
+        return None if not found else (found[0][0], found[0][1])
+
+    def texts(self, statement: str, arguments: Sequence[str | int]) -> list[tuple[Any, ...]]:
+        """The rows of a statement whose values are texts or missing, as ours are."""
+        rows: list[tuple[Any, ...]] = []
+        with self.guarded(), self.lock:
+            rows = self.database.execute(statement, arguments).fetchall()
+        return [row for row in rows if all(isinstance(value, str | None) for value in row)]
 
     def keep_summaries(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Store summaries of pages (page, mark of its file, summary); errors such as a full disk are ignored."""
+        self.end = monotonic() + SECONDS
         with suppress(sqlite3.Error), self.lock, self.database:
             self.database.executemany("INSERT OR REPLACE INTO summary VALUES (?, ?, ?)", rows)
 
@@ -139,14 +166,31 @@ class Journal:
             self.database.close()
 
 
+def is_foreign(file: Path) -> bool:
+    """Whether a file is a link, or has other names too, so that writing it would change something elsewhere."""
+    found = file.lstat()
+    return not S_ISREG(found.st_mode) or found.st_nlink > 1
+
+
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a database for this process alone."""
+    """Open a database for this process alone.
+
+    Raises:
+        sqlite3.DatabaseError: if it is damaged, or has other tables than ours; `OperationalError` if it is locked.
+    """
     database = sqlite3.connect(path, timeout=0.5, check_same_thread=False)
     try:
+        database.text_factory = lambda value: value.decode("utf-8", "replace")
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+        database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        found = sorted(sql for (sql,) in database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"))
+        if found and found != sorted(TABLES):
+            raise sqlite3.DatabaseError("other tables than those of an editor")
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
-        database.executescript(SCHEMA)
+        for statement in () if found else TABLES:
+            database.execute(statement)
         database.execute("DELETE FROM change WHERE 0")  # takes the lock
         database.commit()
     except sqlite3.Error:

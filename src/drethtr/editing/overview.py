@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import inf
 from threading import RLock
 from typing import Any, Self
 
@@ -97,10 +98,18 @@ class Summary:
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, content: str) -> Self:
-        """The inverse of `to_json`."""
-        values = json.loads(content)
-        return cls(**{**values, "texts": tuple(map(tuple, values["texts"]))})
+    def from_json(cls, content: str) -> Self | None:
+        """The inverse of `to_json`; None if the content is not from there."""
+        try:
+            values = json.loads(content)
+            texts = tuple((str(line), str(text), str(Status(status))) for line, text, status in values.pop("texts"))
+            found = cls(texts, **values)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            return None
+        _, *numbers = vars(found).values()
+        _, *usual = vars(cls()).values()
+        fits = list(map(type, numbers)) == list(map(type, usual)) and all(0 <= number < inf for number in numbers)
+        return found if fits else None
 
 
 class Overview:
@@ -110,9 +119,7 @@ class Overview:
         self.page_files = page_files
         self.journal = journal
         self.counting = RLock()
-        self.summaries: dict[str, tuple[str, Summary]] = {
-            page: (mark, Summary.from_json(content)) for page, (mark, content) in journal.summaries().items()
-        }
+        self.summaries: dict[str, tuple[str, Summary]] = {}
 
     def rows(self, pages: Iterable[FolderPage], rate: ErrorRate | None) -> list[dict[str, Any]]:
         """Pages as JSON values; `rate` predicts error rates from confidences."""
@@ -132,15 +139,22 @@ class Overview:
         for page in pages:
             mark = xml_mark(page.xml_path)
             with self.counting:  # one thread counts a page, others wait for it
-                known = self.summaries.get(page.id)
+                known = self.summaries.get(page.id) or self.stored(page)
                 if known is not None and known[0] == mark:
                     summary: Summary | DataError = known[1]
+                    self.summaries[page.id] = known
                 elif isinstance(summary := self.summarize(page), Summary):  # no error: the scan can change alone
                     self.summaries[page.id] = mark, summary
                     new.append((page.id, mark, summary.to_json()))
             yield page, summary
         if new:
             self.journal.keep_summaries(new)
+
+    def stored(self, page: FolderPage) -> tuple[str, Summary] | None:
+        """The summary from an earlier session, with the mark of its file; None if there is none that can be read."""
+        kept = self.journal.summary(page.id)
+        summary = None if kept is None else Summary.from_json(kept[1])
+        return None if kept is None or summary is None else (kept[0], summary)
 
     def summarize(self, page: FolderPage) -> Summary | DataError:
         """The summary of a page, or why there is none."""

@@ -1,0 +1,157 @@
+"""The history is somebody else's file: it may cost itself, never a text or the program."""
+
+import os
+import sqlite3
+import sys
+
+import pytest
+from edited_folders import put_page
+
+from drethtr.base.errors import DataError
+from drethtr.editing.changes import LineEdit
+from drethtr.editing.journal import FOLDER, NAME, TABLES, Change, Journal
+from drethtr.editing.workspace import Workspace
+
+ENDLESS = "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n)"
+
+
+@pytest.fixture
+def scans(tmp_path):
+    """A folder that was worked in: a correction, and a summary that is up to date."""
+    put_page(tmp_path / "scans", "a")
+    with Workspace.open(tmp_path / "scans") as workspace:
+        correct(workspace, "before")
+        workspace.pages()
+    return tmp_path / "scans"
+
+
+def correct(workspace, text):
+    [page] = workspace.folder_pages
+    line = workspace.page(page)["lines"][1]
+    return workspace.edit_line(page, "l1", line["revision"], LineEdit(text=text), "ada")
+
+
+def tampered(folder, *statements):
+    with sqlite3.connect(folder / FOLDER / NAME) as database:
+        for statement in statements:
+            database.execute(statement)
+    database.close()
+
+
+def works(folder):
+    """Everything that reads the history, and a correction; returns the history of the line."""
+    with Workspace.open(folder) as workspace:
+        [page] = workspace.folder_pages
+        [row] = workspace.pages()
+        assert (row["lines"], row["corrected"]) == (4, 1)
+        history = workspace.history(page, "l1")
+        assert correct(workspace, "after")["text"] == "after"
+        assert workspace.history(page, "l1")[0]["new"] == "after"
+    return history
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"CREATE TRIGGER t AFTER INSERT ON change BEGIN SELECT {ENDLESS}; END",
+        "CREATE VIEW other AS SELECT * FROM change",
+        "CREATE TABLE other (a)",
+        "ALTER TABLE change ADD COLUMN other",
+        "DROP TABLE summary",
+        "DROP INDEX change_of_line",
+    ],
+)
+def test_a_file_with_other_tables_is_put_aside(scans, statement):
+    tampered(scans, statement)
+    assert works(scans) == [] and (scans / FOLDER / "edit.damaged").exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "''",
+        "'[[['",
+        "'[1, 2]'",
+        "'{}'",
+        "'{\"texts\": 5}'",
+        '\'{"texts": [["l1", "invented", "sure"]]}\'',
+        '\'{"texts": [], "words": "many"}\'',
+        '\'{"texts": [], "words": -1}\'',
+        '\'{"texts": [], "doubt": Infinity}\'',
+        '\'{"texts": [], "more": 1}\'',
+        "x'ff00'",
+        "5e300",
+        f"'{'[' * 100_000}'",
+        f'\'{{"texts": [], "words": {"9" * 5000}}}\'',
+    ],
+)
+def test_a_summary_that_is_none_is_counted_again(scans, content):
+    tampered(scans, f"UPDATE summary SET content = {content}")
+    [change] = works(scans)
+    assert change["new"] == "before"
+
+
+@pytest.mark.parametrize("column", ["who", "old", "new", "time", "action"])
+@pytest.mark.parametrize("value", ["x'ff'", "CAST(x'ff' AS TEXT)", f"zeroblob({20 << 20})"])
+def test_a_change_that_is_none_costs_itself(scans, column, value):
+    page = "(SELECT page FROM change)"
+    tampered(
+        scans,
+        f"INSERT INTO change (page, line, time, action) VALUES ({page}, 'l1', 't', 'text')",
+        f"UPDATE change SET {column} = {value} WHERE number = 2",
+    )
+    with Workspace.open(scans) as workspace:
+        [page] = workspace.folder_pages
+        found = workspace.history(page, "l1")
+        assert all(isinstance(one["action"], str) for one in found)
+        assert correct(workspace, "after")["text"] == "after"
+
+
+def test_a_long_history_is_shown_from_its_end(tmp_path):
+    journal = Journal.open(tmp_path)
+    journal.add([Change("p", "l", "text", None, f"text {number}", None) for number in range(1500)])
+    found = journal.of_line("p", "l")
+    assert len(found) == 1000 and found[0].new == "text 1499"
+    journal.close()
+
+
+def test_a_statement_without_end_is_given_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.editing.journal.SECONDS", 0.05)
+    journal = Journal.open(tmp_path)
+    assert journal.texts(f"SELECT CAST({ENDLESS} AS TEXT)", ()) == [] and "interrupted" in journal.error
+    journal.close()
+
+
+def test_the_tables_are_those_of_earlier_versions(tmp_path):
+    """Histories of earlier versions stay readable: their statements had these words."""
+    (tmp_path / FOLDER).mkdir()
+    with sqlite3.connect(tmp_path / FOLDER / NAME) as database:
+        for statement in TABLES:
+            database.execute(statement.replace("TABLE", "TABLE IF NOT EXISTS").replace("INDEX", "INDEX IF NOT EXISTS"))
+    database.close()
+    Journal.open(tmp_path).close()
+    assert not (tmp_path / FOLDER / "edit.damaged").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+@pytest.mark.parametrize("name", [NAME, f"{NAME}-wal", f"{NAME}-journal"])
+def test_a_file_that_leads_elsewhere_is_refused(tmp_path, link, name):
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"")
+    put_page(tmp_path / "scans", "a")
+    (tmp_path / "scans" / FOLDER).mkdir()
+    link(mine, tmp_path / "scans" / FOLDER / name)
+    with pytest.raises(DataError, match="is a link, or no ordinary file; remove it"):
+        Workspace.open(tmp_path / "scans")
+    assert mine.read_bytes() == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_a_folder_that_leads_elsewhere_is_refused(tmp_path):
+    (tmp_path / "mine" / "learn").mkdir(parents=True)
+    put_page(tmp_path / "scans", "a")
+    (tmp_path / "scans" / FOLDER).symlink_to(tmp_path / "mine")
+    with pytest.raises(DataError, match="is a link; remove it"):
+        Workspace.open(tmp_path / "scans")
+    assert (tmp_path / "mine" / "learn").is_dir() and len(list((tmp_path / "mine").iterdir())) == 1
