@@ -8,7 +8,7 @@ python recipes/average.py start.safetensors runs/long/latest.safetensors 0.85 av
 import argparse
 from pathlib import Path
 
-from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.model.file import load_model, save_model
 from drethtr.training.finetuning.interpolation import interpolate
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ from drethtr.datasets.open import open_all
 from drethtr.datasets.parquet import store_parquet
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognition.decoding.strategies import CTC
-from drethtr.recognition.model_file import load_model
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.model.file import load_model
+from drethtr.recognition.network import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, gather
 from drethtr.training.finetuning.interpolation import interpolate, weights_at_start, with_language
@@ -41,12 +41,12 @@ def rows(start: Path, data: str, out: Path, samples: int, old: Sequence[str], te
     run = run_of(material.plan, material.start, material.alphabet.tokenizer, lines, train_lines, validation, old_lines)
     train(replace(run, patience=None), out / "run", resume=True)
     learned = load_model(out / "run" / LATEST)
-    before, trust = weights_at_start(run.start, learned), material.start.trust
+    before, record = weights_at_start(run.start, learned), material.start.record
     texts = [sample.text for sample in material.parts.train]
     yield " | ".join(["| share of the change", "old n-grams", *(f"{Path(test).stem} CER %" for test in tests)]) + " |"
     yield "|" + (2 + len(tests)) * "---|"
     for share, kept in SHARES:
-        model = replace(with_language(interpolate(before, learned, share), texts, kept), trust=trust)
+        model = replace(with_language(interpolate(before, learned, share), texts, kept), record=record)
         recognizer = Recognizer(model, CTC(), precision=Precision.INT8)
         rates = [f"{100 * evaluate(recognizer, open_all([test])).overall.cer:.1f}" for test in tests]
         yield " | ".join([f"| {share:g}", f"{kept:g}", *rates]) + " |"

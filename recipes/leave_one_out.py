@@ -18,7 +18,7 @@ from drethtr.base import config
 from drethtr.datasets.open import open_all
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognition.decoding.strategies import CTC
-from drethtr.recognition.model_file import SHIPPED, Model, load_model
+from drethtr.recognition.model.file import SHIPPED, Model, load_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.feed.supply import Real, SetFactor, Source
 from drethtr.training.finetuning.interpolation import weights_at_start
@@ -52,7 +52,7 @@ def rows(
     run = replace(run, network=network, preparation=model.preparation, start=start)
 
     def row(name: str, learned: Model, unseen: Sequence[str]) -> str:
-        recognizer = Recognizer(replace(learned, trust=model.trust), CTC())
+        recognizer = Recognizer(replace(learned, record=model.record), CTC())
         found = evaluate(recognizer, open_all([f"lines/{one}.test.parquet" for one in unseen]), limit=LINES)
         rates = [f"{100 * found.sets[one].cer:.1f}" if one in unseen else "" for one in columns]
         return " | ".join([f"| {name}", *rates]) + " |"

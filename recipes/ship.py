@@ -7,7 +7,7 @@ drethtr model rescorer runs/compact/best.safetensors lines/*.train.parquet --tex
 drethtr model calibrate runs/compact/best.safetensors 'lines/*.val.parquet' --force
 python recipes/ship.py runs/compact/best.safetensors
 drethtr evaluate 'lines/*.test.parquet' --json evaluation.json
-drethtr model info src/drethtr/recognition/models/compact.safetensors --add evaluation.json
+drethtr model info src/drethtr/recognition/model/compact.safetensors --add evaluation.json
 """
 
 import sys
@@ -15,13 +15,13 @@ import tomllib
 from dataclasses import replace
 from pathlib import Path
 
-from drethtr.recognition.model_file import SHIPPED, load_model, save_model
+from drethtr.recognition.model.file import SHIPPED, load_model, save_model
 
 
 def ship(model_path: Path) -> None:
     """Write the shipped model and print its size."""
     model = load_model(model_path)
-    if not model.trust.calibrations:
+    if not model.record.calibrations:
         sys.exit(f"{model_path} is not calibrated; run `drethtr model calibrate --force` first")
     card = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
     save_model(replace(model, card={**card, **model.card}), SHIPPED, small=True)

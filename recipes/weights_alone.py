@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from drethtr.recognition.model_file import SHIPPED, Model, load_model, save_model
+from drethtr.recognition.model.file import SHIPPED, Model, load_model, save_model
 from drethtr.training.finetuning.interpolation import weights_at_start
 from drethtr.training.start import FromModel
 

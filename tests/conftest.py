@@ -16,9 +16,9 @@ from drethtr.datasets.sample import Sample
 from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import fresh_network, with_network
-from drethtr.recognition.architecture import Added, CTCConfig, NetworkConfig, Sinusoidal
-from drethtr.recognition.backbones import Light
-from drethtr.recognition.model_file import Model, save_model
+from drethtr.recognition.model.architecture import Added, CTCConfig, NetworkConfig, Sinusoidal
+from drethtr.recognition.model.backbones import Light
+from drethtr.recognition.model.file import Model, save_model
 from drethtr.text.tokenizer import UNK, Characters, Tokenizer
 
 if "PYTEST_XDIST_WORKER" in os.environ:

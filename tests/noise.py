@@ -9,7 +9,8 @@ from conftest import TINY
 from drethtr.language.languages import NO_LANGUAGE
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.decoding.strategy import Strategy, View
+from drethtr.recognition.decoding.decoded import View
+from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.network import ImageMemory, Network
 
 VOCABULARY = 12

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from drethtr.recognition.confidence.calibration import Calibration
-from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC
-from drethtr.recognition.logistic import Logistic
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.model.file import Model
 
 RATES = {"lines": 120, "characters": 4200, "cer": 0.1, "cer_low": 0.05, "cer_high": 0.2}
 RATES |= {"wer": 0.3, "wer_low": 0.25, "wer_high": 0.4}
@@ -17,9 +17,9 @@ CARD = {
     "data": [{"set": "letters", "license": "CC0", "source": "Ada"}],
     "evaluation": {"convention": "by hand", "sets": [{"name": "letters", **RATES}], "overall": RATES},
 }
-TRUST = Trust((Calibration((CTC(),), Logistic(0.0, (1.0, 0.0, 0.0)), Logistic(0.0, (1.0,) * 5)),))
+TRUST = CalibrationRecord((Calibration((CTC(),), Logistic(0.0, (1.0, 0.0, 0.0)), Logistic(0.0, (1.0,) * 5)),))
 
 
 def complete(model: Model) -> Model:
     """The model with such a card."""
-    return replace(model, card=CARD, trust=TRUST)
+    return replace(model, card=CARD, record=TRUST)

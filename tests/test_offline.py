@@ -22,7 +22,7 @@ from training_runs import RUN, write_lines
 from drethtr.base.plugins import plugged
 from drethtr.cli.commands import ENTRY_POINTS, walk
 from drethtr.cli.main import app
-from drethtr.recognition.model_file import SHIPPED
+from drethtr.recognition.model.file import SHIPPED
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "samples"

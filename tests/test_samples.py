@@ -9,7 +9,7 @@ from real_data import LINES, needs_lines
 from drethtr import Recognizer
 from drethtr.datasets.open import open_samples
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.recognition.model_file import SHIPPED
+from drethtr.recognition.model.file import SHIPPED
 from drethtr.synthesis.synthetic import Synthetic
 
 ROOT = Path(__file__).parents[1]

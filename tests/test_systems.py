@@ -9,7 +9,8 @@ from conftest import written
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import fresh_network, with_network
 from drethtr.paper.published_decoding import PublishedBeam
-from drethtr.recognition.architecture import (
+from drethtr.recognition.decoding.strategies import Beam, Greedy
+from drethtr.recognition.model.architecture import (
     EncoderDecoder,
     Fade,
     HeadNorm,
@@ -23,10 +24,9 @@ from drethtr.recognition.architecture import (
     SplitSoftmax,
     SwishGate,
 )
-from drethtr.recognition.backbones import Patches, ShallowCNN
-from drethtr.recognition.decay import Gated, Scheduled
-from drethtr.recognition.decoding.strategies import Beam, Greedy
-from drethtr.recognition.model_file import Model, load_model, save_model
+from drethtr.recognition.model.backbones import Patches, ShallowCNN
+from drethtr.recognition.model.decay import Gated, Scheduled
+from drethtr.recognition.model.file import Model, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import collate

@@ -60,7 +60,7 @@ def test_a_model_learns_language_and_is_calibrated(tmp_path):
             name = f"{number % 6:06}{ending}"
             (lines / f"{number:06}{ending}").write_bytes((SAMPLES / name).read_bytes())
     (lines / "000001.gt.txt").write_text("some words are misread", encoding="utf-8")
-    from drethtr.recognition.model_file import SHIPPED
+    from drethtr.recognition.model.file import SHIPPED
 
     model = tmp_path / "model.safetensors"
     drethtr("language", SHIPPED, lines, "--output", model)

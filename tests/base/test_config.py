@@ -9,7 +9,7 @@ import pytest
 
 from drethtr.base.config import changes, essence, from_dict, load, to_dict
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.architecture import (
+from drethtr.recognition.model.architecture import (
     BASE,
     COMPACT,
     RETHTR_SMALL,
@@ -27,8 +27,8 @@ from drethtr.recognition.architecture import (
     Retentive,
     SplitSoftmax,
 )
-from drethtr.recognition.backbones import EfficientNetV2S, Light, Patches
-from drethtr.recognition.decay import Gated, Scheduled
+from drethtr.recognition.model.backbones import EfficientNetV2S, Light, Patches
+from drethtr.recognition.model.decay import Gated, Scheduled
 
 
 class Animal:
@@ -317,7 +317,7 @@ print(*(f"{base.__name__} {name}" for base in bases for name in variants(base).k
 """
 
 
-@pytest.mark.parametrize("reader", ["drethtr.training.run", "drethtr.recognition.model_file"])
+@pytest.mark.parametrize("reader", ["drethtr.training.run", "drethtr.recognition.model.file"])
 def test_who_reads_settings_knows_every_kind(reader):
     """In whatever order modules are imported; `paper` and `bench` may have kinds of their own."""
     run = subprocess.run([sys.executable, "-c", ALL_KNOWN, reader], capture_output=True, text=True, check=True)

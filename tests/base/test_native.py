@@ -26,9 +26,9 @@ from drethtr.recognition.decoding.ctc_search import (
     viterbi,
     viterbi_in_python,
 )
-from drethtr.recognition.packed import VALUES, PackedLines
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import automaton_of
+from drethtr.search.packed import VALUES, PackedLines
 from drethtr.search.pattern import pattern_of
 from drethtr.search.spelling import Spelling
 from drethtr.text.tokenizer import BOS, EOS, Characters

@@ -8,7 +8,7 @@ import pytest
 PLUGIN = """
 from dataclasses import dataclass
 
-from drethtr.recognition.decoding.names import NAMES
+from drethtr.recognition.decoding.strategies import DECODERS
 from drethtr.recognition.decoding.strategies import Greedy
 
 
@@ -17,17 +17,17 @@ class Careless(Greedy):
     pass
 
 
-NAMES["careless"] = Careless()
+DECODERS["careless"] = Careless()
 """
 
 BY_KIND = """
 from drethtr.base.config import from_dict
-from drethtr.recognition.decoding.strategy import Strategy
+from drethtr.recognition.decoding.strategies import Strategy
 print(from_dict(Strategy, {"kind": "Careless"}))
 """
 
 BY_NAME = """
-from drethtr.recognition.decoding.names import strategy_named
+from drethtr.recognition.decoding.strategies import strategy_named
 print(strategy_named("careless"))
 """
 
@@ -66,5 +66,5 @@ def test_a_plugin_that_cannot_be_imported_is_named(installed):
 
 
 def test_known_words_need_no_plugin(installed):
-    code = "from drethtr.recognition.decoding.names import strategy_named as named; import sys; named('greedy'); "
+    code = "from drethtr.recognition.decoding.strategies import strategy_named as named; import sys; named('greedy'); "
     assert run(code + "print('other_package' in sys.modules)", installed).stdout == "False\n"

@@ -5,9 +5,9 @@ import pytest
 from conftest import written
 from PIL import Image
 
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
+from drethtr.recognition.model.weights import read_tensors
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.weights import read_tensors
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_model_learns_when_to_be_believed(drethtr, few, tiny_path, tmp_path):
     assert outcome.code == 0 and "calibrated on 26 lines" in outcome.out and "\nctc " in outcome.out
     assert "ECE" in outcome.out and "the lines used for calibration" in outcome.out
     assert tiny_path.read_bytes() == before
-    assert load_model(target).trust.calibrations
+    assert load_model(target).record.calibrations
     weights, others = (read_tensors(path) for path in (tiny_path, target))
     assert all(np.array_equal(weights[name], others[name]) for name in weights) and weights.keys() == others.keys()
 
@@ -41,21 +41,21 @@ def test_a_damaged_image_is_named_and_left_out(drethtr, few, tiny_path, tmp_path
     (few / "more.gt.txt").write_text("abc", encoding="utf-8")
     outcome = drethtr("calibrate", tiny_path, few, "--output", tmp_path / "m", "--decoder", "ctc")
     assert outcome.code == 1 and outcome.err.count("more.png") == 1 and "calibrated on 26 lines" in outcome.out
-    assert load_model(tmp_path / "m").trust.calibrations
+    assert load_model(tmp_path / "m").record.calibrations
 
 
 def test_the_check_for_unknown_writing_takes_more_lines(drethtr, few, tiny_path, tmp_path, monkeypatch):
     outcome = drethtr("calibrate", tiny_path, few, "--output", tmp_path / "m", "--decoder", "ctc")
     assert "Out-of-distribution detection was not fitted: it needs at least 100 lines" in outcome.out
-    assert load_model(tmp_path / "m").trust.unlike_training is None
+    assert load_model(tmp_path / "m").record.unlike_training is None
     with monkeypatch.context() as change:
         change.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 26)
         outcome = drethtr("calibrate", tiny_path, few, "--output", tmp_path / "n", "--decoder", "ctc")
     assert "Out-of-distribution" not in outcome.out
-    known = load_model(tmp_path / "n").trust.unlike_training
+    known = load_model(tmp_path / "n").record.unlike_training
     outcome = drethtr("calibrate", tmp_path / "n", few, "--output", tmp_path / "o", "--decoder", "ctc")
     assert "Out-of-distribution detection was kept" in outcome.out and known is not None
-    assert load_model(tmp_path / "o").trust.unlike_training == known
+    assert load_model(tmp_path / "o").record.unlike_training == known
 
 
 def test_collections_are_shown_as_the_others_judge_them(drethtr, few, tiny_path, tmp_path):
@@ -69,7 +69,7 @@ def test_collections_are_shown_as_the_others_judge_them(drethtr, few, tiny_path,
     assert outcome.code == 0 and "Each set calibrated on the others, ctc (float32):" in outcome.out
     table = outcome.out.partition("calibrated on the others")[2]
     assert all(f"\n{folder.name}" in table for folder in folders) and "\nall " in table
-    assert "true CER inside the interval for" in table and load_model(tmp_path / "m").trust.error_rates
+    assert "true CER inside the interval for" in table and load_model(tmp_path / "m").record.error_rates
     again = drethtr("evaluate", *folders, "--model", tmp_path / "m", "--confidence", "--json", tmp_path / "a.json")
     sets = json.loads((tmp_path / "a.json").read_text())["trust"]["sets"]
     assert [found["name"] for found in sets] == [folder.name for folder in folders]
@@ -89,7 +89,7 @@ def test_a_model_is_replaced_only_by_force(drethtr, few, tiny_path):
     assert outcome.code == 2 and "another output" in outcome.err and "--force" in outcome.err
     assert tiny_path.read_bytes() == before
     assert drethtr("calibrate", tiny_path, few, "--decoder", "ctc", "--force").code == 0
-    assert load_model(tiny_path).trust.calibrations
+    assert load_model(tiny_path).record.calibrations
     again = drethtr("evaluate", few, "--model", tiny_path, "--confidence")
     assert "confidence of" in again.out and "ECE" in again.out and "lines flagged %" in again.out
 

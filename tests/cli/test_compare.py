@@ -6,7 +6,7 @@ import pytest
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.cli.compare import system
 from drethtr.cli.trust_table import NOT_CALIBRATED
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 
 
 class Page(HTMLParser):

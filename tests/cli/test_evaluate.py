@@ -5,7 +5,7 @@ from conftest import written
 from PIL import Image
 
 from drethtr import __version__
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 from drethtr.recognition.reading import Character, Reading
 
 RATES = ["cer", "cer_low", "cer_high", "wer", "wer_low", "wer_high"]

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 
 
 @pytest.mark.parametrize("decoder", ["ctc", "greedy"])

@@ -22,12 +22,12 @@ from drethtr.datasets.open import open_all
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.recognition.confidence.calibration import Calibration
-from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
-from drethtr.recognition.logistic import Logistic
-from drethtr.recognition.model_file import load_model, save_model, save_trust
+from drethtr.recognition.model.file import load_model, save_model, save_record
+from drethtr.recognition.model.weights import read_tensors
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.weights import read_tensors
 from drethtr.text.tokenizer import EOS
 from drethtr.training.finetuning import Plan, gather
 from drethtr.training.finetuning.finetune import PLAN, folder_of
@@ -106,7 +106,7 @@ def test_a_model_learns_lines(drethtr, data, tiny_path, tmp_path):
     assert outcome.code == 0 and "before," in outcome.out and "drethtr evaluate" in outcome.out
     assert "Other hands may be read worse than before; --old-data" in outcome.out
     model = load_model(output)
-    assert "ő" in model.tokenizer.characters and not model.trust.calibrations
+    assert "ő" in model.tokenizer.characters and not model.record.calibrations
     told = model.card["fine_tuned"]
     assert 0 <= told["part_of_change"] <= 1
     assert told["lines"] == 30 and told["validation_by_page"] and told["characters_added"] == "ő"
@@ -148,12 +148,12 @@ def test_few_lines_keep_the_confidences_of_the_start(precisions, drethtr, data, 
         Calibration((CTC(),), Logistic(1.0, (0.5,) * 6), Logistic(-1.0, (0.25,) * 6), precision)
         for precision in precisions
     )
-    save_trust(tiny_path, Trust(known, strategy=CTC()), start)
+    save_record(tiny_path, CalibrationRecord(known, strategy=CTC()), start)
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
     assert "those of the starting model, adjusted on these 6 lines" in outcome.out
-    trust = load_model(output).trust
-    assert [one.precision for one in trust.calibrations] == ["float32", "int8"]
+    record = load_model(output).record
+    assert [one.precision for one in record.calibrations] == ["float32", "int8"]
     assert all(reading.calibrated for reading in Recognizer.load(output).read([data.parent / "0.png"]))
 
 
@@ -174,7 +174,7 @@ def test_an_adapter_with_a_learning_curve(drethtr, data, tiny_path, tmp_path):
 @pytest.mark.parametrize("way", [(), ("--adapter",)], ids=["whole", "adapter"])
 def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path, tmp_path):
     start, output, decoder = tmp_path / "start.safetensors", tmp_path / "mine.safetensors", Joint(ctc_weight=0.3)
-    save_trust(tiny_path, Trust(strategy=decoder), start)
+    save_record(tiny_path, CalibrationRecord(strategy=decoder), start)
     assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT, *way).code == 0
     recognizer = Recognizer.load(output)
     assert recognizer.strategy == decoder.completed_by(None)
@@ -201,7 +201,7 @@ def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_mode
     start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
     weights, last = tiny_model.weights, tiny_model.network.layers - 1
     weights[f"blocks.{last}.feed_forward.4.bias"] += 1000 * weights["to_logits.weight"][EOS]
-    save_model(replace(tiny_model, trust=Trust(strategy=Greedy())), start)
+    save_model(replace(tiny_model, record=CalibrationRecord(strategy=Greedy())), start)
     options = ("--workers", 0, "--device", "cpu", "--samples", 1)
     notes = output.with_suffix(".run") / "notes.txt"
     notes.parent.mkdir()

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from sharing_examples import CARD, complete
 
-from drethtr.recognition.architecture import Multiplied, NoPrior
-from drethtr.recognition.confidence.checks import UnlikeTraining
-from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.decay import Scheduled
-from drethtr.recognition.logistic import Logistic
-from drethtr.recognition.model_file import save_model
+from drethtr.recognition.confidence.checks import OutOfDistribution
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.model.architecture import Multiplied, NoPrior
+from drethtr.recognition.model.decay import Scheduled
+from drethtr.recognition.model.file import save_model
 
 TRAINED = {"samples": 16009, "hours": 0.519, "validation_cer": {"all": 0.1407, "letters": 0.0933}}
 
@@ -98,6 +98,6 @@ def test_odd_validation_is_told_as_it_is(told, odd):
 
 def test_a_model_that_must_be_calibrated_again_is_described(drethtr, tiny_model, tmp_path):
     """It may come from a version that looked at lines otherwise; reading refuses it, and sends people here."""
-    trust = Trust(unlike_training=UnlikeTraining(Logistic(0.0, (1.0,)), 0.0))
-    save_model(replace(tiny_model, trust=trust), tmp_path / "model.safetensors")
-    assert f"hash: {replace(tiny_model, trust=trust).hash}" in drethtr("info", tmp_path / "model.safetensors").out
+    record = CalibrationRecord(unlike_training=OutOfDistribution(Logistic(0.0, (1.0,)), 0.0))
+    save_model(replace(tiny_model, record=record), tmp_path / "model.safetensors")
+    assert f"hash: {replace(tiny_model, record=record).hash}" in drethtr("info", tmp_path / "model.safetensors").out

@@ -6,7 +6,7 @@ from conftest import written
 from PIL import Image
 
 from drethtr.recognition.decoding.strategies import CTC, Joint
-from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 
 
@@ -33,7 +33,7 @@ def test_a_model_learns_what_is_likely(drethtr, known, tiny_path, tmp_path):
         "n-grams of up to 3 tokens" in drethtr("info", target).out and "n-grams" not in drethtr("info", tiny_path).out
     )
     model, before = load_model(target), load_model(tiny_path)
-    assert set(model.languages.models) == {"all"} and not model.trust.calibrations
+    assert set(model.languages.models) == {"all"} and not model.record.calibrations
     likely, odd = (model.languages.log_probability(model.tokenizer.encode(text)) for text in ("a bad cab", "dcbdacbaa"))
     assert likely > odd + 10
     assert all(np.array_equal(model.weights[name], weight) for name, weight in before.weights.items())
@@ -92,7 +92,7 @@ def test_a_model_gets_a_rescorer(drethtr, known, tiny_path, tmp_path):
     outcome = drethtr(*arguments)
     assert outcome.code == 0 and f"drethtr model calibrate {target}" in outcome.out
     model, before = load_model(target), load_model(tiny_path)
-    assert model.rescorer is not None and before.rescorer is None and not model.trust.calibrations
+    assert model.rescorer is not None and before.rescorer is None and not model.record.calibrations
     assert "rescorer: retention, 4 layers" in drethtr("info", target).out
     assert [path.name for path in tmp_path.glob("ranked*")] == [target.name]
     heavy = Joint(language_weight=1.0)

@@ -8,7 +8,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from sharing_examples import CARD, RATES, complete
 
-from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.model.file import load_model, save_model
 
 
 def with_header(path, change):

@@ -8,8 +8,8 @@ from printed_pages import put_page
 
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
-from drethtr.recognition.model_file import load_model
-from drethtr.recognition.stitching import reading_of
+from drethtr.recognition.model.file import load_model
+from drethtr.recognition.pieces import reading_of
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def taught(drethtr, sets, tiny_path):
 
 def test_what_was_learned_is_in_the_model(taught, tiny_path):
     before, after = load_model(tiny_path), load_model(taught)
-    [rate] = after.trust.error_rates
-    assert rate.sets == 4 and rate.factor > 0 and before.trust.error_rates == ()
+    [rate] = after.record.error_rates
+    assert rate.sets == 4 and rate.factor > 0 and before.record.error_rates == ()
     assert before.weights.keys() == after.weights.keys()
     assert all(np.array_equal(weight, after.weights[name]) for name, weight in before.weights.items())
 

@@ -7,9 +7,8 @@ import pytest
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
-from drethtr.recognition.decoding.names import name_of, strategy_named
-from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
-from drethtr.recognition.precision import Precision, precision_named
+from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts, name_of, strategy_named
+from drethtr.recognition.network import Precision, precision_named
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from drethtr import Recognizer, __version__
 from drethtr.cli.main import main
 from drethtr.cli.trust_table import NOT_CALIBRATED
 from drethtr.datasets.open import open_samples
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 from drethtr.recognition.reading import DOUBTFUL
 
 

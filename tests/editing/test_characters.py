@@ -5,7 +5,7 @@ from edited_folders import put_page
 from drethtr.editing import Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.characters import special_characters
-from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.model.file import SHIPPED, load_model
 
 GERMAN = ("Ich bin müde von den Büchern, die er mir schickt", "und daß es schön gewesen sei, weiß niemand mehr")
 FRENCH = ("la guerre est déclarée, écrit-il à sa mère", "et le père était déjà tombé à l’été")

@@ -17,9 +17,9 @@ from drethtr.editing.confirmed import gather
 from drethtr.editing.jobs import State
 from drethtr.editing.learner import MODEL, AlreadyLearning, Learner, adopted_in, trained_share
 from drethtr.layout.projection import Projection
-from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Greedy
-from drethtr.recognition.model_file import save_model
+from drethtr.recognition.model.file import save_model
 from drethtr.text.tokenizer import EOS
 from drethtr.training.metrics_log import MetricsLog
 
@@ -103,7 +103,7 @@ def test_a_model_that_did_not_become_better_is_no_failure(opened, tiny_model, tm
     weights, last = tiny_model.weights, tiny_model.network.layers - 1
     weights[f"blocks.{last}.feed_forward.4.bias"] += 1000 * weights["to_logits.weight"][EOS]
     start = tmp_path / "start.safetensors"
-    save_model(replace(tiny_model, trust=Trust(strategy=Greedy())), start)
+    save_model(replace(tiny_model, record=CalibrationRecord(strategy=Greedy())), start)
     opened.learner.model, opened.learner.samples = start, 1
     job = ended(opened, opened.learner.learn())
     assert job.state is State.DONE and job.result is None and job.error is None

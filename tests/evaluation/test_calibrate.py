@@ -6,15 +6,15 @@ from conftest import written
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
-from drethtr.evaluation.calibrate import calibrate, fit_unlike_training, folds_of, passes, usual_strategies
+from drethtr.evaluation.calibrate import calibrate, fit_out_of_distribution, folds_of, passes, usual_strategies
 from drethtr.evaluation.confidence import measure_trust, right_characters
 from drethtr.evaluation.predict import learn
-from drethtr.recognition.confidence.checks import UnlikeTraining
+from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.error_rate import ErrorRate
-from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts
-from drethtr.recognition.logistic import Logistic
-from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 
 JOINT = Joint(ctc_weight=1.0, language_weight=0.0)
@@ -24,9 +24,9 @@ def half(text):
     return text[: len(text) // 2] + "x"
 
 
-def parts(trust):
+def parts(record):
     """The strategies and the precision of each calibration."""
-    return [(known.strategies, known.precision) for known in trust.calibrations]
+    return [(known.strategies, known.precision) for known in record.calibrations]
 
 
 @pytest.fixture(autouse=True)
@@ -60,33 +60,33 @@ def test_confidences_become_the_share_that_is_right(tiny_model, samples):
 def test_trust_is_saved_with_the_model_and_relearned(tiny_model, samples, tmp_path):
     calibrated = calibrate(tiny_model, samples, [(CTC(),)])
     save_model(calibrated, tmp_path / "model.safetensors")
-    assert load_model(tmp_path / "model.safetensors").trust == calibrated.trust
-    assert calibrate(calibrated, samples, [(CTC(),)]).trust == calibrated.trust
+    assert load_model(tmp_path / "model.safetensors").record == calibrated.record
+    assert calibrate(calibrated, samples, [(CTC(),)]).record == calibrated.record
 
 
 def test_an_earlier_calibration_does_not_affect_the_result(tiny_model, samples):
     """Not even if it was learned by a version that looked at images otherwise."""
-    older = replace(tiny_model, trust=Trust((), UnlikeTraining(Logistic(0.0, (1.0,)), 0.0)))
-    assert calibrate(older, samples, [(CTC(),)]).trust == calibrate(tiny_model, samples, [(CTC(),)]).trust
+    older = replace(tiny_model, record=CalibrationRecord((), OutOfDistribution(Logistic(0.0, (1.0,)), 0.0)))
+    assert calibrate(older, samples, [(CTC(),)]).record == calibrate(tiny_model, samples, [(CTC(),)]).record
 
 
 def test_trust_that_does_not_fit_the_network_is_dropped(tiny_model, samples, monkeypatch):
     """Also with too few lines to learn it anew: else the model could not be read with."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 16)
-    older = replace(tiny_model, trust=Trust((), UnlikeTraining(Logistic(0.0, (1.0,)), 0.0)))
-    assert calibrate(older, samples, [(CTC(),)]).trust.unlike_training is None
+    older = replace(tiny_model, record=CalibrationRecord((), OutOfDistribution(Logistic(0.0, (1.0,)), 0.0)))
+    assert calibrate(older, samples, [(CTC(),)]).record.unlike_training is None
 
 
 def test_calibrations_of_other_strategies_stay_when_one_is_named(tiny_model, samples):
-    known = replace(calibrate(tiny_model, samples, [(CTC(),)]).trust, strategy=CTC())
-    trust = calibrate(replace(tiny_model, trust=known), samples, [(JOINT,)]).trust
-    assert trust.strategy == CTC() and parts(trust) == [
+    known = replace(calibrate(tiny_model, samples, [(CTC(),)]).record, strategy=CTC())
+    record = calibrate(replace(tiny_model, record=known), samples, [(JOINT,)]).record
+    assert record.strategy == CTC() and parts(record) == [
         ((CTC(),), "float32"),
         ((CTC(),), "int8"),
         ((JOINT,), "float32"),
         ((JOINT,), "int8"),
     ]
-    assert trust.calibrations[:2] == known.calibrations
+    assert record.calibrations[:2] == known.calibrations
 
 
 def test_the_out_of_distribution_check_stays_when_a_strategy_is_named(tiny_model, samples, monkeypatch):
@@ -94,30 +94,31 @@ def test_the_out_of_distribution_check_stays_when_a_strategy_is_named(tiny_model
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 15)
     usual = JOINT
     known = calibrate(tiny_model, samples, [(usual,)])
-    unlike = replace(known.trust.unlike_training, least=-1.0)
+    unlike = replace(known.record.unlike_training, least=-1.0)
     careful = replace(usual, stretches=(1.0, 0.95))
-    trust = calibrate(replace(known, trust=replace(known.trust, unlike_training=unlike)), samples, [(careful,)]).trust
-    assert trust.unlike_training == unlike
-    assert [strategies for strategies, _ in parts(trust)] == [(usual,), (usual,), (careful,), (careful,)]
+    changed = replace(known, record=replace(known.record, unlike_training=unlike))
+    record = calibrate(changed, samples, [(careful,)]).record
+    assert record.unlike_training == unlike
+    assert [strategies for strategies, _ in parts(record)] == [(usual,), (usual,), (careful,), (careful,)]
 
 
 def test_a_strategy_keeps_a_calibration_shared_with_the_named_one(tiny_model, samples):
     joint = JOINT
-    alone = calibrate(tiny_model, samples, [(CTC(),)]).trust.calibrations[0]
+    alone = calibrate(tiny_model, samples, [(CTC(),)]).record.calibrations[0]
     shared = replace(alone, strategies=(VerifiedDrafts(), joint))
     rates = tuple(ErrorRate(strategy, 1.0, 0.1, 2.0, sets=4) for strategy in (joint, CTC()))
-    before = replace(tiny_model, trust=Trust((shared,), error_rates=rates))
-    trust = calibrate(before, samples, [(CTC(),)]).trust
-    assert trust.calibrations[0] == shared and trust.error_rates == rates[:1]
-    trust = calibrate(before, samples, [(joint,)]).trust
-    assert [strategies for strategies, _ in parts(trust)] == [(VerifiedDrafts(),), (joint,), (joint,)]
+    before = replace(tiny_model, record=CalibrationRecord((shared,), error_rates=rates))
+    record = calibrate(before, samples, [(CTC(),)]).record
+    assert record.calibrations[0] == shared and record.error_rates == rates[:1]
+    record = calibrate(before, samples, [(joint,)]).record
+    assert [strategies for strategies, _ in parts(record)] == [(VerifiedDrafts(),), (joint,), (joint,)]
 
 
 def test_lines_never_seen_are_hardly_unlike_training():
     """With as many weights as lines, the lines that were fitted would put the threshold far too high."""
     rng = np.random.default_rng(0)
     looks = rng.normal(0, 1, (3, 700, 60)) + np.array([1, 0, 0])[:, None, None] * 0.2
-    check = fit_unlike_training(looks[:, :100], [f"page {number // 4}" for number in range(100)])
+    check = fit_out_of_distribution(looks[:, :100], [f"page {number // 4}" for number in range(100)])
     flagged = check.alike.score(looks[0, 100:]) < check.least
     assert flagged.mean() < 0.06
 
@@ -133,18 +134,18 @@ def test_progress_covers_every_pass(tiny_model, samples, monkeypatch, enough, ex
     """Lines that are too few to know their writing by are not looked at for it."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", enough)
     told = []
-    trust = calibrate(tiny_model, samples, [(CTC(),)], told.append).trust
+    record = calibrate(tiny_model, samples, [(CTC(),)], told.append).record
     assert sum(told) == len(samples) * passes(tiny_model, 15, [(CTC(),)]) == expected * 15
-    assert (trust.unlike_training is not None) == (expected == 5)
+    assert (record.unlike_training is not None) == (expected == 5)
 
 
 def test_each_fit_is_reported(tiny_model, samples):
     told = []
-    trust = calibrate(tiny_model, samples, [(CTC(),)], on_fit=told.append).trust
+    record = calibrate(tiny_model, samples, [(CTC(),)], on_fit=told.append).record
     [fit, in_int8] = told
-    calibrated = Recognizer(replace(tiny_model, trust=trust), CTC()).read([sample.image for sample in samples])
+    calibrated = Recognizer(replace(tiny_model, record=record), CTC()).read([sample.image for sample in samples])
     measured = measure_trust([sample.text for sample in samples], calibrated)
-    assert (fit.calibration, in_int8.calibration) == trust.calibrations
+    assert (fit.calibration, in_int8.calibration) == record.calibrations
     assert fit.characters.cases == measured.characters.cases and fit.words.cases == measured.words.cases
     assert fit.characters.ece == pytest.approx(measured.characters.ece)
     assert fit.words.ece == pytest.approx(measured.words.ece)
@@ -154,11 +155,11 @@ def test_each_collection_is_judged_by_the_others(tiny_model, samples):
     """And how such confidences turn into errors is learned, for float32."""
     told = []
     several = [replace(sample, set=f"set {number % 5}") for number, sample in enumerate(samples)]
-    trust = calibrate(tiny_model, several, [(CTC(),)], on_fit=told.append).trust
+    record = calibrate(tiny_model, several, [(CTC(),)], on_fit=told.append).record
     assert sorted(sample.key for sample, _ in told[0].held_out) == sorted(sample.key for sample in several)
-    assert trust.error_rates == (learn(CTC(), told[0].held_out),) and trust.error_rates[0].sets == 5
+    assert record.error_rates == (learn(CTC(), told[0].held_out),) and record.error_rates[0].sets == 5
     others = [sample for sample in several if sample.set != "set 3"]
-    by_others = replace(tiny_model, trust=calibrate(tiny_model, others, [(CTC(),)]).trust)
+    by_others = replace(tiny_model, record=calibrate(tiny_model, others, [(CTC(),)]).record)
     own = [pair for pair in told[0].held_out if pair[0].set == "set 3"]
     readings = Recognizer(by_others, CTC()).read([sample.image for sample, _ in own])
     assert [reading.word_confidences for reading in readings] == [reading.word_confidences for _, reading in own]
@@ -170,7 +171,7 @@ def test_with_too_few_collections_none_is_held_out(tiny_model, samples):
     few = [replace(sample, set=f"set {number % 3}") for number, sample in enumerate(samples)]
     wrong = [replace(sample, text="ZZ", set=f"wrong {number % 3}") for number, sample in enumerate(samples)]
     for some in (few, [*samples, *wrong]):
-        assert calibrate(tiny_model, some, [(CTC(),)], on_fit=told.append).trust.error_rates == ()
+        assert calibrate(tiny_model, some, [(CTC(),)], on_fit=told.append).record.error_rates == ()
     assert [fit.held_out for fit in told] == [()] * 4
 
 

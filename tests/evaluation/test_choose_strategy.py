@@ -19,9 +19,9 @@ from drethtr.evaluation.metrics import Counts, score
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.network.backend import network_of, with_network
-from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
-from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import PAD
 from drethtr.training.objective import teacher_forcing
@@ -76,14 +76,14 @@ def test_a_calibrated_model_uses_the_chosen_strategy(tiny_model, samples, tmp_pa
     save_model(calibrate(tiny_model, samples), tmp_path / "model.safetensors")
     model = load_model(tmp_path / "model.safetensors")
     best = best_strategies(Recognizer, tiny_model, samples)
-    assert Recognizer(model).strategy == model.trust.strategy == best.strategy
-    assert Recognizer(replace(model, trust=Trust())).strategy == CTC()
+    assert Recognizer(model).strategy == model.record.strategy == best.strategy
+    assert Recognizer(replace(model, record=CalibrationRecord())).strategy == CTC()
     assert all(reading.calibrated for reading in Recognizer(model).read([sample.image for sample in samples]))
 
 
 def test_the_chosen_strategy_stays_when_others_are_calibrated(tiny_model, samples):
-    chosen = replace(tiny_model, trust=Trust(strategy=Joint(ctc_weight=0.2)))
-    assert calibrate(chosen, samples, [(CTC(),)]).trust.strategy == Joint(ctc_weight=0.2)
+    chosen = replace(tiny_model, record=CalibrationRecord(strategy=Joint(ctc_weight=0.2)))
+    assert calibrate(chosen, samples, [(CTC(),)]).record.strategy == Joint(ctc_weight=0.2)
 
 
 PROSE = ("abcabc", "abcab", "abcabcabcabc")
@@ -147,5 +147,5 @@ def test_the_ctc_head_alone_listens_to_ngrams_as_suits_it_best(tiny_model, sampl
     calibrated = calibrate(told, samples)
     assert Recognizer(calibrated, CTC()).strategy == best.alone
     for other in (Joint(ctc_weight=0.3, language_weight=0.1), CTC(language_weight=0.2)):
-        trusted = replace(calibrated, trust=replace(calibrated.trust, strategy=other))
+        trusted = replace(calibrated, record=replace(calibrated.record, strategy=other))
         assert Recognizer(trusted, CTC()).strategy == best.alone

@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from drethtr.documents.points import Box
-from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.index import open_index
 from drethtr.search.line_place import LinePlace
+from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine, Verdict
 from drethtr.search.store import Store
 from fuzzing.files import NUMBERS, TEXTS, Target, mutated

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from drethtr.base.errors import CheckpointError
 from drethtr.language.learn import learn
-from drethtr.recognition.adapter_file import Adapter, load_adapter, save_adapter
-from drethtr.recognition.model_file import SENSELESS, languages_of, load_model, save_model
+from drethtr.recognition.model.adapter import Adapter, load_adapter, save_adapter
+from drethtr.recognition.model.file import SENSELESS, languages_of, load_model, save_model
 from drethtr.text.tokenizer import Characters
 from fuzzing.files import ANYTHING, TEXTS, Bytes, Target, mutated
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from drethtr import Recognizer, open_index, open_originals, transcribe_page
+from drethtr import Recognizer, check_text, open_index, open_originals, transcribe_page
 from drethtr.documents.page import TextLine
 from drethtr.images.line import Line, load_line
 from drethtr.pages.segmentation import segmentation_named
@@ -61,7 +61,7 @@ def read(decoder: str, precision: str) -> Record:
     if precision == "float32":
         for number, line in enumerate(transcribe_page(LETTER, recognizer).lines, start=1):
             found[f"letter, line {number}"] = of_page_line(line)
-    predict = recognizer.model.trust.error_rate(recognizer.strategy)
+    predict = recognizer.model.record.error_rate(recognizer.strategy)
     assert predict is not None
     return found | {"expected error rate and its interval": rounded(predict(doubt_of(readings)))}
 
@@ -94,7 +94,7 @@ def checked() -> Record:
     found = {}
     for name, line in sample_lines().items():
         first, _, *others, last = (SAMPLES / f"{name}.gt.txt").read_text(encoding="utf-8").split()
-        check = recognizer.check(line, " ".join([first, *others, last[::-1], "forever"]))
+        check = check_text(recognizer, line, " ".join([first, *others, last[::-1], "forever"]))
         words = [
             [word.text, round(word.probability, 4), *pixels(word.left, word.right), word.kind.value, word.instead]
             for word in check.words

@@ -12,9 +12,9 @@ from safetensors.numpy import save_file
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.language.choice import MAX_BYTES, chosen
-from drethtr.language.languages import NEAR, Languages
+from drethtr.language.languages import NEAR, ONLY, Languages
 from drethtr.language.learn import learn
-from drethtr.recognition.model_file import load_model, save_model, save_trust
+from drethtr.recognition.model.file import load_model, save_model, save_record
 from drethtr.text.tokenizer import Characters
 
 TOKENIZER = Characters(" abdeghinoprst")
@@ -87,21 +87,13 @@ def test_files_that_are_no_text(languages, tmp_path):
             chosen(languages, TOKENIZER, f"en,{path}")
 
 
-def test_a_model_of_earlier_formats_reads_as_before(tiny_model, tmp_path):
+def test_ngrams_of_no_particular_language_are_stored_under_a_name_of_their_own(tiny_model, tmp_path):
     ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
-    model, path = replace(tiny_model, languages=Languages({"all": ngrams})), tmp_path / "model.safetensors"
+    model, path = replace(tiny_model, languages=Languages({ONLY: ngrams})), tmp_path / "model.safetensors"
     save_model(model, path)
-    with safe_open(path, framework="numpy") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys() if name != "ngrams.all"}  # noqa: SIM118
-        metadata = file.metadata()
-    header = json.loads(metadata["drethtr"])
-    old = tensors | {f"ngrams.{name}": array for name, array in ngrams.arrays().items()}
-    del header["languages"]
-    save_file(old, path, {"drethtr": json.dumps(header | {"format": 2, "ngrams": 3})})
     found = load_model(path)
-    assert found.hash == model.hash
-    assert found.languages.hashes == [ngrams.hash]
-    save_trust(path, found.trust, tmp_path / "copy.safetensors")
+    assert found.hash == model.hash and list(found.languages.models) == [ONLY]
+    save_record(path, found.record, tmp_path / "copy.safetensors")
     assert load_model(tmp_path / "copy.safetensors").hash == model.hash
 
 

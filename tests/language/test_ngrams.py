@@ -10,7 +10,7 @@ from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.language.levels import renamed
 from drethtr.language.ngrams import NGrams
-from drethtr.recognition.model_file import load_model, save_model
+from drethtr.recognition.model.file import load_model, save_model
 from drethtr.text.tokenizer import EOS, Characters
 
 TOKENIZER = Characters(" abcdefgh")

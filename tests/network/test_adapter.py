@@ -17,7 +17,7 @@ from drethtr.network.adapter import (
 )
 from drethtr.network.backend import weights_of
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.adapter_file import UP, adapted
+from drethtr.recognition.model.adapter import UP, adapted
 
 RANK = 3
 

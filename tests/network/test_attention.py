@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from drethtr.network.attention import KeyValue, attend_image, build_prior, fold_beams, unfold_beams
-from drethtr.recognition.architecture import Added, Multiplied, NoPrior
-from drethtr.recognition.decay import LayerPosition, Scheduled
+from drethtr.recognition.model.architecture import Added, Multiplied, NoPrior
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 PLACE = LayerPosition(layer=0, layers=4, heads=4)
 PRIORS = [NoPrior(), Multiplied(), Added(), Added(Scheduled("original"))]

@@ -10,7 +10,7 @@ from drethtr.base.errors import DataError
 from drethtr.network.backbones import build_backbone
 from drethtr.network.backbones.resnet import Bottleneck
 from drethtr.network.folding import fold_norms
-from drethtr.recognition.backbones import PPOCR, EfficientNetV2S, Light, Patches, ResNet50, ShallowCNN
+from drethtr.recognition.model.backbones import PPOCR, EfficientNetV2S, Light, Patches, ResNet50, ShallowCNN
 
 BACKBONES = [
     PPOCR(),

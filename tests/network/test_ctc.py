@@ -6,7 +6,7 @@ import torch
 from drethtr.base.errors import ConfigError
 from drethtr.network.ctc import CTCHead, CTCReading, characters_begun, ctc_loss
 from drethtr.network.embedding import sinusoid
-from drethtr.recognition.architecture import CTCConfig
+from drethtr.recognition.model.architecture import CTCConfig
 
 BLANK, VOCABULARY = 1, 5
 

@@ -4,7 +4,7 @@ import torch
 
 from drethtr.base.errors import ConfigError
 from drethtr.network.decay import build_decay
-from drethtr.recognition.decay import Gated, LayerPosition, Scheduled
+from drethtr.recognition.model.decay import Gated, LayerPosition, Scheduled
 
 
 def gammas(schedule, subtractor, layers, heads):

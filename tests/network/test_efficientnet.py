@@ -5,7 +5,7 @@ import torch
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.network.backbones import build_backbone
-from drethtr.recognition.backbones import EfficientNetV2S
+from drethtr.recognition.model.backbones import EfficientNetV2S
 
 NAMES = Path(__file__).parent / "fixtures" / "efficientnet_v2_s.tsv"
 

@@ -4,7 +4,7 @@ import torch
 
 from drethtr.base.errors import ConfigError
 from drethtr.network.embedding import TextEmbedding, build_positions, sinusoid
-from drethtr.recognition.architecture import Learned, Sinusoidal
+from drethtr.recognition.model.architecture import Learned, Sinusoidal
 
 
 def test_the_sinusoid_is_the_published_one():

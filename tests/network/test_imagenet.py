@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from drethtr.base.errors import CheckpointError
 from drethtr.network.backbones import build_backbone
 from drethtr.network.imagenet import fetch, load_imagenet
-from drethtr.recognition.backbones import EfficientNetV2S, Light, ResNet50
+from drethtr.recognition.model.backbones import EfficientNetV2S, Light, ResNet50
 
 STEMS = {EfficientNetV2S(): ("features.0.0.weight", "classifier.1"), ResNet50(): ("conv1.weight", "fc")}
 

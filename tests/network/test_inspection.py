@@ -10,8 +10,8 @@ from drethtr.network.decay import log_gamma
 from drethtr.network.inspection import record_weights, text_weights
 from drethtr.network.mixer import build_mixer, build_past
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.architecture import EncoderDecoder, Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.recognition.decay import Gated, LayerPosition
+from drethtr.recognition.model.architecture import EncoderDecoder, Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.recognition.model.decay import Gated, LayerPosition
 
 CONFIGS = {
     "retentive": TINY,

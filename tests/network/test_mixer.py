@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from drethtr.network.attention import KeyValue
 from drethtr.network.decay import build_decay
 from drethtr.network.mixer import FadedWeights, RetentiveMixer, causal_mask
-from drethtr.recognition.decay import LayerPosition, Scheduled
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 
 def test_a_query_attends_to_itself_and_the_past():

@@ -12,7 +12,7 @@ from drethtr.network.backbones import Backbone, ImageFeatures, build_backbone
 from drethtr.network.cache import TextCache
 from drethtr.network.network import DRetHTR
 from drethtr.network.padded import valid
-from drethtr.recognition.architecture import (
+from drethtr.recognition.model.architecture import (
     BASE,
     COMPACT,
     DTRHTR_SMALL,
@@ -34,8 +34,8 @@ from drethtr.recognition.architecture import (
     SplitSoftmax,
     SwishGate,
 )
-from drethtr.recognition.backbones import BackboneConfig
-from drethtr.recognition.decay import Gated, Scheduled
+from drethtr.recognition.model.backbones import BackboneConfig
+from drethtr.recognition.model.decay import Gated, Scheduled
 
 VOCABULARY, TEXT = 11, 7
 

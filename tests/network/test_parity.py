@@ -18,9 +18,9 @@ from drethtr.network.decay import build_decay
 from drethtr.network.embedding import sinusoid
 from drethtr.network.retention import RetentionState, parallel
 from drethtr.paper.authors import published_network, published_weights
-from drethtr.recognition.architecture import JointSoftmax, Learned, Multiplied, NetworkConfig, NoPrior, Retentive
-from drethtr.recognition.backbones import BackboneConfig
-from drethtr.recognition.decay import LayerPosition, Scheduled
+from drethtr.recognition.model.architecture import JointSoftmax, Learned, Multiplied, NetworkConfig, NoPrior, Retentive
+from drethtr.recognition.model.backbones import BackboneConfig
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
 MIXERS = {"Bi_ret_RetNet_Sinusoidal_to_out": Retentive(), "Transformer": JointSoftmax()}

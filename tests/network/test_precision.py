@@ -12,10 +12,18 @@ from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.network.padded import Padded
 from drethtr.network.precision import cast, pays_for_steps
-from drethtr.recognition.architecture import BASE, COMPACT, RETHTR_SMALL, SMALL, JointSoftmax, Retentive, SwishGate
-from drethtr.recognition.backbones import PPOCR, EfficientNetV2S, ResNet50
-from drethtr.recognition.decay import Gated
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.model.architecture import (
+    BASE,
+    COMPACT,
+    RETHTR_SMALL,
+    SMALL,
+    JointSoftmax,
+    Retentive,
+    SwishGate,
+)
+from drethtr.recognition.model.backbones import PPOCR, EfficientNetV2S, ResNet50
+from drethtr.recognition.model.decay import Gated
+from drethtr.recognition.network import Precision
 
 WIDTHS = torch.tensor([300, 180])
 

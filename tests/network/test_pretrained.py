@@ -10,7 +10,7 @@ import torch
 from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.network.backbones import build_backbone
 from drethtr.network.pretrained import EXTRA, MODEL, backbone_weights, fold_norm, network_in_rapidocr, ppocr_weights
-from drethtr.recognition.backbones import PPOCR
+from drethtr.recognition.model.backbones import PPOCR
 
 onnx = pytest.importorskip("onnx")
 if importlib.util.find_spec("rapidocr") is None:

@@ -8,8 +8,8 @@ import torch
 from drethtr.base.errors import ConfigError
 from drethtr.network.backbones import build_backbone
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.architecture import BASE
-from drethtr.recognition.backbones import Patches, ResNet50, ShallowCNN
+from drethtr.recognition.model.architecture import BASE
+from drethtr.recognition.model.backbones import Patches, ResNet50, ShallowCNN
 
 
 def features(config, columns):

@@ -7,7 +7,7 @@ import torch
 
 from drethtr.network.decay import build_decay
 from drethtr.network.retention import RetentionState, chunkwise, parallel, recurrent
-from drethtr.recognition.decay import Gated, LayerPosition, Scheduled
+from drethtr.recognition.model.decay import Gated, LayerPosition, Scheduled
 
 TOKENS = 37
 FORMS = {"recurrent": recurrent, "parallel": parallel, "chunkwise": partial(chunkwise, chunk=16)}

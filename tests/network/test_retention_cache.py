@@ -8,7 +8,7 @@ from drethtr.network.decay import build_decay
 from drethtr.network.network import select_rows
 from drethtr.network.retention import RetentionState, recurrent
 from drethtr.network.retention_cache import RetentionCache, buffer_size
-from drethtr.recognition.decay import Gated, LayerPosition, Scheduled
+from drethtr.recognition.model.decay import Gated, LayerPosition, Scheduled
 
 ROWS, HEADS, WIDTH, TOKENS = 3, 4, 8, 21
 DECAYS = {"layerwise": Scheduled("layerwise"), "original": Scheduled("original"), "gated": Gated()}

@@ -5,7 +5,7 @@ from conftest import TINY
 
 from drethtr.network.network import DRetHTR
 from drethtr.network.vocabulary import with_vocabulary
-from drethtr.recognition.architecture import CTCConfig
+from drethtr.recognition.model.architecture import CTCConfig
 
 OLD, NEW = 12, 10
 ROWS = torch.tensor([0, 1, 2, 3, 5, 7, 11, 5, 6, 8])

@@ -12,10 +12,10 @@ from drethtr.base.errors import ConfigError
 from drethtr.network.backend import TorchNetwork
 from drethtr.paper.authors import load
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy, published_beam_search
-from drethtr.recognition.decoding.names import name_of, strategy_named
+from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
 from drethtr.recognition.decoding.stepwise import greedy
-from drethtr.recognition.decoding.strategy import View
+from drethtr.recognition.decoding.strategies import name_of, strategy_named
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS, PAD
 

@@ -2,8 +2,8 @@ import numpy as np
 from conftest import written
 
 from drethtr.pictures.explained_line import DOUBTFUL, HEIGHT, LOST, MARGIN, SURE, color_of, explained_line
+from drethtr.recognition.pieces import reading_of
 from drethtr.recognition.reading import Character
-from drethtr.recognition.stitching import reading_of
 
 LINE = written("abc")
 WIDTH = round(LINE.shape[1] * HEIGHT / LINE.shape[0])

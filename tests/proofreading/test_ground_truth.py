@@ -2,7 +2,7 @@
 
 from drethtr.proofreading.ground_truth import accepted
 from drethtr.proofreading.proof import ProofLine
-from drethtr.recognition.support.verdict import TextCheck
+from drethtr.proofreading.verdict import TextCheck
 
 
 def lines(*probabilities):

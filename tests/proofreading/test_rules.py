@@ -7,9 +7,9 @@ import pytest
 from drethtr import ConfigError, Recognizer
 from drethtr.images.line import load_line
 from drethtr.proofreading.conventions import conventions_named
+from drethtr.proofreading.evidence import ReadText
 from drethtr.proofreading.rules import Rules
-from drethtr.recognition.support.evidence import ReadText
-from drethtr.recognition.support.verdict import CheckedWord, Kind
+from drethtr.proofreading.verdict import CheckedWord, Kind
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 ALL = Rules(allowed=conventions_named("spelling,abbreviations,punctuation"))

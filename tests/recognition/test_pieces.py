@@ -1,4 +1,4 @@
-"""Pieces of lines: where their characters stand."""
+"""A line read in pieces has every character once, every space, and each in its place."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -9,8 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drethtr.images.line import load_line
+from drethtr.images.pieces import Piece
 from drethtr.recognition import pieces
 from drethtr.recognition.confidence.ink import Ink
+from drethtr.recognition.pieces import reading_of, stitch
+from drethtr.recognition.reading import Character, Reading
 from drethtr.recognition.recognizer import Recognizer
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -37,3 +40,45 @@ def test_pieces_are_no_longer_than_a_model_can_take_and_cover_the_line(tiny_mode
     assert max(view.shape[1] for piece in found for view in piece.views) <= 100
     assert {piece.line for piece in found} == {3} and found[0].piece.left == 0 and found[-1].piece.right == width
     assert all(one.piece.right > other.piece.left for one, other in pairwise(found))
+
+
+def test_stitching_takes_each_character_once() -> None:
+    left = [Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("hand wri")]
+    right = [Character(c, 0.8, 10.0 * i + 50, 10.0 * i + 60) for i, c in enumerate("writing")]
+    pieces = [(Piece(0, 80, -np.inf, 65.0), left), (Piece(50, 120, 65.0, np.inf), right)]
+    assert stitch(pieces).text == "hand writing"
+
+
+@pytest.mark.parametrize("shifts", [(0, 0), (-8, 8), (8, -8)], ids=["alike", "both beyond", "neither beyond"])
+def test_a_space_at_a_seam_is_neither_lost_nor_doubled(shifts: tuple[float, float]) -> None:
+    """Wherever the pieces see it."""
+    both = []
+    for shift in shifts:
+        places = [10.0 * i + (shift if character == " " else 0) for i, character in enumerate(" one two ")]
+        both.append([Character(c, 0.9, place, place + 10) for c, place in zip(" one two ", places, strict=True)])
+    pieces = [(Piece(0, 70, -np.inf, 45.0), both[0][:6]), (Piece(20, 90, 45.0, np.inf), both[1][3:])]
+    assert stitch(pieces).text == "one two"
+
+
+def test_a_gap_as_wide_as_the_overlap_is_a_space() -> None:
+    left = [Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("one")]
+    right = [Character(c, 0.9, 10.0 * i + 90, 10.0 * i + 100) for i, c in enumerate("two")]
+    shares = (Piece(0, 80, -np.inf, 55.0), Piece(30, 70, 55.0, 65.0), Piece(50, 120, 65.0, np.inf))
+    assert stitch(list(zip(shares, (left, [], right), strict=True))).text == "one two"
+
+
+def test_words_on_both_sides_of_an_empty_share_are_apart() -> None:
+    """Though the piece before it saw a letter just beyond its own share."""
+    left = [Character(c, 0.9, 10.0 * i, 10.0 * i + 10) for i, c in enumerate("one.")]
+    right = [Character(c, 0.9, 10.0 * i + 90, 10.0 * i + 100) for i, c in enumerate("two")]
+    shares = (Piece(0, 50, -np.inf, 32.0), Piece(20, 90, 32.0, 80.0), Piece(70, 120, 80.0, np.inf))
+    assert stitch(list(zip(shares, (left, [], right), strict=True))).text == "one two"
+
+
+def test_words_are_as_sure_as_their_least_sure_character() -> None:
+    letters = [Character(c, p, i, i + 1) for i, (c, p) in enumerate(zip("an ox", (1, 0.5, 1, 0.9, 0.8), strict=True))]
+    assert [(word.text, word.confidence) for word in reading_of(letters).words()] == [("an", 0.5), ("ox", 0.8)]
+
+
+def test_nothing_read_is_an_empty_reading() -> None:
+    assert reading_of([]) == Reading("", 0.0, ())

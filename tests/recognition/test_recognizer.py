@@ -14,13 +14,13 @@ from drethtr.network.backend import TorchNetwork, network_of, open_network
 from drethtr.paper.published_decoding import PublishedBeam
 from drethtr.recognition import pieces as module
 from drethtr.recognition import recognizer as recognizer_module
-from drethtr.recognition.confidence.checks import UnlikeTraining
-from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.confidence.checks import OutOfDistribution
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.decoded import Decoded
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
-from drethtr.recognition.logistic import Logistic
-from drethtr.recognition.model_file import Model
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.model.file import Model
+from drethtr.recognition.network import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import UNK
 
@@ -133,8 +133,6 @@ def test_a_page_is_not_read_as_one_line(tiny_model) -> None:
     recognizer, page = Recognizer(tiny_model), np.full((300, 900), 255, np.uint8)
     with pytest.raises(DataError, match=r"images\[1\]: array of shape \(300, 900\) .* is a page, not a line: use .*"):
         recognizer.read([LINES[0], page])
-    with pytest.raises(DataError, match="is a page, not a line"):
-        recognizer.check(page, "abc")
     [(_, error)] = recognizer.read_each([("page", page)])
     assert isinstance(error, DataError) and "is a page, not a line" in str(error)
 
@@ -202,9 +200,9 @@ def test_a_model_whose_numbers_overflow_is_refused(name: str, strategy: Strategy
 
 def test_trust_in_another_network_is_refused(tiny_model) -> None:
     """It may come from a version that looked at lines otherwise; the first line broke it."""
-    trust = Trust(unlike_training=UnlikeTraining(Logistic(0.0, (1.0,)), 0.0))
+    record = CalibrationRecord(unlike_training=OutOfDistribution(Logistic(0.0, (1.0,)), 0.0))
     with pytest.raises(CheckpointError, match="expects 1 line features, but the network gives 35; recalibrate"):
-        Recognizer(replace(tiny_model, trust=trust))
+        Recognizer(replace(tiny_model, record=record))
 
 
 def test_a_strategy_must_suit_the_model(headless_model) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.model.file import SHIPPED, load_model
 
 LETTERS = {
     "English": "",

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drethtr.recognition.packed import VALUES, PackedLines
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import automaton_of
 from drethtr.search.forward import probabilities, probabilities_in_python
+from drethtr.search.packed import VALUES, PackedLines
 from drethtr.search.pattern import pattern_of
 from drethtr.search.spelling import Spelling
 

@@ -7,7 +7,7 @@ from PIL import Image
 
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
-from drethtr.recognition.logistic import log_odds, sigmoid
+from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.build import open_builder
 from drethtr.search.index import open_index
 from drethtr.search.probability import FEATURES, CandidateLines, features, shipped

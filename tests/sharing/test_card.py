@@ -10,8 +10,8 @@ from sharing_examples import CARD, RATES, complete
 
 from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import MIN_PAGES
-from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.model.file import SHIPPED, load_model
 from drethtr.sharing.additions import read_additions, refuse_foreign, with_entries
 from drethtr.sharing.card import ENOUGH, figures_of, gaps, is_own
 
@@ -102,7 +102,7 @@ def test_the_license_that_asks_for_most_is_the_remedy(tiny_model):
 
 
 def test_a_model_that_is_not_calibrated_lacks_that(tiny_model):
-    [gap] = gaps(replace(complete(tiny_model), trust=Trust()))
+    [gap] = gaps(replace(complete(tiny_model), record=CalibrationRecord()))
     assert gap.what == "calibrated confidences" and "drethtr model calibrate" in gap.remedy
 
 

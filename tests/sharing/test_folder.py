@@ -9,8 +9,8 @@ from sharing_examples import complete
 from drethtr import from_pretrained, push_to_hub, save_pretrained
 from drethtr.base.errors import CheckpointError, DataError
 from drethtr.recognition.decoding.strategies import Greedy
-from drethtr.recognition.model_file import load_model, save_model
-from drethtr.recognition.weights import dequantize, quantize
+from drethtr.recognition.model.file import load_model, save_model
+from drethtr.recognition.model.weights import dequantize, quantize
 from drethtr.sharing.folder import MODEL, README, locate
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

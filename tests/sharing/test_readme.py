@@ -24,8 +24,8 @@ def test_the_page_tells_what_the_card_tells(tiny_model):
 
 def test_a_decoder_calibrated_in_two_precisions_is_named_once(tiny_model):
     known = complete(tiny_model)
-    both = replace(known.trust, calibrations=known.trust.calibrations * 2)
-    assert "with the decoders `ctc`." in readme(replace(known, trust=both), "ada/letters")
+    both = replace(known.record, calibrations=known.record.calibrations * 2)
+    assert "with the decoders `ctc`." in readme(replace(known, record=both), "ada/letters")
 
 
 def test_of_few_pages_the_rate_stands_alone(tiny_model):

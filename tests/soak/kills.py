@@ -25,7 +25,7 @@ sys.path[:0] = [str(TESTS.parent / "src"), str(TESTS)]
 
 from drethtr.base.errors import DrethtrError  # noqa: E402
 from drethtr.documents import read_page  # noqa: E402
-from drethtr.recognition.weights import read_tensors  # noqa: E402
+from drethtr.recognition.model.weights import read_tensors  # noqa: E402
 from soak.client import Promises  # noqa: E402
 from soak.scenarios import SCENARIOS, Scenario  # noqa: E402
 

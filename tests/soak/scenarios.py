@@ -12,7 +12,7 @@ from edited_folders import put_page
 from PIL import Image
 from training_runs import RUN, write_lines
 
-from drethtr.recognition.model_file import save_model
+from drethtr.recognition.model.file import save_model
 from drethtr.recognition.recognizer import Recognizer
 from soak.client import Promises, correct
 

@@ -20,7 +20,7 @@ from conftest import varied_model, written  # noqa: E402
 from PIL import Image  # noqa: E402
 from programs import source_first  # noqa: E402
 
-from drethtr.recognition.model_file import save_model  # noqa: E402
+from drethtr.recognition.model.file import save_model  # noqa: E402
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 LEFT = 100

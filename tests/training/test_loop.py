@@ -14,8 +14,8 @@ import pytest
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.files import tidied
-from drethtr.recognition.model_file import load_model
-from drethtr.recognition.weights import read_metadata, read_tensors, write_tensors
+from drethtr.recognition.model.file import load_model
+from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training import metrics_log
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.metrics_log import MetricsLog

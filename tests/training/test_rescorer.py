@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import rescorer_of
-from drethtr.recognition.architecture import RescorerConfig
+from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import BOS, EOS, Characters
 from drethtr.training.rescorer import AT_A_TIME, RescorerRun, TrainingTexts, train_rescorer

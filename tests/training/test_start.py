@@ -18,9 +18,9 @@ from drethtr.network.backbones import build_backbone
 from drethtr.network.backend import network_of, rescorer_of, with_network
 from drethtr.network.network import DRetHTR
 from drethtr.network.rescorer import RescorerNetwork
-from drethtr.recognition.architecture import RescorerConfig
-from drethtr.recognition.backbones import PPOCR, ResNet50
-from drethtr.recognition.model_file import Rescorer, load_model, save_model
+from drethtr.recognition.model.architecture import RescorerConfig
+from drethtr.recognition.model.backbones import PPOCR, ResNet50
+from drethtr.recognition.model.file import Rescorer, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, SPECIALS, Characters
 from drethtr.training.start import Fresh, FromImageNet, FromModel, InPieces, Start

@@ -6,7 +6,7 @@ from conftest import TINY
 
 from drethtr.base.errors import ConfigError
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.backbones import EfficientNetV2S
+from drethtr.recognition.model.backbones import EfficientNetV2S
 from drethtr.training.optimize import OptimizerConfig, make_optimizer
 from drethtr.training.tuning import LowRank, Whole, set_train_mode
 

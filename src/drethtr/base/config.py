@@ -110,10 +110,15 @@ def key_in(place: Any, name: str) -> str | int:
     return int(name)
 
 
+def kind_of(config: type) -> str:
+    """The "kind" of a class in files: its name, or `stored_as` if files have had another name for it."""
+    return str(vars(config).get("stored_as", config.__name__))
+
+
 def to_dict(config: Any) -> Any:
     """Convert to nested dicts, lists and plain values, ready for JSON."""
     if is_dataclass(config):
-        return {"kind": type(config).__name__} | {f.name: to_dict(getattr(config, f.name)) for f in fields(config)}
+        return {"kind": kind_of(type(config))} | {f.name: to_dict(getattr(config, f.name)) for f in fields(config)}
     return [to_dict(item) for item in config] if isinstance(config, tuple) else config
 
 
@@ -129,7 +134,7 @@ def changes(config: Any, default: Any = None) -> Any:
         for name, value in values.items()
         if name not in usual or usual[name] != value
     }
-    return changed if alike else {"kind": type(config).__name__} | changed
+    return changed if alike else {"kind": kind_of(type(config))} | changed
 
 
 def essence(config: Any) -> Any:
@@ -141,7 +146,7 @@ def essence(config: Any) -> Any:
         usual = {**defaults(type(config)), **getattr(config, "hashed_defaults", {})}
         values = {f.name: getattr(config, f.name) for f in fields(config)}
         unusual = {name: essence(value) for name, value in values.items() if name not in usual or usual[name] != value}
-        return {"kind": type(config).__name__} | unusual
+        return {"kind": kind_of(type(config))} | unusual
     if isinstance(config, tuple):
         return [essence(item) for item in config]
     return float(config) if type(config) is int else config
@@ -155,7 +160,7 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
     """
     if not isinstance(data, Mapping):
         raise ConfigError(f"{where or 'config'}: expected a table of {base.__name__}, got {data!r}")
-    name = data.get("kind", (base if default is None else type(default)).__name__)
+    name = data.get("kind", kind_of(base if default is None else type(default)))
     known = variants_with(base, name)
     if "kind" not in data and name not in known:
         raise ConfigError(f"{where or 'config'}: missing kind of {base.__name__}; known: {', '.join(known)}")
@@ -258,7 +263,7 @@ def variants(base: type) -> dict[str, Any]:
     Raises:
         ConfigError: if two of them have the same name.
     """
-    found: dict[str, Any] = {base.__name__: base} if is_dataclass(base) and not isabstract(base) else {}
+    found: dict[str, Any] = {kind_of(base): base} if is_dataclass(base) and not isabstract(base) else {}
     for subclass in base.__subclasses__():  # type: ignore[var-annotated]
         for name, kind in variants(subclass).items():
             other = found.setdefault(name, kind)

@@ -10,9 +10,9 @@ from drethtr.bulk.output import Output
 from drethtr.bulk.plan import Part
 from drethtr.bulk.rows import InputRow, printable
 from drethtr.images.line import Line
-from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.packed import PackedLines
 
 
 class PartOutcome(NamedTuple):

@@ -14,7 +14,7 @@ from drethtr.base.files import refuse_file
 from drethtr.base.wording import counted
 from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping
-from drethtr.recognition.device import resolve_device
+from drethtr.recognition.backends import resolve_device
 
 if TYPE_CHECKING:
     from drethtr.bulk.engine import Engine

@@ -11,7 +11,7 @@ from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import exit_if_left_out, with_images
 from drethtr.cli.tables import figure
 from drethtr.cli.trust_table import of_sets
-from drethtr.recognition.device import resolve_device
+from drethtr.recognition.backends import resolve_device
 
 if TYPE_CHECKING:
     from drethtr.evaluation.calibrate import Fit
@@ -44,8 +44,8 @@ def calibrate(
     from drethtr.datasets.open import open_all
     from drethtr.evaluation import calibrate as fit
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.recognition.decoding.names import name_of, strategy_named
-    from drethtr.recognition.model_file import load_model, save_trust
+    from drethtr.recognition.decoding.strategies import name_of, strategy_named
+    from drethtr.recognition.model.file import load_model, save_record
 
     target = output or model
     refuse_places(target)
@@ -65,16 +65,16 @@ def calibrate(
         passes = fit.passes(loaded, len(samples), chosen, device=where)
         with tqdm(total=len(samples) * passes, unit="line", disable=None) as bar:
             calibrated = fit.calibrate(loaded, samples, chosen, bar.update, fits.append, device=where, threads=threads)
-        save_trust(model, calibrated.trust, target, of=loaded)
-    trust = calibrated.trust
+        save_record(model, calibrated.record, target, of=loaded)
+    record = calibrated.record
     typer.echo(f"{target}: calibrated on {len(samples):,} lines")
-    if trust.strategy is not None:
-        typer.echo(f"best decoder: {name_of(trust.strategy)}")
+    if record.strategy is not None:
+        typer.echo(f"best decoder: {name_of(record.strategy)}")
     typer.echo(summary(fits))
     if fits and fits[0].held_out:
         typer.echo(held_out_table(fits[0]))
     if len(samples) < fit.TO_KNOW_WRITING:
-        known = "kept" if trust.unlike_training is not None else "not fitted"
+        known = "kept" if record.unlike_training is not None else "not fitted"
         typer.echo(f"Out-of-distribution detection was {known}: it needs at least {fit.TO_KNOW_WRITING} lines.")
     exit_if_left_out(wanted, samples)
 
@@ -83,7 +83,7 @@ def held_out_table(fit: "Fit") -> str:
     """The reliability of confidences on each set, calibrated on the other sets, and on all of them."""
     from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
     from drethtr.evaluation.predict import leave_one_set_out, mean_absolute_error
-    from drethtr.recognition.decoding.names import name_of
+    from drethtr.recognition.decoding.strategies import name_of
 
     strategy, precision = fit.calibration.strategies[0], fit.calibration.precision
     texts, readings = [sample.text for sample, _ in fit.held_out], [reading for _, reading in fit.held_out]
@@ -103,7 +103,7 @@ def held_out_table(fit: "Fit") -> str:
 
 def summary(fits: "Sequence[Fit]") -> str:
     """A table of how reliable the confidences of each decoder are."""
-    from drethtr.recognition.decoding.names import name_of
+    from drethtr.recognition.decoding.strategies import name_of
 
     names = [f"{', '.join(map(name_of, fit.calibration.strategies))} ({fit.calibration.precision})" for fit in fits]
     width = max(map(len, names))

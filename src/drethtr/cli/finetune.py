@@ -10,7 +10,7 @@ from drethtr.cli.finetune_report import material_text, nothing_better, summary, 
 from drethtr.cli.options import DeviceName, Seed, TrainingThreads, Workers
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, stopping
-from drethtr.recognition.device import resolve_device
+from drethtr.recognition.backends import resolve_device
 
 
 def finetune(
@@ -64,7 +64,7 @@ def finetune(
     If the model does not improve, nothing is written and the exit code is 3.
     """
     require("torch", "train")
-    from drethtr.recognition.model_file import SHIPPED
+    from drethtr.recognition.model.file import SHIPPED
     from drethtr.training import finetuning
     from drethtr.training.devices import limit_threads
 

@@ -9,7 +9,7 @@ from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 if TYPE_CHECKING:
     from drethtr.evaluation.compare import Difference
     from drethtr.evaluation.metrics import Rates
-    from drethtr.recognition.model_file import Model
+    from drethtr.recognition.model.file import Model
     from drethtr.training.finetuning import Estimate, Material, Outcome
     from drethtr.training.finetuning.effect import LearningCurve
 
@@ -133,15 +133,15 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
     from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 
     number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr model calibrate"
-    if not model.trust.calibrations:
+    if not model.record.calibrations:
         why = "all right or all wrong" if number >= TO_CALIBRATE else f"this needs {TO_CALIBRATE} lines"
         return [f"Confidences are not calibrated ({number:,} validation lines; {why}){later}."]
     lines = [f"Confidences are calibrated on these {number:,} lines."]
-    if material.start.trust.calibrations:
+    if material.start.record.calibrations:
         lines = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
-    if model.trust.unlike_training is None:
+    if model.record.unlike_training is None:
         lines.append(f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{later}.")
-    if material.start.trust.error_rates and not (model.trust.error_rates or material.plan.adapter):
+    if material.start.record.error_rates and not (model.record.error_rates or material.plan.adapter):
         lines.append("Error-rate prediction must be fitted again: see drethtr model predict-cer --learn.")
     return lines
 

@@ -55,10 +55,10 @@ def index(
     """
     from tqdm import tqdm
 
+    from drethtr.bulk.indexing import is_batch
     from drethtr.pages.segmentation import segmentation_named
     from drethtr.pages.selection import select
     from drethtr.search.build import open_builder, refuse_passing
-    from drethtr.search.from_batch import is_batch
     from drethtr.search.targets import target_named
 
     target = None if to is None else target_named(to, output)
@@ -102,7 +102,7 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
         ConfigError: if there are other inputs.
         DataError: if they cannot be indexed.
     """
-    from drethtr.search.from_batch import index_batch
+    from drethtr.bulk.indexing import index_batch
     from drethtr.search.store import Store
 
     if len(inputs) > 1:

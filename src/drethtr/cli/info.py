@@ -13,7 +13,7 @@ from drethtr.base.wording import counted
 from drethtr.cli.tables import table_of
 
 if TYPE_CHECKING:
-    from drethtr.recognition.model_file import Model
+    from drethtr.recognition.model.file import Model
 
 VALIDATION, RUN = "validation_cer", "run"
 LABELS = {"samples": "lines seen", "hours": "hours of training"}
@@ -43,9 +43,9 @@ def info(
 
     With --check the exit code is 1 if the model card is incomplete.
     """
-    from drethtr.recognition.adapter_file import load_named
     from drethtr.recognition.backends import check_weights
-    from drethtr.recognition.model_file import SHIPPED
+    from drethtr.recognition.model.adapter import load_named
+    from drethtr.recognition.model.file import SHIPPED
 
     if add and model is None:
         raise DataError("--add changes a model; name it, as in drethtr model info MODEL --add card.toml")
@@ -72,8 +72,8 @@ def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> "Model":
     Metrics on fewer lines than those they replace need `force`.
     """
     from drethtr.base.files import claimed
-    from drethtr.recognition.adapter_file import load_named
-    from drethtr.recognition.model_file import save_card
+    from drethtr.recognition.model.adapter import load_named
+    from drethtr.recognition.model.file import save_card
     from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
 
     with claimed(path):
@@ -146,9 +146,9 @@ def description(model: "Model", path: Path) -> list[str]:
 
 def names_of_strategies(model: "Model") -> dict[str, str]:
     """The names of calibrated decoders by their `repr`, which metrics of drethtr 0.1 contain."""
-    from drethtr.recognition.decoding.names import name_of
+    from drethtr.recognition.decoding.strategies import name_of
 
-    return {repr(known): name_of(known) for found in model.trust.calibrations for known in found.strategies}
+    return {repr(known): name_of(known) for found in model.record.calibrations for known in found.strategies}
 
 
 def measured(evaluation: Mapping[str, Any], model: "Model") -> str:

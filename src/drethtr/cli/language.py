@@ -58,7 +58,7 @@ def language(
     from drethtr.datasets.open import open_all
     from drethtr.language.languages import ONLY, check_name
     from drethtr.language.learn import learn
-    from drethtr.recognition.model_file import load_model, save_languages
+    from drethtr.recognition.model.file import load_model, save_languages
     from drethtr.synthesis.corpus import Corpus
 
     target = output or model

@@ -84,7 +84,7 @@ class ReadingOptions:
         Raises:
             ConfigError: listing the known ones.
         """
-        from drethtr.recognition.decoding.names import strategy_named
+        from drethtr.recognition.decoding.strategies import strategy_named
 
         if self.decoder is not None:
             strategy_named(self.decoder)

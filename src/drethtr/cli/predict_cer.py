@@ -52,8 +52,8 @@ def predict_cer(
     from drethtr.evaluation.predict import check_sets
     from drethtr.evaluation.untranscribed import lines_to_read
     from drethtr.pages.record import provenance_of, way_of
-    from drethtr.recognition.adapter_file import holds_adapter
-    from drethtr.recognition.model_file import SHIPPED
+    from drethtr.recognition.model.adapter import holds_adapter
+    from drethtr.recognition.model.file import SHIPPED
 
     if learn is not None and truth:
         raise ConfigError("--learn includes the comparison; leave out --truth")
@@ -103,7 +103,7 @@ def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
     Raises:
         ConfigError: saying how to fit the prediction of that model.
     """
-    from drethtr.recognition.model_file import load_model, weights_hash
+    from drethtr.recognition.model.file import load_model, weights_hash
 
     if target.exists() and weights_hash(load_model(target).weights) != weights_hash(recognizer.model.weights):
         raise ConfigError(
@@ -139,9 +139,9 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     Raises:
         ConfigError: if there is none.
     """
-    from drethtr.recognition.decoding.names import name_of
+    from drethtr.recognition.decoding.strategies import name_of
 
-    rate = recognizer.model.trust.error_rate(recognizer.strategy)
+    rate = recognizer.model.record.error_rate(recognizer.strategy)
     if rate is None:
         option = f" --decoder {decoder}" if decoder is not None else ""
         raise ConfigError(
@@ -155,12 +155,12 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
 def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> Report:
     """Fit the prediction, evaluate it on each set with a fit on the others, and write the model."""
     from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
-    from drethtr.recognition.model_file import save_trust
+    from drethtr.recognition.model.file import save_record
 
     decoder = recognizer.strategy
     rate = learn(decoder, pairs)
     sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
-    save_trust(source, recognizer.model.trust.with_error_rate(rate), output, of=recognizer.model)
+    save_record(source, recognizer.model.record.with_error_rate(rate), output, of=recognizer.model)
     text, report = table(sets, pages, "by a fit on the other sets")
     change = f"{output}: fitted on {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."
     return f"{text}\n{change}", report

@@ -16,7 +16,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import CONTINUE, stopping
-from drethtr.recognition.device import resolve_device
+from drethtr.recognition.backends import resolve_device
 
 
 def rescorer(
@@ -43,7 +43,7 @@ def rescorer(
 
     from drethtr.base.files import claimed
     from drethtr.datasets.open import open_all
-    from drethtr.recognition.model_file import load_model, save_rescorer
+    from drethtr.recognition.model.file import load_model, save_rescorer
     from drethtr.synthesis.corpus import Corpus
     from drethtr.training.rescorer import RescorerRun, TrainingTexts, train_rescorer
 

@@ -9,7 +9,7 @@ from drethtr.base.errors import DataError, require
 from drethtr.base.files import make_folder
 from drethtr.cli.options import DeviceName, Settings, TrainingThreads, Workers
 from drethtr.cli.progress import RESUME, stopping
-from drethtr.recognition.device import resolve_device
+from drethtr.recognition.backends import resolve_device
 
 
 def train(

@@ -7,7 +7,7 @@ from string import printable
 
 from drethtr.base.errors import DataError
 from drethtr.editing.workspace import Workspace
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.model.file import Model
 from drethtr.text.tokenizer import Characters
 
 SHOWN = 200

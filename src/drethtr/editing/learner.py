@@ -26,7 +26,7 @@ from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
 from drethtr.editing.workspace import Workspace
-from drethtr.recognition.model_file import SHIPPED
+from drethtr.recognition.model.file import SHIPPED
 from drethtr.recognition.recognizer import Recognizer
 
 MODEL = "drethtr.safetensors"

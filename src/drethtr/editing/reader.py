@@ -67,7 +67,7 @@ class Reader:
         self.recognizer = recognizer
         for callback in self.on_model_change:
             callback(recognizer)
-        self.workspace.error_rate = recognizer.model.trust.error_rate(recognizer.strategy)
+        self.workspace.error_rate = recognizer.model.record.error_rate(recognizer.strategy)
         self.workspace.notify("status")
 
     @property

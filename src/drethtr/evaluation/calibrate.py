@@ -25,18 +25,17 @@ from drethtr.evaluation.confidence import Booleans, Reliability, measure_trust, 
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.evaluation.predict import MIN_SETS, Pair, learn
 from drethtr.images.line import Line
+from drethtr.recognition.backends import CPU
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
-from drethtr.recognition.confidence.checks import UnlikeTraining
+from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.evidence import features_of
-from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, VerifiedDrafts
-from drethtr.recognition.decoding.strategy import Strategy
-from drethtr.recognition.device import CPU
-from drethtr.recognition.logistic import Floats, Logistic, fit_logistic
-from drethtr.recognition.model_file import Model
-from drethtr.recognition.onnx.support import supports
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, Strategy, VerifiedDrafts
+from drethtr.recognition.model.file import Model
+from drethtr.recognition.network import Precision
+from drethtr.recognition.onnx.network import supports
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
@@ -91,7 +90,7 @@ def calibrate(
     advance: Advance | None = None,
     on_fit: Callable[[Fit], object] | None = None,
     *,
-    prior: Trust | None = None,
+    prior: CalibrationRecord | None = None,
     device: str = CPU,
     threads: int | None = None,
 ) -> Model:
@@ -107,7 +106,7 @@ def calibrate(
             then kept. By default the best strategy is chosen, and the `usual_strategies` are calibrated.
         advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
         on_fit: Called with each calibration once it is fitted.
-        prior: Trust learned with other weights: with few lines, calibrations stay near it.
+        prior: CalibrationRecord learned with other weights: with few lines, calibrations stay near it.
         device: As for `Recognizer`, like `threads`.
 
     Raises:
@@ -115,9 +114,9 @@ def calibrate(
     """
     chosen = to_read(samples)
     recognizer = partial(Recognizer, device=device, threads=threads)
-    plain = replace(model, trust=Trust())  # earlier calibration must not affect the result
-    strategy, alone = Best(model.trust.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
-    plain = replace(plain, trust=Trust(strategy=strategy))
+    plain = replace(model, record=CalibrationRecord())  # earlier calibration must not affect the result
+    strategy, alone = Best(model.record.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
+    plain = replace(plain, record=CalibrationRecord(strategy=strategy))
     calibrations: list[Calibration] = []
     rates: list[ErrorRate] = []
     for precision in precisions(plain, device):
@@ -132,23 +131,23 @@ def calibrate(
             if on_fit is not None:
                 on_fit(fit)
     done = [strategy for calibration in calibrations for strategy in calibration.strategies]
-    kept = [without(known, done) for known in model.trust.calibrations if groups]
-    rates += [known for known in model.trust.error_rates if groups and not any(map(known.strategy.is_like, done))]
+    kept = [without(known, done) for known in model.record.calibrations if groups]
+    rates += [known for known in model.record.error_rates if groups and not any(map(known.strategy.is_like, done))]
     reader = recognizer(plain)
-    known_writing = model.trust.unlike_training
+    known_writing = model.record.unlike_training
     if known_writing is not None and len(known_writing.alike.weights) != features_of(reader.network.dimensions):
         known_writing = None
     turns = turns_of(len(chosen))
     if turns and not (groups and known_writing):
         looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])
-        known_writing = fit_unlike_training(looks, list(map(page_of, chosen)))
+        known_writing = fit_out_of_distribution(looks, list(map(page_of, chosen)))
     kept = [known for known in kept if known.strategies]
-    return replace(
-        model, trust=Trust((*kept, *calibrations), known_writing, tuple(rates), strategy, model.trust.support)
-    )
+    support = model.record.support
+    record = CalibrationRecord((*kept, *calibrations), known_writing, tuple(rates), strategy, support)
+    return replace(model, record=record)
 
 
-def expected_of(prior: Trust, strategy: Strategy, precision: Precision) -> Calibration | None:
+def expected_of(prior: CalibrationRecord, strategy: Strategy, precision: Precision) -> Calibration | None:
     """The prior calibration; that of float32 if there is none in this precision."""
     return prior.calibration(strategy, precision) or prior.calibration(strategy)
 
@@ -169,14 +168,14 @@ def usual_strategies(model: Model, alone: CTC = CTC()) -> tuple[Group, ...]:  # 
     """The default strategy, plus the fastest ones of the CTC head and of the decoder."""
     no_head = model.network.ctc is None
     fast: tuple[Group, ...] = ((Greedy(),),) if no_head else ((alone,), (VerifiedDrafts(), Greedy()))
-    usual = model.trust.strategy or (Greedy() if no_head else CTC())
+    usual = model.record.strategy or (Greedy() if no_head else CTC())
     return fast if any(usual in alike for alike in fast) else ((usual,), *fast)
 
 
 def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: str = CPU) -> int:
     """The most often that `calibrate` reads a line: to choose a strategy, once per strategy, and once per turn."""
     choice = Joint() if model.network.ctc is not None else None
-    usual = usual_strategies(replace(model, trust=Trust(strategy=choice)))
+    usual = usual_strategies(replace(model, record=CalibrationRecord(strategy=choice)))
     rounds = len(precisions(model, device))
     choosing = 0 if groups or choice is None else 1
     return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
@@ -257,7 +256,7 @@ def turns_of(lines: int) -> tuple[Turn, ...]:
     return TURNS if lines >= TO_KNOW_WRITING else ()
 
 
-def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
+def fit_out_of_distribution(looks: Floats, pages: Sequence[str]) -> OutOfDistribution:
     """Fit a classifier of upright against turned lines, on features (turns, lines, features), the first turn upright.
 
     The threshold is set by cross-validation, because a fit with so many weights looks too good on its own lines. Lines
@@ -267,7 +266,7 @@ def fit_unlike_training(looks: Floats, pages: Sequence[str]) -> UnlikeTraining:
     folds, scores = folds_of(pages), np.empty(len(pages))
     for fold in np.unique(folds):
         scores[folds == fold] = fit_upright(looks[:, folds != fold]).score(looks[0, folds == fold])
-    return UnlikeTraining(fit_upright(looks), least=float(f"{np.quantile(scores, FLAGGED):.4g}"))
+    return OutOfDistribution(fit_upright(looks), least=float(f"{np.quantile(scores, FLAGGED):.4g}"))
 
 
 def folds_of(pages: Sequence[str]) -> NDArray[np.int64]:

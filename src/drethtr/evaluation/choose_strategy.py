@@ -15,15 +15,14 @@ from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.images.line import Line
+from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.joint import ScoredText
 from drethtr.recognition.decoding.scorer import LanguageScorer
-from drethtr.recognition.decoding.strategies import CTC, DEFAULT_WEIGHTS, Joint
-from drethtr.recognition.decoding.strategy import Strategy, View
-from drethtr.recognition.model_file import Model
-from drethtr.recognition.network import Network
+from drethtr.recognition.decoding.strategies import CTC, DEFAULT_WEIGHTS, Joint, Strategy
+from drethtr.recognition.model.file import Model
+from drethtr.recognition.network import Network, TextTree
 from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import EOS
 
 CTC_WEIGHTS = sorted((step / 20 for step in range(21)), key=lambda weight: abs(weight - DEFAULT_WEIGHTS.ctc))

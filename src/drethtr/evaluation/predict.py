@@ -14,7 +14,7 @@ from drethtr.base.wording import counted
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.metrics import Counts, compare
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
-from drethtr.recognition.decoding.strategy import Strategy
+from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.reading import Reading
 
 MIN_SETS = 3

@@ -11,8 +11,7 @@ from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.images.line import Line
 from drethtr.images.pieces import quietest
 from drethtr.recognition.decoding.ctc_search import align
-from drethtr.recognition.decoding.decoded import CTCScores
-from drethtr.recognition.decoding.strategy import View
+from drethtr.recognition.decoding.decoded import CTCScores, View
 from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.synthesis.recombination import WordGap

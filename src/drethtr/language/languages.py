@@ -17,7 +17,7 @@ from drethtr.language.ngrams import NGrams
 Tokens = Sequence[int]
 
 ONLY = "all"
-"""The name of n-grams of no particular language, as in models of drethtr 0.1."""
+"""The name of n-grams of no particular language."""
 
 MAX_LANGUAGES = 64
 """Most languages of a model."""
@@ -95,9 +95,7 @@ class Languages:
 
     @cached_property
     def hashes(self) -> list[str]:
-        """SHA-256 of the models with their names; without names for models of drethtr 0.1."""
-        if set(self.models) <= {ONLY}:
-            return [ngrams.hash for ngrams in self.models.values()]
+        """SHA-256 of the models with their names."""
         return [sha256(f"{name} {self.models[name].hash}".encode()).hexdigest() for name in sorted(self.models)]
 
     def facts(self) -> dict[str, dict[str, int]]:

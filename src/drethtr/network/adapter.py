@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from drethtr.recognition.adapter_file import DOWN, UP
+from drethtr.recognition.model.adapter import DOWN, UP
 
 
 class LowRankChange(nn.Module):

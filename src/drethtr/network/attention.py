@@ -14,8 +14,8 @@ from torch import Tensor, nn
 
 from drethtr.network.decay import log_gamma
 from drethtr.network.softmax import softmax_attention
-from drethtr.recognition.architecture import Added, Multiplied, NoPrior, PriorConfig
-from drethtr.recognition.decay import LayerPosition
+from drethtr.recognition.model.architecture import Added, Multiplied, NoPrior, PriorConfig
+from drethtr.recognition.model.decay import LayerPosition
 
 
 class KeyValue(NamedTuple):

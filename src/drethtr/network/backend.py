@@ -18,12 +18,11 @@ from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights_file import fit
 from drethtr.recognition import network as protocol
-from drethtr.recognition.architecture import NetworkConfig
 from drethtr.recognition.batching import group_by_width, padded_width
-from drethtr.recognition.model_file import SENSELESS, Model, Rescorer
-from drethtr.recognition.precision import Precision
-from drethtr.recognition.text_tree import TextTree
-from drethtr.recognition.weights import Array
+from drethtr.recognition.model.architecture import NetworkConfig
+from drethtr.recognition.model.file import SENSELESS, Model, Rescorer
+from drethtr.recognition.model.weights import Array
+from drethtr.recognition.network import Precision, TextTree
 from drethtr.text.tokenizer import PAD, Tokenizer
 
 BATCH_LINES = 64

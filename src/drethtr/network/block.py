@@ -15,8 +15,8 @@ from drethtr.network.fusion import CrossAttention, ImageAttention, ModalityFusio
 from drethtr.network.mixer import MixerState, PastMixer, TextMixer, build_mixer, build_past
 from drethtr.network.output import build_output
 from drethtr.network.tree import Tree
-from drethtr.recognition.architecture import ArchitectureConfig, DecoderOnly, EncoderDecoder, NetworkConfig
-from drethtr.recognition.decay import LayerPosition
+from drethtr.recognition.model.architecture import ArchitectureConfig, DecoderOnly, EncoderDecoder, NetworkConfig
+from drethtr.recognition.model.decay import LayerPosition
 
 
 def feed_forward(width: int, hidden: int, dropout: float) -> nn.Sequential:

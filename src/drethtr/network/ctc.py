@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from drethtr.network.embedding import sinusoid
-from drethtr.recognition.architecture import CTCConfig
+from drethtr.recognition.model.architecture import CTCConfig
 
 
 class CTCReading(NamedTuple):

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.recognition.decay import DecayConfig, Gated, LayerPosition, Scheduled
+from drethtr.recognition.model.decay import DecayConfig, Gated, LayerPosition, Scheduled
 
 
 class Decay(nn.Module, ABC):

@@ -4,7 +4,7 @@ import torch
 
 from drethtr.base.errors import ConfigError, first_line
 from drethtr.base.processors import free_processors
-from drethtr.recognition.device import resolve_device
+from drethtr.recognition.backends import resolve_device
 
 
 def torch_device(name: torch.device | str) -> torch.device:

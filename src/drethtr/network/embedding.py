@@ -7,7 +7,7 @@ from functools import singledispatch
 import torch
 from torch import Tensor, nn
 
-from drethtr.recognition.architecture import ImagePositionsConfig, Learned, Sinusoidal, Unplaced
+from drethtr.recognition.model.architecture import ImagePositionsConfig, Learned, Sinusoidal, Unplaced
 
 
 def sinusoid(positions: Tensor, width: int) -> Tensor:

@@ -19,8 +19,8 @@ from drethtr.network.retention import CHUNK, chunkwise, recall
 from drethtr.network.retention_cache import RetentionCache
 from drethtr.network.softmax import softmax_attention
 from drethtr.network.tree import Tree
-from drethtr.recognition.architecture import Fade, JointSoftmax, MixerConfig, Retentive, SplitSoftmax
-from drethtr.recognition.decay import LayerPosition
+from drethtr.recognition.model.architecture import Fade, JointSoftmax, MixerConfig, Retentive, SplitSoftmax
+from drethtr.recognition.model.decay import LayerPosition
 
 State = TypeVar("State")
 

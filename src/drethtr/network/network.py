@@ -21,7 +21,7 @@ from drethtr.network.embedding import TextEmbedding, build_positions
 from drethtr.network.mixer import MixerState
 from drethtr.network.padded import valid
 from drethtr.network.tree import Tree
-from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.model.architecture import NetworkConfig
 
 State = TypeVar("State")
 

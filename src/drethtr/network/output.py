@@ -12,7 +12,7 @@ from functools import singledispatch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.recognition.architecture import HeadNorm, OutputConfig, Plain, Sigmoid, SwishGate
+from drethtr.recognition.model.architecture import HeadNorm, OutputConfig, Plain, Sigmoid, SwishGate
 
 
 class Output(nn.Module, ABC):

@@ -14,7 +14,7 @@ from drethtr.network.attention import KeyValue
 from drethtr.network.backbones.backbone import Backbone
 from drethtr.network.folding import fold_norms
 from drethtr.network.network import BatchMemory, DRetHTR
-from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.model.architecture import NetworkConfig
 
 WORTHWHILE = 2**20
 """Layer size in weights from which decoding is faster in bfloat16; smaller layers decode text in float32."""

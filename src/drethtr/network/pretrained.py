@@ -13,7 +13,7 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.network.backbones.ppocr import PPOCRBackbone
-from drethtr.recognition.backbones import PPOCR
+from drethtr.recognition.model.backbones import PPOCR
 
 if TYPE_CHECKING:
     from onnx import GraphProto

@@ -13,7 +13,7 @@ from drethtr.network.fusion import TextMixing
 from drethtr.network.mixer import build_past
 from drethtr.network.output import build_output
 from drethtr.network.tree import Tree
-from drethtr.recognition.architecture import Plain, RescorerConfig
+from drethtr.recognition.model.architecture import Plain, RescorerConfig
 
 
 class RescorerBlock(nn.Module):

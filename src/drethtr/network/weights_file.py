@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
-from drethtr.recognition.weights import listed, refuse_not_finite
+from drethtr.recognition.model.weights import listed, refuse_not_finite
 
 ZIP, LEGACY = b"PK\x03\x04", b"\x80\x02"
 """First bytes of torch files since torch 1.6, and before."""

@@ -13,7 +13,7 @@ from drethtr.documents.read import first_bytes
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
-from drethtr.recognition.decoding.names import name_of
+from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.recognizer import Recognizer
 
 CHUNK = 1 << 20

@@ -15,9 +15,9 @@ from drethtr.base.errors import CheckpointError
 from drethtr.network.network import DRetHTR
 from drethtr.network.weights_file import fit, read_weights
 from drethtr.paper.published_mode import PUBLISHED, PublishedSettings
-from drethtr.recognition.architecture import Learned, NetworkConfig, Unplaced
-from drethtr.recognition.backbones import EfficientNetV2S, Given
-from drethtr.recognition.weights import listed
+from drethtr.recognition.model.architecture import Learned, NetworkConfig, Unplaced
+from drethtr.recognition.model.backbones import EfficientNetV2S, Given
+from drethtr.recognition.model.weights import listed
 
 CANVAS = 2227
 """Width to which the authors pad every line, in columns (Sec. 5.3)."""

@@ -141,7 +141,7 @@ def convert(
     refuse_existing(output, force=force, inputs=[str(weights)])
     from drethtr.network.weights_file import read_weights
     from drethtr.paper.conversion import convert as make_model
-    from drethtr.recognition.model_file import save_model
+    from drethtr.recognition.model.file import save_model
 
     conversion = wanted(preset, settings or [], alphabet)
     card = {"name": weights.stem, "description": f"The DRetHTR authors' weights of {weights.name}, converted."}

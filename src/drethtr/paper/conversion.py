@@ -10,8 +10,8 @@ from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import with_network
 from drethtr.paper.authors import BACKBONE, published_network, published_weights, vocabulary_of
-from drethtr.recognition.architecture import BASE, SMALL, NetworkConfig
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.model.architecture import BASE, SMALL, NetworkConfig
+from drethtr.recognition.model.file import Model
 from drethtr.text.tokenizer import Characters
 
 IAM_ALPHABET = "".join(sorted(" !\"#&'()*+,-./0123456789:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))

@@ -15,11 +15,10 @@ import numpy as np
 
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
-from drethtr.recognition.decoding.decoded import Decoded, located
-from drethtr.recognition.decoding.names import NAMES, NUMBERED
+from drethtr.recognition.decoding.decoded import Decoded, View, located
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints, Mask, Scorer, State, greedy, highest
-from drethtr.recognition.decoding.strategy import Strategy, View
+from drethtr.recognition.decoding.strategies import DECODERS, NUMBERED, Strategy
 from drethtr.recognition.network import Network
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
@@ -175,5 +174,5 @@ def check_limit(limit: int) -> None:
         raise ConfigError(f"limit must be 1 to {MAX_LIMIT:,} tokens, including the end, not {limit}")
 
 
-NAMES["published"] = PublishedGreedy()
+DECODERS["published"] = PublishedGreedy()
 NUMBERED["published"] = PublishedBeam

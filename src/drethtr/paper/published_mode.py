@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from drethtr.base.errors import ConfigError
-from drethtr.recognition.architecture import (
+from drethtr.recognition.model.architecture import (
     Fade,
     HeadNorm,
     JointSoftmax,
@@ -23,7 +23,7 @@ from drethtr.recognition.architecture import (
     SplitSoftmax,
     SwishGate,
 )
-from drethtr.recognition.decay import DecayConfig, Gated, Scheduled
+from drethtr.recognition.model.decay import DecayConfig, Gated, Scheduled
 
 WORDS = {
     "Transformer": "softmax over image and text",

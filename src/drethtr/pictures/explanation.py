@@ -13,11 +13,11 @@ from drethtr.images.line import Line
 from drethtr.pictures.canvas import GRAY, Canvas, Color, Label, Photo, Rectangle
 from drethtr.pictures.explained_line import HEIGHT, LOST, MARGIN, Shape, color_of, show_line, show_text
 from drethtr.recognition.confidence.evidence import in_both
-from drethtr.recognition.decoding.names import name_of
+from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.network import Attention
+from drethtr.recognition.pieces import stitch
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.stitching import stitch
 from drethtr.text.tokenizer import BOS
 
 LABELS = 190

@@ -29,7 +29,7 @@ from drethtr.images.straighten import Floats
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
 from drethtr.pages.transcribe import ReadLine, on_page, read_lines
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 from drethtr.recognition.recognizer import Recognizer
 
 MODELS = 2

@@ -20,7 +20,7 @@ from drethtr.base.errors import DataError, DrethtrError
 from drethtr.images.straighten import Floats, Strip
 from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.transcribe import ReadLine, read_lines
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 from drethtr.recognition.recognizer import Recognizer
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import Sample
 from drethtr.documents.beside import numbered, page_stem
+from drethtr.proofreading.fit import acceptable
 from drethtr.proofreading.proof import PageProof, ProofLine, strips_of
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.support.acceptance import acceptable
 
 
 def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:

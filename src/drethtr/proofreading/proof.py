@@ -17,11 +17,11 @@ from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import outline_on_page, readable, strip_of, transcribe
+from drethtr.proofreading.evidence import ReadText
 from drethtr.proofreading.rules import Rules
+from drethtr.proofreading.verdict import CheckedWord, Kind, TextCheck
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
-from drethtr.recognition.support.evidence import ReadText
-from drethtr.recognition.support.verdict import CheckedWord, Kind, TextCheck
 from drethtr.text.normalize import for_scoring
 
 NOT_READABLE = "this line has no place on the page, or cannot be cut from it"

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
+from drethtr.proofreading.check import check_lines
 from drethtr.proofreading.conventions import Convention, explained, punctuation
+from drethtr.proofreading.evidence import ReadText
+from drethtr.proofreading.verdict import DOUBTED, CheckedWord, Kind, TextCheck
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.support.evidence import ReadText
-from drethtr.recognition.support.verdict import DOUBTED, CheckedWord, Kind, TextCheck
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         if not 0 <= self.least <= 1:
-            raise ConfigError(f"the least probability is between 0 and 1, not {self.least}")
+            raise ConfigError(f"the least probability must be between 0 and 1, not {self.least}")
 
     def check(
         self, recognizer: Recognizer, lines: Sequence[Line], texts: Sequence[str], read: Sequence[ReadText]
@@ -34,15 +35,15 @@ class Rules:
         A word that a convention explains gets the verdict of the reading in its place.
 
         Raises:
-            CheckpointError, ConfigError: as `Recognizer.check`.
+            CheckpointError, ConfigError: as `check_text`.
         """
-        checks = recognizer.check_lines(lines, texts, read, self.least)
+        checks = check_lines(recognizer, lines, texts, read, self.least)
         excused = [number for number, check in enumerate(checks) if any(map(self.excuses, check.words))]
         if not excused:
             return checks
         instead = [" ".join(self.as_read(checks[number])) for number in excused]
-        again = recognizer.check_lines(
-            [lines[number] for number in excused], instead, [read[number] for number in excused], self.least
+        again = check_lines(
+            recognizer, [lines[number] for number in excused], instead, [read[number] for number in excused], self.least
         )
         for number, other in zip(excused, again, strict=True):
             checks[number] = self.merged(checks[number], other)

@@ -7,10 +7,10 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
+from drethtr.proofreading.alignment import Alignment, align_text
 from drethtr.proofreading.inputs import ProofInput
 from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
 from drethtr.proofreading.rules import Rules
-from drethtr.recognition.alignment import Alignment, align_text
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -51,7 +51,7 @@ def prove_text(
 
     Raises:
         DataError: if no page can be read, or the text is empty or belongs to other pages.
-        CheckpointError, ConfigError: as `Recognizer.check`.
+        CheckpointError, ConfigError: as `check_text`.
     """
     if given.text is not None:
         refuse_empty(given.source, given.text)

@@ -1,16 +1,32 @@
-"""Choose the backend of a model: onnxruntime on a CPU, torch everywhere else."""
+"""Choose the device and the backend of a model: onnxruntime on a CPU, torch everywhere else."""
 
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.recognition.device import CPU, resolve_device
-from drethtr.recognition.model_file import Model
-from drethtr.recognition.network import Network
-from drethtr.recognition.onnx.network import OnnxNetwork
-from drethtr.recognition.onnx.support import supports
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.model.file import Model
+from drethtr.recognition.network import Network, Precision
+from drethtr.recognition.onnx.network import OnnxNetwork, supports
+
+AUTO, CPU = "auto", "cpu"
+
+DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
+"""A file of NVIDIA's driver on Linux, of any GPU in WSL, of NVIDIA's driver on Windows."""
+
+
+def resolve_device(name: str) -> str:
+    """A device, where "auto" is a GPU that CUDA can use, else the CPU.
+
+    torch is imported only if there is a driver, as that takes seconds.
+    """
+    if name != AUTO:
+        return name
+    if not any(Path(file).exists() for file in DRIVERS) or not find_spec("torch"):
+        return CPU
+    return "cuda" if import_module("torch").cuda.is_available() else CPU
+
 
 TORCH_BACKEND = "drethtr.network.backend"
 """The only module above this package that it refers to, by name, as it needs torch."""

@@ -10,13 +10,76 @@ tokens of the vocabulary.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from enum import Enum
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.base.config import named
 from drethtr.images.prepare import Prepared
-from drethtr.recognition.text_tree import TextTree
+from drethtr.text.tokenizer import BOS
+
+
+class Precision(Enum):
+    """The precision of weights and activations.
+
+    FLOAT32   the reference
+    INT8      matrix products in 8 bits: fastest on a CPU
+    BFLOAT16  backbone and projections in 16 bits; needs torch, and pays off on GPUs and CPUs that support it
+    """
+
+    FLOAT32 = "float32"
+    INT8 = "int8"
+    BFLOAT16 = "bfloat16"
+
+    @property
+    def calibrated_as(self) -> "Precision":
+        """The precision whose calibration serves this one: confidences in int8 differ, the others are alike."""
+        return Precision.INT8 if self is Precision.INT8 else Precision.FLOAT32
+
+
+def precision_named(precision: Precision | str) -> Precision:
+    """The precision with this name.
+
+    Raises:
+        ConfigError: if there is none.
+    """
+    if isinstance(precision, Precision):
+        return precision
+    return named("precision", precision, {known.value: known for known in Precision})
+
+
+class TextTree(NamedTuple):
+    """The prefix tree of some texts of one line, in which shared prefixes occur once.
+
+    The candidates for a line differ in a few letters, so their tree has far fewer nodes than they have tokens.
+
+    tokens  of the nodes; the root is BOS
+    paths   for each text its nodes, including the root
+    homes   for each node one text that contains it, and its place there
+    """
+
+    tokens: list[int]
+    paths: list[list[int]]
+    homes: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, texts: Sequence[Sequence[int]]) -> Self:
+        """The tree of any number of texts; may be none."""
+        tokens, paths, homes = [BOS], [], [(0, 0)]
+        known: dict[tuple[int, int], int] = {}
+        for number, text in enumerate(texts):
+            path = [0]
+            for place, token in enumerate(text, start=1):
+                node = known.setdefault((path[-1], token), len(tokens))
+                if node == len(tokens):
+                    tokens.append(token)
+                    homes.append((number, place))
+                path.append(node)
+            paths.append(path)
+        return cls(tokens, paths, homes)
+
 
 Logits = NDArray[np.float32]
 Tokens = NDArray[np.int64]

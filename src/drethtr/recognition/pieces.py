@@ -16,12 +16,12 @@ from drethtr.images.pieces import Piece, cut
 from drethtr.images.prepare import Prepared
 from drethtr.recognition.batching import in_memory
 from drethtr.recognition.confidence.evidence import Features, LineEvidence, gather, line_features
-from drethtr.recognition.decoding.decoded import Decoded, LogProbs
-from drethtr.recognition.decoding.strategy import Strategy, View
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
+from drethtr.recognition.decoding.strategies import Strategy
+from drethtr.recognition.model.file import Model
 from drethtr.recognition.network import Network
 from drethtr.recognition.posteriors import Posteriors, token_texts
-from drethtr.recognition.reading import Alternative, Character, Evidence
+from drethtr.recognition.reading import Alternative, Character, Evidence, Reading
 from drethtr.text.tokenizer import UNK
 
 Result = TypeVar("Result")
@@ -47,7 +47,7 @@ class ReadPiece(NamedTuple):
     """The result of reading a piece of a line.
 
     tokens      ids of the text
-    unwritten   left and right edge of each character that is not in the alphabet
+    unknown     left and right edge of each character outside the alphabet
     draft       the CTC reading, if a decoder wrote the text
     posteriors  what else the piece may say, if the recognizer keeps that
     """
@@ -55,7 +55,7 @@ class ReadPiece(NamedTuple):
     piece: Piece
     tokens: tuple[int, ...]
     characters: tuple[Character, ...]
-    unwritten: tuple[tuple[float, float], ...]
+    unknown: tuple[tuple[float, float], ...]
     alternatives: tuple[Alternative, ...]
     draft: tuple[Character, ...] | None
     evidence: LineEvidence
@@ -187,12 +187,15 @@ class PieceReader:
     def read_piece(self, decoded: Decoded, evidence: LineEvidence, piece: PreparedPiece) -> ReadPiece:
         """Tokens as characters on the line."""
         edges = self.edges(decoded, piece)
-        unknown = (place for token, place in zip(decoded.tokens, edges, strict=True) if token == UNK)
-        unwritten = tuple(place for place in unknown if piece.piece.shares(*place))
+        unknown = tuple(
+            place
+            for token, place in zip(decoded.tokens, edges, strict=True)
+            if token == UNK and piece.piece.shares(*place)
+        )
         characters = self.characters(decoded, edges, evidence.tokens)
         draft = None if decoded.draft is None else self.characters(decoded.draft, self.edges(decoded.draft, piece))
         others = self.alternative_texts(decoded)
-        return ReadPiece(piece.piece, decoded.tokens, characters, unwritten, others, draft, evidence)
+        return ReadPiece(piece.piece, decoded.tokens, characters, unknown, others, draft, evidence)
 
     def alternative_texts(self, decoded: Decoded) -> tuple[Alternative, ...]:
         """The alternatives; of those that differ only in white space at the ends, the first."""
@@ -231,3 +234,46 @@ class PieceReader:
 def overflow(model: Model) -> CheckpointError:
     """The error for activations that would read as an empty line, or break a strategy."""
     return CheckpointError(f"model {model.identity}: non-finite activations on these lines; check or retrain the model")
+
+
+def reading_of(characters: Sequence[Character]) -> Reading:
+    """The reading made of these characters."""
+    confidence = sum(character.confidence for character in characters) / max(len(characters), 1)
+    return Reading("".join(character.text for character in characters), confidence, tuple(characters))
+
+
+def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
+    """One reading from overlapping pieces: each character is taken from the piece whose share it is in.
+
+    White space at the ends of the line is dropped; for white space between shares see `between`.
+    """
+    line: list[Character] = []
+    behind: Character | None = None
+    for piece, characters in pieces:
+        own = [number for number, character in enumerate(characters) if belongs(character, piece)]
+        if not own:
+            behind = None
+            continue
+        first, last = own[0], own[-1]
+        if line:
+            line += between(line[-1], behind, characters[first - 1] if first else None, characters[first])
+        line += characters[first : last + 1]
+        behind = characters[last + 1] if last + 1 < len(characters) else None
+    return reading_of(line)
+
+
+def belongs(character: Character, piece: Piece) -> bool:
+    """Whether a character is in the share of a piece and not white space."""
+    return not character.text.isspace() and piece.shares(character.left, character.right)
+
+
+def between(last: Character, behind: Character | None, before: Character | None, first: Character) -> list[Character]:
+    """The space between the last character of a share and the first of the next, if there is one.
+
+    Lines are cut where there is little ink, so often at a space, and either piece may see it in the share of the other.
+    There is a space if one of them read it, right `behind` the last or `before` the first character. If neither read
+    anything there, the gap is wide.
+    """
+    seen = [character for character in (behind, before) if character is not None]
+    spaces = [character for character in seen if character.text.isspace()]
+    return spaces[:1] if seen else [Character(" ", 1.0, last.right, first.left)]

@@ -16,32 +16,26 @@ from drethtr.base.processors import free_processors
 from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, open_line, page_for_line
 from drethtr.language.choice import AUTO as ALL_LANGUAGES
 from drethtr.language.choice import chosen as chosen_languages
-from drethtr.recognition.adapter_file import load_named
-from drethtr.recognition.alignment import Alignment, align_text
-from drethtr.recognition.backends import open_network
+from drethtr.recognition.backends import AUTO, CPU, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.checks import Observation
 from drethtr.recognition.confidence.evidence import Features, features_of
 from drethtr.recognition.confidence.ink import Ink
-from drethtr.recognition.decoding.names import name_of as strategy_name
-from drethtr.recognition.decoding.names import strategy_named
-from drethtr.recognition.decoding.strategies import default_strategy
-from drethtr.recognition.decoding.strategy import MAX_ALTERNATIVES, Strategy, check_strategy
-from drethtr.recognition.device import AUTO, CPU
-from drethtr.recognition.model_file import SHIPPED, Model
-from drethtr.recognition.network import Network
-from drethtr.recognition.pieces import PieceReader, ReadPiece
+from drethtr.recognition.decoding.strategies import (
+    MAX_ALTERNATIVES,
+    Strategy,
+    check_strategy,
+    default_strategy,
+    strategy_named,
+)
+from drethtr.recognition.decoding.strategies import name_of as strategy_name
+from drethtr.recognition.model.adapter import load_named
+from drethtr.recognition.model.file import SHIPPED, Model
+from drethtr.recognition.network import Network, Precision, precision_named
+from drethtr.recognition.pieces import PieceReader, ReadPiece, reading_of, stitch
 from drethtr.recognition.posteriors import joined
-from drethtr.recognition.precision import Precision, precision_named
 from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
-from drethtr.recognition.stitching import reading_of, stitch
-from drethtr.recognition.support.checker import WeighedText, weigh_lines
-from drethtr.recognition.support.default_fit import DEFAULT_FIT
-from drethtr.recognition.support.evidence import ReadText
-from drethtr.recognition.support.fit import SupportFit
-from drethtr.recognition.support.judge import judge_text
-from drethtr.recognition.support.verdict import DOUBTED, TextCheck
 
 Item = TypeVar("Item")
 
@@ -111,10 +105,10 @@ class Recognizer:
         self.precision = precision_named(precision)
         self.model = model
         self.network = network or open_network(model, device, self.precision, threads or free_processors())
-        best = chosen or model.trust.strategy or default_strategy(self.network)
-        self.strategy = model.trust.completed(best)
+        best = chosen or model.record.strategy or default_strategy(self.network)
+        self.strategy = model.record.completed(best)
         check_strategy(self.strategy, self.network)
-        check_trust(model, self.network)
+        check_record(model, self.network)
         if alternatives > self.strategy.most_alternatives:
             raise ConfigError(
                 f"{self.strategy!r} gives at most {self.strategy.most_alternatives} alternatives, not {alternatives}; "
@@ -178,11 +172,6 @@ class Recognizer:
             )
         except CheckpointError as error:
             raise error.of(file) from error
-
-    @property
-    def model_hash(self) -> str:
-        """SHA-256 of everything in the model that affects readings, see `Model.hash`."""
-        return self.model.hash
 
     def read(self, images: Iterable[ImageSource]) -> list[Reading]:
         """Read line images (paths, encoded bytes, Pillow images or arrays), in the order given.
@@ -298,64 +287,10 @@ class Recognizer:
             of_line[piece.line].append(features)
         return np.stack([np.mean(some, axis=0) for some in of_line])
 
-    def check(self, image: ImageSource, text: str) -> TextCheck:
-        """Check a given text of a line against its image, word by word.
-
-        Raises:
-            DataError: naming the image, if it cannot be used or is a page.
-            CheckpointError: if the model's activations are not finite.
-            ConfigError: if the model has no CTC head.
-        """
-        [checked] = self.check_lines([self.open_alone(image)], [text])
-        return checked
-
-    def check_lines(
-        self,
-        lines: Sequence[Line],
-        texts: Sequence[str],
-        read: Sequence[ReadText] | None = None,
-        least: float = DOUBTED,
-    ) -> list[TextCheck]:
-        """Check the texts of lines that `open_line` returned, as `check` does.
-
-        Args:
-            read: The readings of the lines, if there are any.
-            least: Words less probable than this are doubtful.
-
-        Raises:
-            CheckpointError, ConfigError: as `check`.
-        """
-        known = [ReadText.of(reading) for reading in self.read_lines(lines)] if read is None else read
-        weighed = self.weigh_lines(lines, [[text] for text in texts], known)
-        return [judge_text(text, self.support_fit, least) for [text] in weighed]
-
-    def weigh_lines(
-        self, lines: Sequence[Line], texts: Sequence[Sequence[str]], read: Sequence[ReadText]
-    ) -> list[list[WeighedText]]:
-        """The evidence for any number of texts of each line, given the readings of the lines.
-
-        Raises:
-            CheckpointError, ConfigError: as `check`.
-        """
-        return weigh_lines(self.pieces, lines, texts, read)
-
-    @property
-    def support_fit(self) -> SupportFit:
-        """The fit that turns evidence for a given text into probabilities: the model's own, or the default."""
-        return self.model.trust.support or DEFAULT_FIT
-
-    def align(self, images: Iterable[ImageSource], text: str) -> Alignment:
-        """Align running text with the lines of its page, given in reading order.
-
-        Raises:
-            DataError, CheckpointError: as `read`.
-        """
-        return align_text(text, [reading.text for reading in self.read(images)])
-
     @property
     def calibration(self) -> Calibration | None:
         """The calibration of confidences, if the model was calibrated for this strategy and precision."""
-        return self.model.trust.calibration(self.strategy, self.precision)
+        return self.model.record.calibration(self.strategy, self.precision)
 
     def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
         """The reading of a line, with calibrated confidences and flags; empty for blank paper."""
@@ -371,23 +306,23 @@ class Recognizer:
             height=line.shape[0],
             inked=ink.columns,
             characters=reading.characters,
-            unwritten=tuple(place for piece in pieces for place in piece.unwritten),
+            unknown=tuple(place for piece in pieces for place in piece.unknown),
             draft=stitch(drafts).text if drafts else None,
             ended=all(piece.evidence.ended for piece in pieces),
             features=np.mean([piece.evidence.features for piece in pieces], axis=0),
         )
         if (calibration := self.calibration) is not None:
             reading = calibration(reading)
-        return replace(reading, flags=self.model.trust.flags(seen), doubtful=self.doubtful)
+        return replace(reading, flags=self.model.record.flags(seen), doubtful=self.doubtful)
 
 
-def check_trust(model: Model, network: Network) -> None:
+def check_record(model: Model, network: Network) -> None:
     """Refuse out-of-distribution detection that was fitted on other line features than the network gives.
 
     Raises:
         CheckpointError: saying so; the model can still be calibrated.
     """
-    known, seen = model.trust.unlike_training, features_of(network.dimensions)
+    known, seen = model.record.unlike_training, features_of(network.dimensions)
     if known is not None and len(known.alike.weights) != seen:
         raise CheckpointError(
             f"model {model.identity}: out-of-distribution detection expects {len(known.alike.weights)} line "

@@ -24,11 +24,11 @@ from drethtr.pages.record import digest_of, files_of, made_with, state_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
-from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.line_place import LinePlace
+from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
 from drethtr.text.normalize import nfc

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.base.native import native
-from drethtr.recognition.packed import VALUES, PackedLines
 from drethtr.search.automaton import Automaton
+from drethtr.search.packed import VALUES, PackedLines
 
 Masses: TypeAlias = NDArray[np.float64]
 Step: TypeAlias = tuple[bool, NDArray[np.int64], Masses]

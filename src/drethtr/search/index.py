@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from drethtr.base.errors import ConfigError
 from drethtr.base.processors import free_processors
 from drethtr.documents.points import Box
-from drethtr.recognition.logistic import log_odds, sigmoid
+from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.automaton import Automaton, automaton_of
 from drethtr.search.line_place import LinePlace
 from drethtr.search.locate import locate

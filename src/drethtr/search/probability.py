@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.recognition.logistic import Logistic, log_odds, sigmoid
+from drethtr.recognition.confidence.logistic import Logistic, log_odds, sigmoid
 from drethtr.search.forward import MIN_PROBABILITY
 from drethtr.search.records import CERTAIN, Verdict
 

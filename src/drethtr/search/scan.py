@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.recognition.packed import PackedLines
 from drethtr.search.automaton import Automaton
 from drethtr.search.forward import probabilities
+from drethtr.search.packed import PackedLines
 from drethtr.search.probability import CandidateLines
 from drethtr.search.records import Records
 

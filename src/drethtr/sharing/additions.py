@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from drethtr.base.config import hint
 from drethtr.base.errors import DataError
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.model.file import Model
 from drethtr.sharing.card import DATA, is_own, maker_of, mappings
 
 

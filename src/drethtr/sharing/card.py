@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.model.file import Model
 
 NOT_STATED = "not stated"
 """The value that `drethtr model finetune` writes for facts that only the user knows."""
@@ -123,7 +123,7 @@ def of_rates(model: Model) -> Iterator[MissingEntry]:
 
 def of_confidences(model: Model) -> Iterator[MissingEntry]:
     """Missing calibration."""
-    if not model.trust.calibrations:
+    if not model.record.calibrations:
         yield MissingEntry("calibrated confidences", "run drethtr model calibrate MODEL LINES, then evaluate again")
 
 

@@ -7,7 +7,7 @@ from typing import Unpack
 
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
 from drethtr.base.files import atomic_write
-from drethtr.recognition.model_file import Model, as_small, save_model
+from drethtr.recognition.model.file import Model, as_small, save_model
 from drethtr.recognition.recognizer import LoadOptions, Recognizer
 from drethtr.sharing.readme import readme
 

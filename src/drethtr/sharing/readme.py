@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from drethtr.base.version import __version__
-from drethtr.recognition.decoding.names import name_of
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.decoding.strategies import name_of
+from drethtr.recognition.model.file import Model
 from drethtr.sharing.card import RATE, WER, alphabet, gaps, has_rate, is_stated, mappings, rate_of
 
 LICENSES = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"})
@@ -128,7 +128,7 @@ def interval(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 def confidences(model: Model) -> list[str]:
     """Which decoders have calibrated confidences."""
-    found = (name_of(decoder) for each in model.trust.calibrations for decoder in each.strategies)
+    found = (name_of(decoder) for each in model.record.calibrations for decoder in each.strategies)
     known = [f"`{name}`" for name in dict.fromkeys(found)]  # once, though each precision has its own calibration
     if not known:
         return ["The confidences are not calibrated: they are raw probabilities of the network."]

@@ -16,7 +16,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.files import claimed
 from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model_file import save_model
+from drethtr.recognition.model.file import save_model
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
 from drethtr.training.devices import Devices

@@ -22,9 +22,9 @@ from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.urls import digest_of
 from drethtr.network.rescorer import RescorerNetwork
-from drethtr.recognition.architecture import RescorerConfig
-from drethtr.recognition.model_file import SENSELESS, Rescorer
-from drethtr.recognition.weights import read_file, write_tensors
+from drethtr.recognition.model.architecture import RescorerConfig
+from drethtr.recognition.model.file import SENSELESS, Rescorer
+from drethtr.recognition.model.weights import read_file, write_tensors
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import PAD, Tokenizer
 from drethtr.training.devices import Devices

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
-from drethtr.recognition.architecture import COMPACT, NetworkConfig
 from drethtr.recognition.decoding.strategies import CTC, Strategy
+from drethtr.recognition.model.architecture import COMPACT, NetworkConfig
 from drethtr.synthesis.augment import SCANS
 from drethtr.synthesis.random_step import RandomStep
 from drethtr.training.feed.batch import BatchConfig

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model_file import SENSELESS
-from drethtr.recognition.weights import read_metadata, read_tensors, write_tensors
+from drethtr.recognition.model.file import SENSELESS
+from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training.feed.stream import Position
 from drethtr.training.optimize import MovingAverage, Network
 from drethtr.training.run import RunConfig

@@ -17,9 +17,9 @@ from drethtr.network.imagenet import load_imagenet
 from drethtr.network.network import DRetHTR
 from drethtr.network.pretrained import Pretrained, ppocr_weights
 from drethtr.network.vocabulary import with_vocabulary
-from drethtr.recognition.architecture import NetworkConfig
-from drethtr.recognition.model_file import SHIPPED, Model, Rescorer, load_model
-from drethtr.recognition.weights import Weights
+from drethtr.recognition.model.architecture import NetworkConfig
+from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model
+from drethtr.recognition.model.weights import Weights
 from drethtr.text.alphabet import relative
 from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import PAD, SPECIALS, Characters, Tokenizer

@@ -12,7 +12,7 @@ from drethtr.datasets.sample import Sample, check_apart, lines_digest
 from drethtr.evaluation.evaluate import Scores, evaluate, to_read
 from drethtr.network.backend import TorchNetwork, with_network
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model_file import Model, save_model
+from drethtr.recognition.model.file import Model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import Tokenizer
 from drethtr.training.metrics_log import TrainingLog

@@ -25,7 +25,7 @@ RACES = {
 def small(monkeypatch, tiny_path):
     """A tiny network in the place of COMPACT, of the shipped model and of TrOCR, for speed."""
     monkeypatch.setitem(architecture.PRESETS, "compact", TINY)
-    monkeypatch.setattr("drethtr.recognition.model_file.SHIPPED", tiny_path)
+    monkeypatch.setattr("drethtr.recognition.model.file.SHIPPED", tiny_path)
     monkeypatch.setattr(strategies, "SHIPPED", tiny_path)
     narrow = partial(peers.trocr_small, 1, 1)
     for name in ("trocr_small", "trocr_base"):

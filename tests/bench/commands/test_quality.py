@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from printed_pages import put_page
 
-from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.model.file import SHIPPED, load_model
 
 ROOT = Path(__file__).parents[3]
 TEXTS = ["abc def", "a cabbage"]
@@ -38,7 +38,7 @@ def test_a_model_learns_to_check_on_enough_lines(drethtr, tmp_path):
             (tmp_path / f"{number}{sample.name}").write_bytes(sample.read_bytes())
     outcome = drethtr("bench", "fit-check", SHIPPED, tmp_path, "--output", fitted)
     assert outcome.code == 0 and "drethtr check calibrated on 30 lines" in outcome.out
-    before, after = load_model(SHIPPED).trust, load_model(fitted).trust
+    before, after = load_model(SHIPPED).record, load_model(fitted).record
     assert after.support != before.support and after.calibrations == before.calibrations
 
 

@@ -11,7 +11,7 @@ from drethtr.bench.quality.alignment_figures import measure_alignment
 from drethtr.datasets.sample import Sample
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
-from drethtr.recognition.support.fit import WRONG_LINES
+from drethtr.proofreading.fit import WRONG_LINES
 
 
 def samples(pages, lines, set="s"):

@@ -14,10 +14,10 @@ from drethtr.paper.speed.decoding import Grid, Task, build, contenders, images_o
 from drethtr.paper.speed.memory import formulas
 from drethtr.paper.speed.published import CopyingScorer, PublishedRetentive, on_canvas
 from drethtr.paper.speed.race import QUICK
-from drethtr.recognition.architecture import SMALL, JointSoftmax, Learned, Retentive
-from drethtr.recognition.backbones import Light
+from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
-from drethtr.recognition.decoding.strategy import View
+from drethtr.recognition.model.architecture import SMALL, JointSoftmax, Learned, Retentive
+from drethtr.recognition.model.backbones import Light
 
 PLAIN = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
 TASK = Task(name="tiny", config=PLAIN, batch=2, beams=3, characters=7, pixels=300)

@@ -19,8 +19,8 @@ from drethtr.paper.tables.scale import Full, Small, Smoke
 from drethtr.paper.tables.stage import Conditions
 from drethtr.paper.tables.timed import TimedTrOCR
 from drethtr.paper.tables.trained import unchanged
-from drethtr.recognition.architecture import BASE, Multiplied, Unplaced
-from drethtr.recognition.backbones import EfficientNetV2S, Light
+from drethtr.recognition.model.architecture import BASE, Multiplied, Unplaced
+from drethtr.recognition.model.backbones import EfficientNetV2S, Light
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.text.tokenizer import Characters
 from drethtr.training.run import RunConfig

@@ -11,7 +11,7 @@ from drethtr.paper.tables.paper import BACKBONES, GAMMA, MIXER, PRETRAINING, TOK
 from drethtr.paper.tables.reproduce import reproduce, result_path
 from drethtr.paper.tables.scale import Small, Smoke
 from drethtr.paper.tables.stage import FINISHED, carry_out
-from drethtr.recognition.model_file import SHIPPED
+from drethtr.recognition.model.file import SHIPPED
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.training.loop import BEST, SNAPSHOT, train
 

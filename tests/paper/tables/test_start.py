@@ -9,7 +9,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.network.backend import fresh_network, network_of
 from drethtr.network.embedding import sinusoid
 from drethtr.paper.tables.start import FinishedImagePart
-from drethtr.recognition.backbones import Light
+from drethtr.recognition.model.backbones import Light
 from drethtr.text.tokenizer import EOS, PAD, Characters
 
 

@@ -9,11 +9,11 @@ import pytest
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.calibration import Calibration, character_features, word_features
-from drethtr.recognition.confidence.checks import UnlikeTraining
-from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.confidence.checks import OutOfDistribution
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy
-from drethtr.recognition.logistic import Logistic
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.network import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading
 
 OF_CHARACTERS, OF_WORDS = (
@@ -21,7 +21,6 @@ OF_CHARACTERS, OF_WORDS = (
     Logistic(0.1, (0.5, 0.3, 2.0, 0.3, -0.3, -0.9)),
 )
 BOTH = Calibration((CTC(), Greedy()), OF_CHARACTERS, OF_WORDS)
-OLDER = replace(BOTH, characters=Logistic(-1.0, (0.5, 0.1, 0.2)), words=Logistic(0.1, (0.5, 0.3, 2.0, 0.3, -0.3)))
 """As version 0.1.0 fitted them."""
 
 
@@ -104,15 +103,10 @@ def test_features_of_words_by_hand():
     np.testing.assert_allclose(word_features(characters), expected)
 
 
-def test_a_calibration_of_an_earlier_version_knows_nothing_of_surprise():
-    plain, surprising = OLDER(reading()), OLDER(reading(surprise=6.0))
-    assert plain.calibrated and plain.word_confidences == surprising.word_confidences
-    assert OLDER(reading(entropy=0.5)).word_confidences < plain.word_confidences
-
-
-def test_a_calibration_of_neither_version_is_refused():
-    with pytest.raises(ConfigError, match="weighs 6 and 6 features"):
-        replace(BOTH, words=OLDER.words)
+@pytest.mark.parametrize("part", ["characters", "words"])
+def test_a_calibration_with_other_features_is_refused(part):
+    with pytest.raises(ConfigError, match=f"{part} must have 6 weights, not 3"):
+        replace(BOTH, **{part: Logistic(0.0, (1.0,) * 3)})
 
 
 def test_characters_without_evidence_have_their_confidence():
@@ -127,26 +121,26 @@ def test_nothing_read_stays_nothing():
 
 
 def test_each_decoder_has_its_own_calibration():
-    trust = Trust((BOTH,))
-    assert trust.calibration(Greedy()) == trust.calibration(Greedy(), Precision.BFLOAT16) == BOTH
-    assert trust.calibration(Beam(3)) is None
+    record = CalibrationRecord((BOTH,))
+    assert record.calibration(Greedy()) == record.calibration(Greedy(), Precision.BFLOAT16) == BOTH
+    assert record.calibration(Beam(3)) is None
 
 
 def test_int8_is_calibrated_apart():
     coarse = replace(BOTH, precision="int8")
-    assert Trust((BOTH,)).calibration(CTC(), Precision.INT8) is None
-    assert Trust((BOTH, coarse)).calibration(CTC(), Precision.INT8) == coarse
-    assert Trust((coarse, BOTH)).calibration(CTC()) == BOTH
+    assert CalibrationRecord((BOTH,)).calibration(CTC(), Precision.INT8) is None
+    assert CalibrationRecord((BOTH, coarse)).calibration(CTC(), Precision.INT8) == coarse
+    assert CalibrationRecord((coarse, BOTH)).calibration(CTC()) == BOTH
 
 
-def test_trust_survives_json():
-    trust = Trust((BOTH,), UnlikeTraining(Logistic(0.5, (1.0, -2.0)), -1.5))
-    assert config.from_dict(Trust, json.loads(json.dumps(config.to_dict(trust)))) == trust
-    assert config.from_dict(Trust, {}) == Trust()
+def test_a_record_survives_json():
+    record = CalibrationRecord((BOTH,), OutOfDistribution(Logistic(0.5, (1.0, -2.0)), -1.5))
+    assert config.from_dict(CalibrationRecord, json.loads(json.dumps(config.to_dict(record)))) == record
+    assert config.from_dict(CalibrationRecord, {}) == CalibrationRecord()
 
 
-def test_trust_may_name_any_strategy():
+def test_a_record_may_name_any_strategy():
     """In a fresh process, where nobody else has asked for the published ones."""
-    code = "from drethtr.base import config; from drethtr.recognition.confidence.trust import Trust as T; "
+    code = "from drethtr.base import config; from drethtr.recognition.confidence.record import CalibrationRecord as T; "
     code += "config.from_dict(T, {'strategy': {'kind': 'PublishedBeam'}})"
     subprocess.run([sys.executable, "-c", code], check=True)

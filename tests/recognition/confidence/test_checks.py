@@ -5,14 +5,14 @@ from drethtr.recognition.confidence.checks import (
     Blank,
     Disagreement,
     Observation,
+    OutOfAlphabet,
+    OutOfDistribution,
     Repetition,
     Truncated,
     Uncovered,
-    UnlikeTraining,
-    Unwritten,
 )
-from drethtr.recognition.confidence.trust import ALWAYS, Trust
-from drethtr.recognition.logistic import Logistic
+from drethtr.recognition.confidence.logistic import Logistic
+from drethtr.recognition.confidence.record import ALWAYS, CalibrationRecord
 from drethtr.recognition.reading import Character
 
 WIDTH, HEIGHT = 600, 60
@@ -103,21 +103,21 @@ def test_a_text_without_end_is_truncated():
 
 
 def test_what_cannot_be_written_is_told_where_it_stands():
-    one, two = (Unwritten()(observed(lost=places)) for places in ([(40.0, 52.0)], [(40.0, 52.0), (90.0, 99.0)]))
+    one, two = (OutOfAlphabet()(observed(lost=places)) for places in ([(40.0, 52.0)], [(40.0, 52.0), (90.0, 99.0)]))
     assert one.reason == "a character that is not in the model's alphabet: left out"
     assert two.reason == "2 characters, here the first, that are not in the model's alphabet: left out"
     assert (one.left, one.right) == (two.left, two.right) == (40, 52)
 
 
 def test_all_doubts_are_told_but_a_blank_line_is_only_blank():
-    trust = Trust((), UnlikeTraining(Logistic(0.0, (2.0,)), least=1.0))
+    record = CalibrationRecord((), OutOfDistribution(Logistic(0.0, (2.0,)), least=1.0))
     odd = observed("no no no no no no", ended=False)
-    assert [flag.kind for flag in trust.flags(odd)] == ["repetition", "truncated", "unlike-training"]
-    assert [flag.kind for flag in Trust().flags(odd)] == ["repetition", "truncated"]
-    assert [flag.kind for flag in trust.flags(odd._replace(inked=0 * odd.inked))] == ["blank"]
+    assert [flag.kind for flag in record.flags(odd)] == ["repetition", "truncated", "unlike-training"]
+    assert [flag.kind for flag in CalibrationRecord().flags(odd)] == ["repetition", "truncated"]
+    assert [flag.kind for flag in record.flags(odd._replace(inked=0 * odd.inked))] == ["blank"]
 
 
 def test_unlike_training_is_a_matter_of_score():
-    check = UnlikeTraining(Logistic(0.0, (2.0,)), least=1.0)
+    check = OutOfDistribution(Logistic(0.0, (2.0,)), least=1.0)
     assert check(observed(look=(0.6,))) is None
     assert check(observed(look=(0.4,))).kind == "unlike-training"

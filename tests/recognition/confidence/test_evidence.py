@@ -6,11 +6,10 @@ from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.network.backend import open_network
 from drethtr.recognition.confidence.evidence import gather, in_both, line_features, weigh
-from drethtr.recognition.decoding.decoded import Decoded, entropy_of_steps, located
+from drethtr.recognition.decoding.decoded import Decoded, View, entropy_of_steps, located
 from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.decoding.strategies import CTC, Greedy
-from drethtr.recognition.decoding.strategy import View
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.network import Precision
 
 
 def seen(model, network, *texts):

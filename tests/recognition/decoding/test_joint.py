@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from noise import network, noise_lines
 
-from drethtr.recognition.architecture import RETHTR_SMALL, Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.recognition.decay import Gated
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.joint import (
     Change,
@@ -23,7 +21,9 @@ from drethtr.recognition.decoding.joint import (
 )
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer, log_softmax
 from drethtr.recognition.decoding.stepwise import Hypothesis
-from drethtr.recognition.text_tree import TextTree
+from drethtr.recognition.model.architecture import RETHTR_SMALL, Fade, JointSoftmax, Retentive, SplitSoftmax
+from drethtr.recognition.model.decay import Gated
+from drethtr.recognition.network import TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 

@@ -14,18 +14,17 @@ from drethtr.language.learn import learn
 from drethtr.language.weighted import BONUS_PER_TOKEN, WeightedLanguages, WeightedNGrams
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.rescorer import RescorerNetwork
-from drethtr.recognition.architecture import RescorerConfig
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, prefix_search
-from drethtr.recognition.decoding.decoded import CTCScores
+from drethtr.recognition.decoding.decoded import CTCScores, View
 from drethtr.recognition.decoding.joint import (
     MARGIN,
     rescore,
 )
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, Strategy, VerifiedDrafts
-from drethtr.recognition.decoding.strategy import View
-from drethtr.recognition.text_tree import TextTree
+from drethtr.recognition.model.architecture import RescorerConfig
+from drethtr.recognition.network import TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD, SPECIALS, Characters
 
 STRATEGIES = [CTC(), Greedy(), VerifiedDrafts(), Beam(4), Joint()]

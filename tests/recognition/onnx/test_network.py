@@ -18,7 +18,7 @@ from drethtr.network.inspection import record_weights
 from drethtr.network.network import DRetHTR
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import stack_trees
-from drethtr.recognition.architecture import (
+from drethtr.recognition.model.architecture import (
     BASE,
     RETHTR_SMALL,
     Added,
@@ -29,12 +29,11 @@ from drethtr.recognition.architecture import (
     Sigmoid,
     Unplaced,
 )
-from drethtr.recognition.backbones import PPOCR, Light
-from drethtr.recognition.decay import Gated, Scheduled
-from drethtr.recognition.model_file import SHIPPED, Rescorer, load_model
-from drethtr.recognition.onnx.network import OnnxNetwork
-from drethtr.recognition.onnx.support import supports
-from drethtr.recognition.text_tree import TextTree
+from drethtr.recognition.model.backbones import PPOCR, Light
+from drethtr.recognition.model.decay import Gated, Scheduled
+from drethtr.recognition.model.file import SHIPPED, Rescorer, load_model
+from drethtr.recognition.network import TextTree
+from drethtr.recognition.onnx.network import OnnxNetwork, supports
 
 VOCABULARY = 13
 TEXTS = [(5, 6, 7, 8), (5, 6, 9), (5, 6, 7, 8, 8, 4), (), (11,), (5, 6, 7)]

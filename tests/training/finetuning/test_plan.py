@@ -7,9 +7,9 @@ from drethtr.base import config
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.recognition.confidence.trust import Trust
+from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Joint
-from drethtr.recognition.model_file import SHIPPED, load_model
+from drethtr.recognition.model.file import SHIPPED, load_model
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.prose import Prose
 from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of
@@ -54,7 +54,7 @@ def test_an_alphabet_is_named_only_if_it_changes(tiny_model):
 
 @pytest.mark.parametrize(("weight", "prose"), [(0.3, Prose()), (0.0, None), (None, None)])
 def test_a_model_that_counts_on_language_learns_that_of_the_new_lines(tiny_model, weight, prose):
-    known = replace(tiny_model, trust=Trust(strategy=Joint(language_weight=weight)))
+    known = replace(tiny_model, record=CalibrationRecord(strategy=Joint(language_weight=weight)))
     assert run(known).prose == prose and run(tiny_model).prose is None
     ngrams = learn([["abba", "a bag"]], [1.0], tiny_model.tokenizer, order=2, most=9)
     assert run(replace(known, languages=Languages({"all": ngrams}))).prose is None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from drethtr.paper.speed.peers import KnownLine
     from drethtr.paper.speed.race import Rounds
     from drethtr.paper.speed.report import BenchmarkReport
-    from drethtr.recognition.decoding.strategy import Strategy
+    from drethtr.recognition.decoding.strategies import Strategy
 
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines, as for `drethtr evaluate`.")]
 Count = Annotated[int, typer.Option(metavar="N", min=1, help="Number of lines to read, from the start of the data.")]
@@ -68,7 +68,7 @@ def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
         ConfigError: for an unknown network.
     """
     from drethtr.paper.speed.decoding import Grid
-    from drethtr.recognition.architecture import PRESETS
+    from drethtr.recognition.model.architecture import PRESETS
 
     names = parts(networks)
     for name in names:
@@ -90,7 +90,7 @@ def numbers(text: str) -> list[int]:
 
 def strategies_named(decoders: str) -> list[tuple[str, "Strategy"]]:
     """Parse names of strategies, separated by commas."""
-    from drethtr.recognition.decoding.names import strategy_named
+    from drethtr.recognition.decoding.strategies import strategy_named
 
     return [(name, strategy_named(name)) for name in parts(decoders)]
 

@@ -143,10 +143,10 @@ def drift(
     require("torch", "train")
     from drethtr.bench.quality.drift import TOLERANCE, measure
     from drethtr.network.device import open_device
-    from drethtr.recognition.adapter_file import load_named
-    from drethtr.recognition.decoding.names import strategy_named
-    from drethtr.recognition.model_file import SHIPPED
-    from drethtr.recognition.precision import precision_named
+    from drethtr.recognition.decoding.strategies import strategy_named
+    from drethtr.recognition.model.adapter import load_named
+    from drethtr.recognition.model.file import SHIPPED
+    from drethtr.recognition.network import precision_named
 
     refuse_results(json_file, force=force)
     strategy = None if decoder is None else strategy_named(decoder)

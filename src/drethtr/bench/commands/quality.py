@@ -24,7 +24,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results, write_json
 from drethtr.cli.tables import read_by
-from drethtr.recognition.device import resolve_device
+from drethtr.recognition.backends import resolve_device
 
 if TYPE_CHECKING:
     from drethtr.bench.quality.retrieval.crowd import Crowd
@@ -57,6 +57,7 @@ def check(
     from drethtr.bench.quality.pools import known_sets
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.evaluate import to_read
+    from drethtr.proofreading.fit import fit_of
 
     refuse_results(json_file, force=force, inputs=data)
     recognizer = reading.load()
@@ -65,7 +66,7 @@ def check(
     with tqdm(total=len(samples) + len(fitted_on), unit="line", disable=None) as bar:
         others = weigh_cases(recognizer, fitted_on, seed, bar.update)
         cases = weigh_cases(recognizer, samples, seed, bar.update)
-    found = measure_support(cases, known_sets(recognizer.model), recognizer.support_fit, others)
+    found = measure_support(cases, known_sets(recognizer.model), fit_of(recognizer.model), others)
     deliver(table(found), {"sets": [pool.to_json() for pool in found]}, recognizer, json_file)
 
 
@@ -89,7 +90,7 @@ def fit_check(
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.calibrate import TO_CALIBRATE
     from drethtr.evaluation.evaluate import to_read
-    from drethtr.recognition.model_file import load_model, save_trust
+    from drethtr.recognition.model.file import load_model, save_record
     from drethtr.recognition.recognizer import Recognizer
 
     target = output or model
@@ -106,8 +107,8 @@ def fit_check(
         loaded = load_model(model)
         recognizer = Recognizer(loaded, device=resolve_device(device), threads=threads)
         with tqdm(total=len(samples), unit="line", disable=None) as bar:
-            support = fit_support(weigh_cases(recognizer, samples, seed, bar.update))
-        save_trust(model, replace(loaded.trust, support=support), target, of=loaded)
+            support = fit_support(weigh_cases(recognizer, samples, seed, bar.update)).weights
+        save_record(model, replace(loaded.record, support=support), target, of=loaded)
     typer.echo(f"{target}: drethtr check calibrated on {len(samples):,} lines\n{support}")
     exit_if_left_out(wanted, samples)
 
@@ -195,7 +196,7 @@ def retrieval(
 def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":
     """Read the lines of a data set, or take those in results of `drethtr batch --posteriors`."""
     from drethtr.bench.quality.retrieval.crowd import Crowd
-    from drethtr.search.from_batch import is_batch
+    from drethtr.bulk.indexing import is_batch
 
     if is_batch(data):
         return Crowd.of_batch(data, recognizer)

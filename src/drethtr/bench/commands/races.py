@@ -137,7 +137,7 @@ def strategies(
     require("torch", "train")
     from drethtr.network.device import open_device
     from drethtr.paper.speed.strategies import measure
-    from drethtr.recognition.precision import precision_named
+    from drethtr.recognition.network import precision_named
 
     refuse_outputs(json_file, plot_file, force=force)
     report = measure(
@@ -174,7 +174,7 @@ def peers(
     require("torch", "train")
     from drethtr.network.device import open_device
     from drethtr.paper.speed.peers import PEERS, check_kraken, measure
-    from drethtr.recognition.precision import precision_named
+    from drethtr.recognition.network import precision_named
 
     chosen = [named("peer", name, {peer: peer for peer in PEERS}) for name in parts(others)]
     refuse_outputs(json_file, plot_file, force=force)

@@ -29,11 +29,12 @@ from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import on_page, transcribe
-from drethtr.recognition.alignment import align_text
+from drethtr.proofreading.alignment import align_text
+from drethtr.proofreading.check import check_lines
+from drethtr.proofreading.evidence import ReadText
+from drethtr.proofreading.fit import WRONG_LINES
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.support.evidence import ReadText
-from drethtr.recognition.support.fit import WRONG_LINES
 from drethtr.text.normalize import for_scoring
 
 
@@ -212,7 +213,8 @@ def align_page(
     places = list(zip(texts, page.places, strict=True))
     truths = {place: text for text, place in places if place is not None}
     written = [number for number, text in enumerate(aligned_others) if text]
-    checks = recognizer.check_lines(
+    checks = check_lines(
+        recognizer,
         [page.lines[number].image for number in written],
         [aligned_others[number] for number in written],
         [ReadText.of(page.lines[number].reading) for number in written],

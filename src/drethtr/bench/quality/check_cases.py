@@ -14,11 +14,13 @@ from drethtr.bench.quality.corruptions import Corrupted, corrupt
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.confidence import Booleans
 from drethtr.evaluation.evaluate import Advance, open_sample
+from drethtr.proofreading.check import weigh_lines
+from drethtr.proofreading.evidence import ReadText, TextEvidence
+from drethtr.proofreading.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features, with_squares
 from drethtr.recognition.batching import in_groups
-from drethtr.recognition.logistic import Floats, Logistic, fit_logistic
+from drethtr.recognition.confidence.logistic import Floats, Logistic, fit_logistic
+from drethtr.recognition.confidence.record import SupportWeights
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
-from drethtr.recognition.support.evidence import ReadText, TextEvidence
-from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features, with_squares
 from drethtr.text.normalize import for_scoring
 
 DIGITS = 4
@@ -53,7 +55,7 @@ def weigh_cases(
         images = [line for _, line in group]
         read = list(map(ReadText.of, recognizer.read_lines(images)))
         given = [[" ".join(text.words) for text in some.values()] for some in texts]
-        for (number, _), some, weighed in zip(group, texts, recognizer.weigh_lines(images, given, read), strict=True):
+        for (number, _), some, weighed in zip(group, texts, weigh_lines(recognizer, images, given, read), strict=True):
             sample = samples[number]
             cases += [
                 SupportCase(sample.set, sample.page or "", kind, text, one.evidence)
@@ -80,7 +82,7 @@ def fit_support(cases: Sequence[SupportCase]) -> SupportFit:
     judged = ((words(with_squares(case.evidence.words)), gaps(with_squares(case.evidence.gaps))) for case in cases)
     features = np.array([line_features(*probabilities) for probabilities in judged])
     lines = fit_at(WRONG_LINES, features, np.array([case.kind == RIGHT for case in cases]))
-    return SupportFit(words, gaps, lines)
+    return SupportFit(SupportWeights(words, gaps, lines))
 
 
 def fit_at(wrong: float, features: Floats, right: Booleans) -> Logistic:

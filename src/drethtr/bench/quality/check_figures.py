@@ -11,8 +11,8 @@ from drethtr.bench.quality.corruptions import KINDS
 from drethtr.bench.quality.pools import pools_of
 from drethtr.cli.tables import figure
 from drethtr.evaluation.confidence import Booleans, Floats, auroc, reliability
-from drethtr.recognition.support.fit import WRONG_LINES, WRONG_WORDS, SupportFit
-from drethtr.recognition.support.verdict import DOUBTED
+from drethtr.proofreading.fit import WRONG_LINES, WRONG_WORDS, SupportFit
+from drethtr.proofreading.verdict import DOUBTED
 
 FALSE_ALARMS = (0.02, 0.05)
 

@@ -14,10 +14,11 @@ from drethtr.images.line import Line
 from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.network.retention import CHUNK
-from drethtr.recognition.decoding.strategy import Strategy, View
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.decoding.decoded import View
+from drethtr.recognition.decoding.strategies import Strategy
+from drethtr.recognition.model.file import Model
+from drethtr.recognition.network import Precision
 from drethtr.recognition.pieces import PreparedPiece
-from drethtr.recognition.precision import Precision
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, PAD
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.model.file import Model
 
 KNOWN, HELD_OUT = "known", "held out"
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from drethtr.base.errors import DataError
 from drethtr.network.padded import Padded
-from drethtr.recognition.backbones import BackboneConfig
+from drethtr.recognition.model.backbones import BackboneConfig
 
 
 class ImageFeatures(NamedTuple):

@@ -17,7 +17,7 @@ from drethtr.base.errors import DataError
 from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone, start_before_relu
 from drethtr.network.folding import Normed
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
-from drethtr.recognition.backbones import EfficientNetV2S
+from drethtr.recognition.model.backbones import EfficientNetV2S
 
 
 class Stage(NamedTuple):

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from drethtr.base.errors import DataError
 from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
-from drethtr.recognition.backbones import Given
+from drethtr.recognition.model.backbones import Given
 
 
 class GivenTokens(Backbone):

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.padded import MaskedConv, Padded
-from drethtr.recognition.backbones import Light
+from drethtr.recognition.model.backbones import Light
 
 
 class Stage(NamedTuple):

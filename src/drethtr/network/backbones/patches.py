@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.padded import valid
-from drethtr.recognition.backbones import Patches
+from drethtr.recognition.model.backbones import Patches
 
 
 class PatchBackbone(Backbone):

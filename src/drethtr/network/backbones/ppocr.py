@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
 from drethtr.network.softmax import softmax_attention
-from drethtr.recognition.backbones import PPOCR
+from drethtr.recognition.model.backbones import PPOCR
 
 
 class Stage(NamedTuple):

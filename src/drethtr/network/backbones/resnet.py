@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone, start_before_relu
 from drethtr.network.folding import Normed
 from drethtr.network.padded import MaskedConv, Padded
-from drethtr.recognition.backbones import ResNet50
+from drethtr.recognition.model.backbones import ResNet50
 
 Strides = tuple[int, int]
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
 from drethtr.network.padded import valid
-from drethtr.recognition.backbones import ShallowCNN
+from drethtr.recognition.model.backbones import ShallowCNN
 
 CHANNELS = (16, 64, 128)
 POOLED = {4: 4, 10: 2}

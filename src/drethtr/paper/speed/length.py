@@ -21,7 +21,7 @@ from drethtr.paper.speed.decoding import Task, build, images_of
 from drethtr.paper.speed.peak import MEGABYTE
 from drethtr.paper.speed.race import Contender, Race, Rounds, Work, time_race
 from drethtr.paper.speed.report import BenchmarkReport, CurveChart
-from drethtr.recognition.architecture import JointSoftmax, MixerConfig, Retentive
+from drethtr.recognition.model.architecture import JointSoftmax, MixerConfig, Retentive
 
 MIXERS: dict[str, MixerConfig] = {"retention": Retentive(), "key-value cache": JointSoftmax()}
 PIECE = 250  # tokens decoded in one pass on the way to a length

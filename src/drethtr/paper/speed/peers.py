@@ -23,8 +23,8 @@ from drethtr.images.line import Line
 from drethtr.paper.speed.race import Contender, Rounds, Work, time_race
 from drethtr.paper.speed.report import BenchmarkReport
 from drethtr.paper.speed.strategies import batches_of, prepare_reading
-from drethtr.recognition.decoding.strategy import Strategy
-from drethtr.recognition.precision import Precision
+from drethtr.recognition.decoding.strategies import Strategy
+from drethtr.recognition.network import Precision
 
 EXTRA = "bench"
 

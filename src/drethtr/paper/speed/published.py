@@ -23,10 +23,10 @@ from drethtr.network.mixer import PastMixer, build_past
 from drethtr.network.retention import RetentionState, recurrent
 from drethtr.paper.authors import CANVAS
 from drethtr.paper.published_decoding import LIMIT, published_beam_search
-from drethtr.recognition.architecture import MixerConfig
-from drethtr.recognition.decay import LayerPosition, Scheduled
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints
+from drethtr.recognition.model.architecture import MixerConfig
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 from drethtr.recognition.network import ImageMemory, Network, State
 from drethtr.text.tokenizer import BOS, EOS
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import reduce
 
 from drethtr.paper.tables.course import Change
-from drethtr.recognition.architecture import (
+from drethtr.recognition.model.architecture import (
     EncoderDecoder,
     ImagePositionsConfig,
     MixerConfig,
@@ -12,7 +12,7 @@ from drethtr.recognition.architecture import (
     OutputConfig,
     PriorConfig,
 )
-from drethtr.recognition.backbones import BackboneConfig
+from drethtr.recognition.model.backbones import BackboneConfig
 from drethtr.training.feed.supply import Real
 from drethtr.training.run import RunConfig
 from drethtr.training.start import Fresh, InPieces

@@ -12,7 +12,7 @@ from drethtr.paper.tables.result import CER, GIGABYTES, SECONDS, Result
 from drethtr.paper.tables.table import PaperTable
 from drethtr.pictures.canvas import GRAY, Canvas, Label, Photo, Rectangle
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
-from drethtr.recognition.decay import SCHEDULES, LayerPosition, Scheduled
+from drethtr.recognition.model.decay import SCHEDULES, LayerPosition, Scheduled
 
 SIDE, GAP, LABEL, TOP = 84, 6, 150, 30
 TOKENS, LAYERS, HEADS = 28, 4, 8

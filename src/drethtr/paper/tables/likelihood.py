@@ -11,12 +11,11 @@ import numpy as np
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import portions
 from drethtr.images.line import Line
+from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.scorer import NetworkScorer
-from drethtr.recognition.decoding.strategy import View
-from drethtr.recognition.network import ImageMemory
+from drethtr.recognition.network import ImageMemory, TextTree
 from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.text_tree import TextTree
 from drethtr.text.tokenizer import EOS
 
 

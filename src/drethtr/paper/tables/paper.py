@@ -18,7 +18,7 @@ from drethtr.paper.tables.result import CER, GIGABYTES, LINES, PARAMETERS, SECON
 from drethtr.paper.tables.table import PaperTable, TableRow
 from drethtr.paper.tables.timed import PIECES, Timed, TimedTrOCR
 from drethtr.paper.tables.trained import Trained
-from drethtr.recognition.architecture import (
+from drethtr.recognition.model.architecture import (
     DTRHTR_SMALL,
     RETHTR_SMALL,
     TRHTR_SMALL,
@@ -32,8 +32,8 @@ from drethtr.recognition.architecture import (
     SplitSoftmax,
     SwishGate,
 )
-from drethtr.recognition.backbones import EfficientNetV2S, ResNet50, ShallowCNN
-from drethtr.recognition.decay import Gated, Scheduled
+from drethtr.recognition.model.backbones import EfficientNetV2S, ResNet50, ShallowCNN
+from drethtr.recognition.model.decay import Gated, Scheduled
 
 DRETHTR = Trained()
 softmax, rethtr, trhtr = map(system, (DTRHTR_SMALL, RETHTR_SMALL, TRHTR_SMALL))

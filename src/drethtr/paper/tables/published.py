@@ -11,9 +11,9 @@ from dataclasses import replace
 from drethtr.images.prepare import Preparation
 from drethtr.paper.authors import CANVAS
 from drethtr.paper.tables.material import DataFiles
-from drethtr.recognition.architecture import SMALL, NoPrior
-from drethtr.recognition.backbones import EfficientNetV2S
 from drethtr.recognition.decoding.strategies import Greedy
+from drethtr.recognition.model.architecture import SMALL, NoPrior
+from drethtr.recognition.model.backbones import EfficientNetV2S
 from drethtr.synthesis.augment import PUBLISHED
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.training.feed.batch import BatchConfig

@@ -17,7 +17,7 @@ from drethtr.paper.tables.paper import BEAMS, EFFICIENCY, GAMMA, TABLES
 from drethtr.paper.tables.reproduce import finished
 from drethtr.paper.tables.result import CER, LineResult, Result
 from drethtr.pictures.contact_sheet import contact_sheet
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS
 

@@ -11,11 +11,10 @@ from drethtr.paper.speed.race import QUICK, Rounds
 from drethtr.paper.tables.made_lines import make_material
 from drethtr.paper.tables.material import PaperData
 from drethtr.paper.tables.start import FinishedImagePart
-from drethtr.recognition.architecture import CTCConfig, Sinusoidal, Unplaced
-from drethtr.recognition.backbones import PPOCR, Light
-from drethtr.recognition.decoding.strategies import Greedy
-from drethtr.recognition.decoding.strategy import Strategy
-from drethtr.recognition.model_file import SHIPPED
+from drethtr.recognition.decoding.strategies import Greedy, Strategy
+from drethtr.recognition.model.architecture import CTCConfig, Sinusoidal, Unplaced
+from drethtr.recognition.model.backbones import PPOCR, Light
+from drethtr.recognition.model.file import SHIPPED
 from drethtr.training.feed.batch import BatchConfig
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import Muon, OptimizerConfig

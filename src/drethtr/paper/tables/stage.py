@@ -18,7 +18,7 @@ from drethtr.base.files import atomic_write
 from drethtr.paper.tables.material import PaperData, contents
 from drethtr.paper.tables.scale import Scale
 from drethtr.paper.tables.start import FinishedImagePart
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 from drethtr.training.devices import Devices
 from drethtr.training.feed.supply import FromFiles, Made, Source
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train

@@ -12,7 +12,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.network.backend import network_of
 from drethtr.network.ctc import CTCHead
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model_file import load_model
+from drethtr.recognition.model.file import load_model
 from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
 from drethtr.training.start import Start
 

@@ -24,7 +24,7 @@ from drethtr.paper.tables.published import training
 from drethtr.paper.tables.result import GIGABYTES, PARAMETERS, SECONDS, Measurement
 from drethtr.paper.tables.stage import Conditions, digest
 from drethtr.paper.tables.trained import unchanged
-from drethtr.recognition.architecture import NetworkConfig
+from drethtr.recognition.model.architecture import NetworkConfig
 
 TEST_LINES = 2915
 """Number of test lines of IAM."""

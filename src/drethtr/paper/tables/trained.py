@@ -28,8 +28,8 @@ from drethtr.paper.tables.result import (
     mean_of_batches,
 )
 from drethtr.paper.tables.stage import Conditions, TrainingStage, carry_out, digest
-from drethtr.recognition.decoding.strategy import Strategy
-from drethtr.recognition.model_file import Model, load_model
+from drethtr.recognition.decoding.strategies import Strategy
+from drethtr.recognition.model.file import Model, load_model
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.run import RunConfig

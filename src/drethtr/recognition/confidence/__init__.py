@@ -1,1 +1,1 @@
-"""Trust in readings: calibrated confidences, and flags with reasons."""
+"""How sure a reading is: calibrated confidences, flags with reasons, and expected error rates."""

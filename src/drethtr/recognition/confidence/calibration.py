@@ -10,16 +10,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from drethtr.base.errors import ConfigError
+from drethtr.recognition.confidence.logistic import Floats, Logistic, log_odds
 from drethtr.recognition.decoding.strategies import Strategy
-from drethtr.recognition.logistic import Floats, Logistic, log_odds
+from drethtr.recognition.network import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places
 
 CHARACTER_FEATURES, WORD_FEATURES = 6, 6
 
-EARLIER = 3, 5
-"""Number of features of characters and of words in version 0.1.0; they are the first of the current ones."""
-
-FLOAT, INT8 = "float32", "int8"
+PRECISIONS = tuple({precision.calibrated_as.value: None for precision in Precision})
 """Precisions that are calibrated separately."""
 
 MAX_MARGIN = 10.0
@@ -39,14 +37,17 @@ class Calibration:
     strategies: tuple[Strategy, ...]
     characters: Logistic
     words: Logistic
-    precision: str = FLOAT
+    precision: str = Precision.FLOAT32.value
 
     def __post_init__(self) -> None:
-        if self.precision not in (FLOAT, INT8):
-            raise ConfigError(f"unknown precision {self.precision!r} of a calibration; known: {FLOAT}, {INT8}")
-        features = len(self.characters.weights), len(self.words.weights)
-        if features not in ((CHARACTER_FEATURES, WORD_FEATURES), EARLIER):
-            raise ConfigError(f"a calibration weighs {CHARACTER_FEATURES} and {WORD_FEATURES} features, not {features}")
+        if self.precision not in PRECISIONS:
+            raise ConfigError(f"unknown precision {self.precision!r} of a calibration; known: {', '.join(PRECISIONS)}")
+        for name, model, features in (
+            ("characters", self.characters, CHARACTER_FEATURES),
+            ("words", self.words, WORD_FEATURES),
+        ):
+            if len(model.weights) != features:
+                raise ConfigError(f"{name} must have {features} weights, not {len(model.weights)}")
 
     def __call__(self, reading: Reading) -> Reading:
         """The reading with calibrated confidences."""
@@ -54,19 +55,14 @@ class Calibration:
             return replace(reading, word_confidences=())
         characters = weighed(reading.characters, self.characters)
         confidence = sum(character.confidence for character in characters) / len(characters)
-        words = tuple(self.words(weighable(word_features(characters), self.words)).tolist())
+        words = tuple(self.words(word_features(characters)).tolist())
         return replace(reading, characters=characters, confidence=confidence, word_confidences=words)
 
 
 def weighed(characters: Sequence[Character], weights: Logistic) -> tuple[Character, ...]:
     """The characters, with confidences from their evidence."""
-    sure = weights(weighable(character_features(characters), weights)).tolist()
+    sure = weights(character_features(characters)).tolist()
     return tuple(replace(character, confidence=p) for character, p in zip(characters, sure, strict=True))
-
-
-def weighable(features: Floats, weights: Logistic) -> Floats:
-    """Those of the features (N, F) that have a weight: a model calibrated by version 0.1.0 lacks the last ones."""
-    return features[:, : len(weights.weights)]
 
 
 def evidence_of(character: Character) -> Evidence:

@@ -1,7 +1,7 @@
 """Checks of a finished reading: each looks for one kind of problem.
 
 A check is a frozen config that is called with an `Observation` and returns a `Flag`, in pixels of the line, or None.
-`UnlikeTraining` is fitted for a model; the others need no fitting.
+`OutOfDistribution` is fitted for a model; the others need no fitting.
 """
 
 import re
@@ -17,7 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.confidence.ink import Mask
-from drethtr.recognition.logistic import Logistic
+from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.reading import Character, Flag
 
 MAX_UNIT_LENGTH = 20
@@ -30,7 +30,7 @@ class Observation(NamedTuple):
     height      of the line in pixels
     inked       which of its columns have ink, (width,)
     characters  the reading, placed in pixels of the line
-    unwritten   left and right edge of each character outside the model's alphabet
+    unknown     left and right edge of each character outside the model's alphabet
     draft       the CTC reading, if a decoder wrote the text
     ended       whether the decoder ended the text itself
     features    features for out-of-distribution detection, (features,)
@@ -39,7 +39,7 @@ class Observation(NamedTuple):
     height: int
     inked: Mask
     characters: tuple[Character, ...]
-    unwritten: tuple[tuple[float, float], ...]
+    unknown: tuple[tuple[float, float], ...]
     draft: str | None
     ended: bool
     features: NDArray[np.float64]
@@ -160,22 +160,24 @@ class Truncated(Check):
 
 
 @dataclass(frozen=True)
-class Unwritten(Check):
+class OutOfAlphabet(Check):
     """A character outside the model's alphabet was seen, and left out of the text."""
 
     kind: ClassVar[str] = "unwritten"
 
     def __call__(self, seen: Observation) -> Flag | None:
-        if not seen.unwritten:
+        if not seen.unknown:
             return None
-        number = len(seen.unwritten)
+        number = len(seen.unknown)
         found = "a character that is" if number == 1 else f"{number} characters, here the first, that are"
-        return self.flag(seen, f"{found} not in the model's alphabet: left out", min(seen.unwritten))
+        return self.flag(seen, f"{found} not in the model's alphabet: left out", min(seen.unknown))
 
 
 @dataclass(frozen=True)
-class UnlikeTraining(Check):
+class OutOfDistribution(Check):
     """The image is out of distribution: the log-odds of resembling known lines, from `alike`, are below `least`."""
+
+    stored_as: ClassVar[str] = "UnlikeTraining"
 
     alike: Logistic
     least: float
@@ -183,10 +185,9 @@ class UnlikeTraining(Check):
 
     def __post_init__(self) -> None:
         if not isfinite(self.least):
-            raise ConfigError(f"the least log-odds of lines like those of training must be finite, not {self.least}")
+            raise ConfigError(f"the out-of-distribution threshold must be finite, not {self.least}")
 
     def __call__(self, seen: Observation) -> Flag | None:
         if self.alike.score(seen.features[None])[0] >= self.least:
             return None
-        asked = "is it an upright line of handwriting, not mirrored?"
-        return self.flag(seen, f"this does not look like writing the model knows: {asked}")
+        return self.flag(seen, "unlike the training data. Is it an upright, unmirrored line of handwriting?")

@@ -71,15 +71,14 @@ class ErrorRate:
 
     def __post_init__(self) -> None:
         if self.sets < 2:
-            raise ConfigError(f"an error rate is learned from 2 sets or more, not {self.sets}")
+            raise ConfigError(f"sets must be at least 2, not {self.sets}")
         learned = self.factor, self.spread, self.noise
         if not all(0 <= value <= LARGEST for value in learned) or self.factor == 0:
             raise ConfigError(
-                f"an error rate has a factor above 0, spread and noise from 0 on, none above {LARGEST:g}, not {learned}"
+                f"factor must be positive, spread and noise non-negative, all at most {LARGEST:g}, not {learned}"
             )
-
         if not 0.1 <= self.power <= MAX_POWER:
-            raise ConfigError(f"an error rate has a power from 0.1 to {MAX_POWER:g}, not {self.power}")
+            raise ConfigError(f"power must be between 0.1 and {MAX_POWER:g}, not {self.power}")
 
     def __call__(self, read: TotalDoubt) -> Expected:
         """The expected error rate of some lines; 0 to 1 if nothing was read.

@@ -107,6 +107,24 @@ class CTCScores:
         return Decoded(path.tokens, probabilities, edges(path.spans, len(rows), self.steps_per_token))
 
 
+class View(NamedTuple):
+    """Encoded lines at one width, with the log-probabilities of the CTC head."""
+
+    memory: ImageMemory
+    ctc: CTCScores | None
+
+    @classmethod
+    def of(cls, memory: ImageMemory) -> Self:
+        """The view of encoded lines."""
+        return cls(memory, CTCScores.of(memory))
+
+    @property
+    def scores(self) -> CTCScores:
+        """The log-probabilities of the CTC head, for a network that has one."""
+        assert self.ctc is not None, "`check_strategy` refuses strategies that need a CTC head without one"
+        return self.ctc
+
+
 def text_only(logits: Logits) -> LogProbs:
     """Log-probabilities from CTC logits (S, V), with start and end excluded."""
     values = logits.astype(np.float32)

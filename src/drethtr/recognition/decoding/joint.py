@@ -23,12 +23,10 @@ import numpy as np
 from drethtr.language.weighted import BONUS_PER_TOKEN, WeightedLanguages
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import CTCText, search_languages
-from drethtr.recognition.decoding.decoded import CTCScores, LogProbs
+from drethtr.recognition.decoding.decoded import CTCScores, LogProbs, View
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
-from drethtr.recognition.decoding.strategy import View
-from drethtr.recognition.network import Network
-from drethtr.recognition.text_tree import TextTree
+from drethtr.recognition.network import Network, TextTree
 from drethtr.text.tokenizer import EOS, PAD
 
 Tokens = tuple[int, ...]

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drethtr.recognition.decoding.stepwise import Floats, Ints
-from drethtr.recognition.network import ImageMemory, Logits, Network, State
-from drethtr.recognition.text_tree import TextTree
+from drethtr.recognition.network import ImageMemory, Logits, Network, State, TextTree
 from drethtr.text.tokenizer import BOS, PAD
 
 LONGEST = 400

@@ -1,39 +1,104 @@
-"""The strategies, or decoders. Users choose one by value, or by name (`names.py`).
+"""The decoders: each is a `Strategy`, a frozen config that finds the text of every line. Users choose one by name.
 
-CTC()                CTC decoding, with the n-gram language model if the model has one: fastest
-Joint()              CTC candidates, corrected and rescored with decoder and language model
-Joint(stretches=…)   the same at several widths (test-time augmentation): most accurate, slowest
-Greedy()             greedy decoding: the likeliest token at every step
-VerifiedDrafts()     the text of Greedy by speculative decoding with the CTC reading as the draft: faster
-Beam(5)              beam search with the decoder
+name         strategy             what it does
+ctc          CTC()                prefix search with the CTC head and n-grams; the best path without n-grams: fastest
+joint        Joint()              CTC candidates, rescored and corrected with the decoder and the language models
+careful      Joint(stretches=…)   joint decoding at several widths (test-time augmentation): most accurate, slowest
+greedy       Greedy()             the decoder's likeliest next token at every step
+verified     VerifiedDrafts()     the text of `Greedy` by speculative decoding with the CTC reading as the draft: faster
+beam, beam:N Beam(N)              beam search with the decoder
+
+How a line becomes a text, from top to bottom. `PieceReader` encodes a line, at each width in `Strategy.stretches`, and
+calls `Strategy.find` with one `View` for each:
+
+    Network.encode                     pixels -> ImageMemory: keys and values for the decoder, CTC logits
+    View.of, CTCScores    decoded.py   logits -> log-probabilities (S, V), best path and entropies, computed once
+    Strategy.find         this file    views -> one `Decoded` per line
+
+Two families of search sit below `find`. The CTC head scores every step of the image at once and knows no grammar:
+
+    prefix_search         ctc_search.py    beam over prefixes of texts, with n-grams; `search_languages`: in several
+    best_path, align      ctc_search.py    the likeliest path of any text, or of a given one: where its tokens are
+    TextScores            ctc_paths.py     log P_ctc of whole texts, summed over paths; common parts are summed once
+
+The decoder scores the next token given image and text so far. It is asked in two ways:
+
+    beam_search, greedy   stepwise.py      one token at a time, with a recurrent state: `Greedy`, `Beam`
+    NetworkScorer         scorer.py        whole texts in one parallel pass, as a prefix tree (`TextTree`)
+        joint_search      joint.py         candidates of `prefix_search`, then rounds of corrections: `Joint`
+        verify            speculative.py   a draft, checked token by token in one pass: `VerifiedDrafts`
+
+Whichever found the text, its tokens are placed on the image by CTC alignment (`located` in decoded.py).
+
+To add a decoder, write a `Strategy` and enter it in `DECODERS`.
 """
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
+from drethtr.base.plugins import load_plugins
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.language.weighted import WeightedLanguages
-from drethtr.recognition.decoding.continuation import Continuation
 from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, search_languages
-from drethtr.recognition.decoding.decoded import Candidate, Decoded, located
+from drethtr.recognition.decoding.decoded import Candidate, Decoded, View, located
 from drethtr.recognition.decoding.joint import BEAMS, ScoredText, joint_search
 from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.speculative import Continuation, verify
 from drethtr.recognition.decoding.stepwise import Hypothesis, beam_search, greedy
-from drethtr.recognition.decoding.strategy import Strategy, View
-from drethtr.recognition.decoding.verify import verify
 from drethtr.recognition.network import Network
 from drethtr.text.tokenizer import EOS, PAD
 
-__all__ = ["CTC", "Beam", "Greedy", "Joint", "Strategy", "VerifiedDrafts"]
-"""Code that parses settings or models imports `Strategy` from here, so that every kind is registered."""
+MAX_ALTERNATIVES = 99
 
 MARGIN = 6.0
 """`CTC` drops prefixes that are e^6 times less likely than the best."""
+
+
+class Strategy(ABC):
+    """Finds the text of every line; the text of a line does not depend on the other lines."""
+
+    needs_ctc: ClassVar[bool] = False
+    """Whether it needs a CTC head."""
+
+    @property
+    def stretches(self) -> tuple[float, ...]:
+        """The widths at which it sees a line, relative to the usual one; characters are placed on the first."""
+        return (1.0,)
+
+    @property
+    def most_alternatives(self) -> int:
+        """The largest number of alternatives it can give."""
+        return MAX_ALTERNATIVES
+
+    def completed_by(self, best: "Strategy | None") -> "Strategy":
+        """The strategy, with weights that are left open taken from the model's best strategy."""
+        return self
+
+    def is_like(self, other: "Strategy") -> bool:
+        """Whether one calibration serves both."""
+        return type(self) is type(other)
+
+    @abstractmethod
+    def find(
+        self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
+    ) -> list[Decoded]:
+        """One text for each line, with at most so many alternatives; `views` has one view for each of `stretches`."""
+
+
+def check_strategy(strategy: Strategy, network: Network) -> None:
+    """Refuse a network that lacks what a strategy needs.
+
+    Raises:
+        ConfigError: saying what is missing.
+    """
+    if strategy.needs_ctc and network.dimensions.steps_per_token is None:
+        raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
 
 
 class Weights(NamedTuple):
@@ -44,16 +109,18 @@ class Weights(NamedTuple):
 
 
 DEFAULT_WEIGHTS = Weights(ctc=0.4, language=0.0)
+"""For models that were never calibrated. Without n-grams, 0.3 to 0.6 for the CTC head are equally good (LOG,
+2026-11-22, later); with them `drethtr calibrate` finds 0.65."""
 
 
 def check_weight(name: str, weight: float | None) -> None:
     """Refuse a weight outside [0, 1].
 
     Raises:
-        ConfigError: naming it.
+        ConfigError: naming the setting.
     """
     if weight is not None and not 0 <= weight <= 1:
-        raise ConfigError(f"the weight of {name} is between 0 and 1, not {weight}")
+        raise ConfigError(f"{name} must be between 0 and 1, not {weight}")
 
 
 @dataclass(frozen=True)
@@ -69,7 +136,7 @@ class CTC(Strategy):
     needs_ctc: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_weight("language", self.language_weight)
+        check_weight("language_weight", self.language_weight)
 
     @property
     def weights(self) -> Weights:
@@ -111,9 +178,9 @@ class Beam(Strategy):
 
     def __post_init__(self) -> None:
         if not 1 <= self.beams <= 100:
-            raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
+            raise ConfigError(f"beams must be between 1 and 100, not {self.beams}")
         if not 0 <= self.length_exponent <= 10:
-            raise ConfigError(f"the exponent of the length is 0 to 10, not {self.length_exponent}")
+            raise ConfigError(f"length_exponent must be between 0 and 10, not {self.length_exponent}")
 
     @property
     def most_alternatives(self) -> int:
@@ -223,6 +290,8 @@ class Joint(Strategy):
         language_weight: 0 for a model without a language model that was not trained on prose.
     """
 
+    # 12 candidates read 7.14 % CER where 4 read 7.19, in 1.18 times the time (LOG, 2026-11-25, evening). Two rounds of
+    # corrections read as well as six in a quarter less time (LOG, 2026-11-24, night).
     candidates: int = 12
     ctc_weight: float | None = None
     corrections: int = 2
@@ -231,17 +300,18 @@ class Joint(Strategy):
 
     needs_ctc: ClassVar[bool] = True
     hashed_defaults: ClassVar[Mapping[str, int]] = {"candidates": 4, "corrections": 6}
+    """Defaults when the hash of models was defined, see `config.essence`."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.candidates <= 100:
-            raise ConfigError(f"the CTC head proposes 1 to 100 texts, not {self.candidates}")
-        check_weight("the CTC head", self.ctc_weight)
-        check_weight("language", self.language_weight)
+            raise ConfigError(f"candidates must be between 1 and 100, not {self.candidates}")
+        check_weight("ctc_weight", self.ctc_weight)
+        check_weight("language_weight", self.language_weight)
         if self.corrections < 0:
-            raise ConfigError(f"a text is corrected 0 times or more often, not {self.corrections}")
+            raise ConfigError(f"corrections must be at least 0, not {self.corrections}")
         object.__setattr__(self, "stretches", tuple(self.stretches))  # a list would equal no tuple
         if not 1 <= len(self.stretches) <= 10 or not all(0.5 <= stretch <= 2 for stretch in self.stretches):
-            raise ConfigError(f"a line is seen at 1 to 10 widths, each of them 0.5 to 2, not {self.stretches}")
+            raise ConfigError(f"stretches must be 1 to 10 values between 0.5 and 2, not {self.stretches}")
 
     @property
     def weights(self) -> Weights:
@@ -300,3 +370,45 @@ class Joint(Strategy):
 def default_strategy(network: Network) -> Strategy:
     """CTC decoding if the network has a CTC head, else greedy decoding."""
     return Greedy() if network.dimensions.steps_per_token is None else CTC()
+
+
+DECODERS: dict[str, Strategy] = {
+    "ctc": CTC(),
+    "joint": Joint(),
+    "careful": Joint(candidates=4, stretches=(1.0, 0.8, 1.2)),  # 4 at each width
+    "greedy": Greedy(),
+    "verified": VerifiedDrafts(),
+    "beam": Beam(),
+}
+"""The decoders by name, for the command line and `Recognizer.load`; plug-ins add theirs."""
+
+NUMBERED: dict[str, Callable[[int], Strategy]] = {"beam": Beam}
+"""Decoders that take a number, as in `beam:5`."""
+
+
+def strategy_named(text: str) -> Strategy:
+    """The strategy with a name such as `joint` or `beam:5`.
+
+    Raises:
+        ConfigError: for any other name or number.
+    """
+    name, colon, number = text.partition(":")
+    if name not in DECODERS:
+        load_plugins()
+    if name not in DECODERS:
+        raise ConfigError(f"unknown decoder {text!r}{hint(name, DECODERS)}; known: {', '.join(DECODERS)}, beam:5")
+    if not colon:
+        return DECODERS[name]
+    if name not in NUMBERED or not number.isdecimal():
+        raise ConfigError(f"unknown decoder {text!r}; only {' and '.join(NUMBERED)} takes a number, such as beam:5")
+    return NUMBERED[name](int(number))
+
+
+def name_of(strategy: Strategy) -> str:
+    """The name of a strategy, whatever weights it has from a model; its `repr` if it has no name."""
+    beams = getattr(strategy, "beams", None)
+    numbered = {} if beams is None else {f"{name}:{beams}": kind(beams) for name, kind in NUMBERED.items()}
+    for name, known in {**numbered, **DECODERS}.items():
+        if known.completed_by(strategy) == strategy.completed_by(strategy):
+            return name
+    return repr(strategy)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import CheckpointError
+from drethtr.recognition.model.weights import listed
 from drethtr.recognition.onnx import protobuf
 from drethtr.recognition.onnx.protobuf import Attribute, ElementType, Shape
-from drethtr.recognition.weights import listed
 
 Array = NDArray[Any]
 

@@ -9,12 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.architecture import Added, CTCConfig, NetworkConfig, NoPrior, PriorConfig, Sinusoidal
-from drethtr.recognition.backbones import PPOCR, BackboneConfig, Light
-from drethtr.recognition.decay import LayerPosition
-from drethtr.recognition.onnx.features import Features
+from drethtr.recognition.model.architecture import Added, CTCConfig, NetworkConfig, NoPrior, PriorConfig, Sinusoidal
+from drethtr.recognition.model.backbones import PPOCR, BackboneConfig, Light
+from drethtr.recognition.model.decay import LayerPosition
 from drethtr.recognition.onnx.graph import Array, Graph, real, whole
-from drethtr.recognition.onnx.layers import Bias, Layer, attention, layer_norm, linear, sinusoid, token_numbers
+from drethtr.recognition.onnx.layers import (
+    Bias,
+    Features,
+    Layer,
+    attention,
+    layer_norm,
+    linear,
+    sinusoid,
+    token_numbers,
+)
 from drethtr.recognition.onnx.light import light
 from drethtr.recognition.onnx.ppocr import ppocr
 from drethtr.text.tokenizer import PAD
@@ -136,11 +144,11 @@ def build_backbone(config: BackboneConfig, graph: Graph, image: str) -> Features
 
 @build_backbone.register
 def of_ppocr(config: PPOCR, graph: Graph, image: str) -> Features:
-    """See `drethtr.recognition.onnx.ppocr`."""
+    """See `drethtr.recognition.onnx.backbones`."""
     return ppocr(graph, image, config)
 
 
 @build_backbone.register
 def of_light(config: Light, graph: Graph, image: str) -> Features:
-    """See `drethtr.recognition.onnx.light`."""
+    """See `drethtr.recognition.onnx.backbones`."""
     return light(graph, image, config)

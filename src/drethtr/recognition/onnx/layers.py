@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.architecture import NetworkConfig, RescorerConfig
+from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig
 from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
 from drethtr.recognition.onnx.int8 import linear_int8
 from drethtr.recognition.onnx.protobuf import ElementType
@@ -144,3 +144,48 @@ class Layer:
         normed = layer_norm(graph, x, f"{self.name}.feed_forward.0", width)
         inner = gelu(graph, linear_or_int8(graph, normed, f"{self.name}.feed_forward.1", width, hidden))
         return graph.op("Add", x, linear_or_int8(graph, inner, f"{self.name}.feed_forward.4", hidden, width))
+
+
+def conv(
+    graph: Graph,
+    x: str,
+    name: str,
+    inputs: int,
+    outputs: int,
+    kernel: tuple[int, int] = (1, 1),
+    stride: tuple[int, int] = (1, 1),
+    *,
+    groups: int = 1,
+    padded: bool = True,
+) -> str:
+    """A convolution to ceil(size / stride) rows and columns; an even kernel is centered to the lower right.
+
+    Without padding, the kernel stays inside.
+    """
+    weight = graph.weight(f"{name}.weight", outputs, inputs // groups, *kernel)
+    before = [(size - 1) // 2 * padded for size in kernel]
+    after = [size // 2 * padded for size in kernel]
+    return graph.op(
+        "Conv",
+        x,
+        weight,
+        graph.weight(f"{name}.bias", outputs),
+        kernel_shape=kernel,
+        strides=stride,
+        group=groups,
+        pads=before + after,
+    )
+
+
+def tokens(graph: Graph, x: str) -> str:
+    """Feature maps (1, C, 1, W) of one row as tokens (W, C)."""
+    return graph.op("Transpose", graph.op("Squeeze", x, whole(0, 2)), perm=(1, 0))
+
+
+class Features(NamedTuple):
+    """Tokens (N, width), and the channels (N, draft_width) for the CTC draft."""
+
+    tokens: str
+    width: int
+    draft: str
+    draft_width: int

@@ -3,11 +3,9 @@
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """
 
-from drethtr.recognition.backbones import Light
-from drethtr.recognition.onnx.convolution import conv, tokens
-from drethtr.recognition.onnx.features import Features
+from drethtr.recognition.model.backbones import Light
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.layers import gelu, layer_norm
+from drethtr.recognition.onnx.layers import Features, conv, gelu, layer_norm, tokens
 
 STAGES = ((32, (2, 2), 0), (64, (2, 2), 3), (128, (2, 2), 6), (256, (2, 1), 2))
 """Channels of a stage, the stride of the descent to it, and how many blocks follow."""

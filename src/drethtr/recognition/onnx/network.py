@@ -16,16 +16,55 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Prepared
-from drethtr.recognition.architecture import NetworkConfig
-from drethtr.recognition.model_file import Rescorer
-from drethtr.recognition.network import Attention, Dimensions, ImageMemory, Logits, Tokens
+from drethtr.recognition.model.architecture import (
+    Added,
+    DecoderOnly,
+    NetworkConfig,
+    NoPrior,
+    Plain,
+    Retentive,
+    Sinusoidal,
+    Unplaced,
+)
+from drethtr.recognition.model.backbones import PPOCR, Light
+from drethtr.recognition.model.decay import Scheduled
+from drethtr.recognition.model.file import Rescorer
+from drethtr.recognition.network import Attention, Dimensions, ImageMemory, Logits, TextTree, Tokens
 from drethtr.recognition.onnx.graph import Graph, refuse_left_over
 from drethtr.recognition.onnx.image import blank_graph, image_graph
 from drethtr.recognition.onnx.session import Session
-from drethtr.recognition.onnx.support import supports
-from drethtr.recognition.onnx.text import LayerDecay, rescorer_graph, step_graph, tree_graph
-from drethtr.recognition.onnx.tree import Feeds, chain_feeds, tree_feeds
-from drethtr.recognition.text_tree import TextTree
+from drethtr.recognition.onnx.text import (
+    Feeds,
+    LayerDecay,
+    chain_feeds,
+    rescorer_graph,
+    step_graph,
+    tree_feeds,
+    tree_graph,
+)
+
+KNOWN = {
+    "architecture": DecoderOnly,
+    "backbone": PPOCR | Light,
+    "positions": Sinusoidal | Unplaced,
+    "prior": Added | NoPrior,
+    "mixer": Retentive,
+    "output": Plain,
+}
+"""The variants of each part of a network that onnxruntime can compute: those of networks like the shipped one."""
+
+
+def supports(config: NetworkConfig) -> str | None:
+    """Why a network needs torch; None if it does not."""
+    unknown = [
+        type(part).__name__ for name, known in KNOWN.items() if not isinstance(part := getattr(config, name), known)
+    ]
+    if isinstance(config.mixer, Retentive) and not isinstance(config.mixer.decay, Scheduled):
+        unknown.append(f"{type(config.mixer.decay).__name__} decay")
+    if not unknown:
+        return None
+    return f"{', '.join(unknown)}: this network needs torch; run: pip install 'drethtr[train]'"
+
 
 COLUMNS_PER_TOKEN = 8
 """Of all backbones with a graph; a narrower line is padded with paper on the right."""

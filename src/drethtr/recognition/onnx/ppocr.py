@@ -3,13 +3,13 @@
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """
 
-from drethtr.recognition.backbones import PPOCR
-from drethtr.recognition.onnx.convolution import conv, tokens
-from drethtr.recognition.onnx.features import Features
+from drethtr.recognition.model.backbones import PPOCR
 from drethtr.recognition.onnx.graph import Graph
 from drethtr.recognition.onnx.int8 import Product, linear_int8, linear_of_places
 from drethtr.recognition.onnx.layers import (
+    Features,
     attention,
+    conv,
     gelu,
     join_heads,
     layer_norm,
@@ -17,6 +17,7 @@ from drethtr.recognition.onnx.layers import (
     silu,
     split_heads,
     token_numbers,
+    tokens,
 )
 
 STEM = 48

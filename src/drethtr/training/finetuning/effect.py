@@ -21,8 +21,8 @@ from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategi
 from drethtr.evaluation.compare import Difference, paired, paired_by
 from drethtr.evaluation.evaluate import plain, read_lines
 from drethtr.evaluation.metrics import CONVENTION, DRAWS, Counts, Rates, drawn_sums, interval_95, score, sum_by_group
-from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.model.file import Model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.sharing.card import NOT_STATED, mappings
 from drethtr.training.finetuning.material import Material
@@ -63,12 +63,14 @@ def pages_of(samples: Sequence[Sample]) -> list[str]:
     return list(map(page_of, samples))
 
 
-def with_trust(model: Model, start: Trust, samples: Sequence[Sample], device: str, threads: int | None) -> Model:
+def with_record(
+    model: Model, start: CalibrationRecord, samples: Sequence[Sample], device: str, threads: int | None
+) -> Model:
     """The model calibrated by its lines and what its start knew; it keeps its strategy.
 
     Decoders that the start knew nothing of are only calibrated on enough lines.
     """
-    untold = replace(model, trust=Trust(strategy=model.trust.strategy))
+    untold = replace(model, record=CalibrationRecord(strategy=model.record.strategy))
     enough = len(samples) >= TO_CALIBRATE
     groups = [group for group in usual_strategies(untold) if enough or start.calibration(group[0]) is not None]
     if not groups:

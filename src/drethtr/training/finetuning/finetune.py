@@ -22,9 +22,9 @@ from drethtr.evaluation.evaluate import to_read
 from drethtr.evaluation.metrics import Counts, Rates, bootstrap
 from drethtr.network.adapter import changes_between
 from drethtr.network.backend import network_of
-from drethtr.recognition.adapter_file import Adapter, load_adapted, save_adapter
-from drethtr.recognition.confidence.trust import Trust
-from drethtr.recognition.model_file import Model, as_small, load_model, save_model, weights_hash
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.model.adapter import Adapter, load_adapted, save_adapter
+from drethtr.recognition.model.file import Model, as_small, load_model, save_model, weights_hash
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.effect import (
     SHARES,
@@ -34,7 +34,7 @@ from drethtr.training.finetuning.effect import (
     edits,
     learning_curve,
     pages_of,
-    with_trust,
+    with_record,
 )
 from drethtr.training.finetuning.interpolation import choose_interpolation, weights_at_start, with_language
 from drethtr.training.finetuning.material import Material
@@ -139,11 +139,11 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.tell("calibrating its confidences")
         card = card_of(material, trained, *rates, outcome.forgotten)
-        model = replace(with_trust(trained, material.start.trust, lines, device, threads), card=card)
+        model = replace(with_record(trained, material.start.record, lines, device, threads), card=card)
         if adapter is None:
             save_model(model, output, small=True)
         else:
-            save_adapter(replace(adapter, card=model.card, trust=model.trust), output)
+            save_adapter(replace(adapter, card=model.card, record=model.record), output)
         outcome = replace(outcome, model=model)
         clear(place.folder)
     else:
@@ -231,14 +231,14 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     Its n-grams, if it has any, also learn the same share of the lines; an adapter keeps those of its base model. It
     uses the decoder of the starting model, because few lines say little about which one is better.
     """
-    trust = Trust(strategy=material.start.trust.strategy)
+    record = CalibrationRecord(strategy=material.start.record.strategy)
     if not material.plan.adapter:
-        stored = replace(as_small(best), trust=trust)
+        stored = replace(as_small(best), record=record)
         return with_language(stored, [sample.text for sample in material.some(share)]), None
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
     halved = {name: change.numpy().astype(np.float16) for name, change in changes.items()}
-    adapter = Adapter(halved, weights_hash(material.start.weights), path.name, best.card, trust)
+    adapter = Adapter(halved, weights_hash(material.start.weights), path.name, best.card, record)
     return load_adapted(adapter, [path]), adapter
 
 

@@ -16,10 +16,10 @@ from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import score
 from drethtr.language.learn import learn
 from drethtr.network.backend import fresh_network
-from drethtr.recognition.decoding.strategy import Strategy
-from drethtr.recognition.model_file import Model
+from drethtr.recognition.decoding.strategies import Strategy
+from drethtr.recognition.model.file import Model
+from drethtr.recognition.model.weights import Weights
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.recognition.weights import Weights
 from drethtr.training.start import Start
 
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)

@@ -14,7 +14,7 @@ from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of
 from drethtr.images.prepare import Preparation
-from drethtr.recognition.model_file import Model, load_model, weights_hash
+from drethtr.recognition.model.file import Model, load_model, weights_hash
 from drethtr.text.alphabet import AlphabetChange
 from drethtr.training.feed.batch import NARROWEST
 from drethtr.training.finetuning.plan import Plan, widest_line

@@ -13,7 +13,7 @@ from drethtr.network.adapter import size_of_rank
 from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
-from drethtr.recognition.model_file import SHIPPED, Model
+from drethtr.recognition.model.file import SHIPPED, Model
 from drethtr.recognition.pieces import MAX_COLUMNS
 from drethtr.text.tokenizer import Characters, Tokenizer
 from drethtr.training.feed.batch import BatchConfig
@@ -151,7 +151,7 @@ def knows_language(model: Model) -> bool:
 
     If so, the decoder also learns the texts of the new lines and forgets none. N-grams or a rescorer replace this.
     """
-    strategy = model.trust.strategy
+    strategy = model.record.strategy
     has_others = model.languages or model.rescorer is not None
     return isinstance(strategy, Joint) and strategy.weights.language > 0 and not has_others
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
+from drethtr.bulk.indexing import open_results, rows_of
 from drethtr.datasets.open import open_all
-from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.automaton import automaton_of
 from drethtr.search.forward import probabilities
-from drethtr.search.from_batch import open_results, rows_of
+from drethtr.search.packed import PackedLines
 from drethtr.search.pattern import pattern_of
 from drethtr.search.records import CERTAIN
 from drethtr.search.spelling import Spelling, words_of

@@ -20,7 +20,7 @@ from drethtr.bench.quality.retrieval.ranking import CONVENTION, Retrieval, judge
 from drethtr.bench.quality.retrieval.text_search import exact_scores, fuzzy_scores
 from drethtr.cli.tables import figure
 from drethtr.evaluation.confidence import Booleans, Floats
-from drethtr.recognition.logistic import Logistic
+from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.search.probability import CandidateLines, SearchCalibration
 
 METHODS = {

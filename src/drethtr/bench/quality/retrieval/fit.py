@@ -16,7 +16,7 @@ from drethtr.bench.quality.retrieval.lines import LabeledLines
 from drethtr.bench.quality.retrieval.queries import LanguageModel, queries_of
 from drethtr.bench.quality.retrieval.text_search import fuzzy_features
 from drethtr.evaluation.confidence import Booleans, Floats
-from drethtr.recognition.logistic import Logistic, fit_logistic
+from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
 from drethtr.search.probability import SHIPPED, CandidateLines, SearchCalibration, features
 
 FUZZY = "fuzzy"

@@ -13,9 +13,9 @@ from drethtr.bench.quality.retrieval.crowd import PAGE, Crowd, folded_words, sto
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.evaluation.evaluate import Advance, read_lines
-from drethtr.recognition.packed import PackedLines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.packed import PackedLines
 
 
 class ReadWord(NamedTuple):

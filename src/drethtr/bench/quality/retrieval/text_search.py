@@ -7,7 +7,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.bench.quality.retrieval.lines import LabeledLines
 from drethtr.evaluation.confidence import Floats
-from drethtr.recognition.logistic import Logistic
+from drethtr.recognition.confidence.logistic import Logistic
 
 EDITS = 2
 """Maximum edits between a query and a match of fuzzy search."""

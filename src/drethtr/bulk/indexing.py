@@ -1,0 +1,118 @@
+"""Index the results of `drethtr batch --posteriors`, part by part."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from io import BytesIO
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from drethtr.base.errors import DataError
+from drethtr.bulk.output import Output
+from drethtr.search.line_place import LinePlace
+from drethtr.search.packed import PackedLines
+from drethtr.search.records import PageKey, PageState, StoredLine
+from drethtr.search.store import Store
+
+LINES = 50
+"""Maximum consecutive rows to pack together, like the lines of a page."""
+
+COLUMNS = ["input", "row", "text", "confidence", "error", "posteriors", "width", "height"]
+
+
+class BatchIndex(NamedTuple):
+    """The numbers of rows added, and of parts already in the index."""
+
+    rows: int
+    known: int
+
+
+def is_batch(folder: str) -> bool:
+    """Whether a folder contains the results of a batch."""
+    return (Path(folder) / "_job.json").is_file()
+
+
+def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex:
+    """Add new and changed parts of a batch to an index, and remove those that are gone.
+
+    It may be interrupted at any time, and repeated while the batch continues.
+
+    Raises:
+        DataError: if the results have no posteriors, or the index cannot be written.
+    """
+    results, job = open_results(folder)
+    about = {name: job[name] for name in ("model", "decoder", "precision")} | {"lines": "batch"}
+    rows = known = 0
+    with Store.write(path, about, rebuild=rebuild) as store:
+        before = store.states()
+        digests = {state.digest for state in before.values()}
+        there = set()
+        for part in sorted(results.parts()):
+            content = results.part(part)
+            digest = blake2b(content, digest_size=16).digest()
+            there.add(digest)
+            if digest in digests:
+                known += 1
+                continue
+            for key, lines, posteriors in pages_of(content, part):
+                store.put(key, PageState(part, digest), lines, posteriors)
+                rows += len(lines)
+            store.commit()
+        for key, state in store.states().items():
+            if state.digest not in there:
+                store.remove(key)
+        store.commit()
+    return BatchIndex(rows, known)
+
+
+def open_results(folder: str) -> tuple[Output, dict[str, Any]]:
+    """The results of a batch and the settings of its job.
+
+    Raises:
+        DataError: if they have no posteriors.
+    """
+    import pyarrow
+
+    results = Output(folder, pyarrow.schema([]))
+    job = results.job()
+    if job is None or not job.get("posteriors"):
+        raise DataError("has no posteriors to search; read with drethtr batch --posteriors --force", folder)
+    return results, job
+
+
+def pages_of(content: bytes, part: str) -> Iterator[tuple[PageKey, Sequence[StoredLine], bytes]]:
+    """The rows of a part as pages; the number of a page is that of its first row, from 1.
+
+    Raises:
+        DataError: if the part is damaged.
+    """
+    rows = rows_of(content, part)
+    for (input, _), some in groupby(rows, lambda row: (row["input"], row["row"] // LINES)):
+        group = [row for row in some if row["error"] is None]
+        if group:
+            lines = PackedLines.of([PackedLines.from_bytes(row["posteriors"]).line(0) for row in group])
+            yield PageKey(input, group[0]["row"] + 1), list(map(stored, group)), lines.to_bytes()
+
+
+def rows_of(content: bytes, part: str) -> list[dict[str, Any]]:
+    """The rows of a part.
+
+    Raises:
+        DataError: if the part is damaged.
+    """
+    from pyarrow import ArrowException
+    from pyarrow.parquet import read_table
+
+    try:
+        return list(read_table(BytesIO(content), columns=COLUMNS).to_pylist())
+    except (ArrowException, OSError) as error:
+        raise DataError(f"damaged: {error}", f"{part}.parquet") from error
+
+
+def stored(row: dict[str, Any]) -> StoredLine:
+    """A row as a stored line."""
+    width, height = row["width"], row["height"]
+    place = LinePlace(width, np.array([[0, 0, 0, height], [width, 0, width, height]], dtype=np.int32))
+    return StoredLine(f"row {row['row']}", row["text"], place.to_bytes(), row["confidence"], False)

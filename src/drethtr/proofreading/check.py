@@ -1,0 +1,188 @@
+"""Check given texts of lines against their images: gather evidence, and turn it into a verdict on each word."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from drethtr.base.errors import ConfigError
+from drethtr.images.line import ImageSource, Line
+from drethtr.proofreading.evidence import Edges, ReadText, SeenLine, TextEvidence, gather
+from drethtr.proofreading.fit import SupportFit, fit_of
+from drethtr.proofreading.given import GivenText
+from drethtr.proofreading.verdict import DOUBTED, CheckedWord, Kind, TextCheck
+from drethtr.recognition.decoding.decoded import View
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.pieces import PieceReader, PreparedPiece, overflow
+from drethtr.recognition.posteriors import UNKNOWN
+from drethtr.recognition.recognizer import Recognizer
+
+TOO_LONG = "the text is too long for this line"
+TOO_WIDE = "the line is too wide to be checked: mark it out as two lines"
+
+
+class WeighedText(NamedTuple):
+    """A text of a line with its evidence, or the reason why there is none.
+
+    width  of the line in pixels
+    scale  pixels of an image token
+    """
+
+    given: GivenText
+    read: ReadText
+    evidence: TextEvidence | None
+    width: int
+    scale: float
+    reason: str = ""
+
+
+def check_text(recognizer: Recognizer, image: ImageSource, text: str) -> TextCheck:
+    """Check a given text of a line against its image, word by word.
+
+    Raises:
+        DataError: naming the image, if it cannot be used or is a page.
+        CheckpointError: if the model's activations are not finite.
+        ConfigError: if the model has no CTC head.
+    """
+    [checked] = check_lines(recognizer, [recognizer.open_alone(image)], [text])
+    return checked
+
+
+def check_lines(
+    recognizer: Recognizer,
+    lines: Sequence[Line],
+    texts: Sequence[str],
+    read: Sequence[ReadText] | None = None,
+    least: float = DOUBTED,
+) -> list[TextCheck]:
+    """Check the texts of lines that `Recognizer.open_line` returned, as `check_text` does.
+
+    Args:
+        read: The readings of the lines, if there are any.
+        least: Words less probable than this are doubtful.
+
+    Raises:
+        CheckpointError, ConfigError: as `check_text`.
+    """
+    known = [ReadText.of(reading) for reading in recognizer.read_lines(lines)] if read is None else read
+    weighed, fit = weigh_lines(recognizer, lines, [[text] for text in texts], known), fit_of(recognizer.model)
+    return [judge_text(text, fit, least) for [text] in weighed]
+
+
+def weigh_lines(
+    recognizer: Recognizer, lines: Sequence[Line], texts: Sequence[Sequence[str]], read: Sequence[ReadText]
+) -> list[list[WeighedText]]:
+    """The evidence for any number of texts of each line; `read` are the readings of the lines.
+
+    Raises:
+        CheckpointError, ConfigError: as `check_text`.
+    """
+    reader = recognizer.pieces
+    if reader.network.dimensions.steps_per_token is None:
+        raise ConfigError("this model has no CTC head, which checking texts needs; use another model")
+    given = [[GivenText.of(text, reader.model.tokenizer) for text in some] for some in texts]
+    whole = reader.prepare_whole(lines)
+    evidence: dict[int, list[TextEvidence | None]] = dict(
+        zip((piece.line for piece in whole), gather_all(reader, whole, given, read), strict=True)
+    )
+    scales = {piece.line: reader.scale(piece) for piece in whole}
+    weighed = []
+    for number, (line, some, words) in enumerate(zip(lines, given, read, strict=True)):
+        reason = TOO_LONG if number in evidence else TOO_WIDE
+        found = evidence.get(number, [None] * len(some))
+        width, scale = line.shape[1], scales.get(number, 1.0)
+        weighed.append(
+            [
+                WeighedText(text, words, known, width, scale, "" if known else reason)
+                for text, known in zip(some, found, strict=True)
+            ]
+        )
+    return weighed
+
+
+def gather_all(
+    reader: PieceReader,
+    pieces: Sequence[PreparedPiece],
+    given: Sequence[Sequence[GivenText]],
+    read: Sequence[ReadText],
+) -> list[list[TextEvidence | None]]:
+    """Evidence for the texts of each line; None for a text that is too long for it."""
+
+    def work(group: Sequence[PreparedPiece], view: View) -> list[list[TextEvidence | None]]:
+        steps, texts = view.scores.steps_per_token, [given[piece.line] for piece in group]
+        lines = [SeenLine(rows, steps, read[piece.line]) for rows, piece in zip(view.scores.lines, group, strict=True)]
+        fitting = [list(filter(line.holds, some)) for line, some in zip(lines, texts, strict=True)]
+        try:
+            found = gather(NetworkScorer(reader.network, view.memory), lines, fitting, reader.model.tokenizer)
+        except FloatingPointError as error:
+            raise overflow(reader.model) from error
+        return [
+            [next(known) if line.holds(text) else None for text in some]
+            for line, some, known in zip(lines, texts, (iter(one) for one in found), strict=True)
+        ]
+
+    return reader.map_views(pieces, work)
+
+
+def judge_text(weighed: WeighedText, fit: SupportFit, least: float = DOUBTED) -> TextCheck:
+    """The verdict on each word of a text, and on missing words.
+
+    Args:
+        least: Words less probable than this are doubtful.
+    """
+    if weighed.evidence is None:
+        return TextCheck(weighed.given.text, tuple(unjudged(weighed)), 0.0, weighed.read.text)
+    words, probability = judged(weighed, weighed.evidence, fit, least), fit.of_line(weighed.evidence)
+    return TextCheck(weighed.given.text, tuple(words), probability, weighed.read.text)
+
+
+def unjudged(weighed: WeighedText) -> Iterator[CheckedWord]:
+    """The words of a text that cannot be checked against its line: none is supported."""
+    for word in weighed.given.words:
+        yield CheckedWord(word, 0.0, Kind.UNSUPPORTED, "", 0.0, float(weighed.width), weighed.reason)
+
+
+def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least: float) -> Iterator[CheckedWord]:
+    """The words of a text, and the gaps where words are missing, in order."""
+    supported, complete = fit.of_words(evidence), fit.of_gaps(evidence)
+    doubted = np.concatenate(([False], supported < least, [False]))
+    read = np.array([bool(part) for part in evidence.pairing.gaps])
+    # Ink beside a doubtful word is probably its own, and beside an omission the same; unless it was read apart.
+    explained = doubted[:-1] | doubted[1:] | np.append(False, read[:-1]) | np.append(read[1:], False)
+    missing = (complete < least) & (read | ~explained)
+    for number in range(len(evidence.given.words) + 1):
+        if missing[number]:
+            yield omission(weighed, evidence, number, float(complete[number]))
+        if number < len(evidence.given.words):
+            yield verdict(weighed, evidence, number, float(supported[number]), least)
+
+
+def omission(weighed: WeighedText, evidence: TextEvidence, gap: int, probability: float) -> CheckedWord:
+    """The verdict on a gap where words are missing."""
+    read = evidence.pairing.gaps[gap]
+    reason = f"the image reads {read!r} here" if read else "there is writing here that the text does not account for"
+    return CheckedWord("", probability, Kind.OMITTED, read, *in_pixels(weighed, evidence.gap_edges[gap]), reason)
+
+
+def verdict(weighed: WeighedText, evidence: TextEvidence, word: int, probability: float, least: float) -> CheckedWord:
+    """The verdict on a word."""
+    text, read = evidence.given.words[word], evidence.pairing.words[word]
+    places = in_pixels(weighed, evidence.word_edges[word])
+    if probability >= least:
+        return CheckedWord(text, probability, Kind.SUPPORTED, "", *places)
+    if UNKNOWN in evidence.given.written[word]:
+        reason = "it has characters that the model cannot read" + (f"; the image reads {read!r}" if read else "")
+        return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, reason)
+    if not read:
+        return CheckedWord(text, probability, Kind.INVENTED, "", *places, "there is no writing left for it")
+    if read == evidence.given.written[word]:
+        return CheckedWord(
+            text, probability, Kind.UNSUPPORTED, "", *places, "it can be read here, but the ink is unclear"
+        )
+    return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, f"the image reads {read!r}")
+
+
+def in_pixels(weighed: WeighedText, edges: Edges) -> tuple[float, float]:
+    """Edges in pixels of the image of a text."""
+    left, right = (min(edge * weighed.scale, float(weighed.width)) for edge in edges)
+    return left, right

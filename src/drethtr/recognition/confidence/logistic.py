@@ -1,0 +1,104 @@
+"""Logistic regression: a probability from a few features."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import ConfigError, DataError
+
+Floats = NDArray[np.float64]
+
+WORTH = 10.0
+"""Weight of the prior: as much as about forty doubtful cases."""
+
+ROUNDS = 100
+ENOUGH = 1e-9
+SURE = 1e-4
+"""Probabilities are clipped to [SURE, 1 - SURE]."""
+LARGEST = 700.0
+"""Larger log-odds would overflow."""
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """1 / (1 + e^-(bias + Σ weight x feature))."""
+
+    bias: float
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not all(map(isfinite, (self.bias, *self.weights))):
+            raise ConfigError("bias and weights must be finite")
+
+    def score(self, features: Floats) -> Floats:
+        """Log-odds (N,) of features (N, F)."""
+        scores: Floats = self.bias + features @ np.array(self.weights)
+        return scores
+
+    def __call__(self, features: Floats) -> Floats:
+        """Probabilities (N,) of features (N, F)."""
+        return sigmoid(self.score(features))
+
+
+def fit_logistic(
+    features: Floats,
+    right: NDArray[np.bool_],
+    *,
+    ridge: float = 1e-3,
+    digits: int = 6,
+    prior: Logistic | None = None,
+) -> Logistic:
+    """Fit weights to cases (N, F) and their truth (N,), by Newton's method.
+
+    Args:
+        ridge: Regularization of the weights of the standardized features, so that there is always a solution.
+        digits: Significant digits of the weights.
+        prior: Weights from which few cases move the result only a little; 0 for features that it lacks.
+
+    Raises:
+        DataError: if all cases are right or all wrong, and there is no prior.
+    """
+    if prior is None and (right.all() or not right.any()):
+        alike, others = ("correct", "with errors") if right.all() else ("wrong", "without errors")
+        raise DataError(f"all {len(right)} examples are {alike}: nothing to fit. Add lines {others}")
+    mean, spread = features.mean(0), features.std(0)
+    spread = np.where(spread > 0, spread, 1)
+    cases = np.column_stack([np.ones(len(features)), (features - mean) / spread])
+    penalty = np.full(cases.shape[1], ridge)
+    penalty[0] = 0
+    expected = np.zeros(cases.shape[1])
+    if prior is not None:
+        penalty += WORTH / len(right)
+        known = np.pad(prior.weights, (0, features.shape[1] - len(prior.weights)))
+        expected = np.concatenate([[prior.bias + mean @ known], spread * known])
+    weights = np.zeros(cases.shape[1])
+    for _ in range(ROUNDS):
+        chances = sigmoid(cases @ weights)
+        slope = cases.T @ (chances - right) / len(right) + penalty * (weights - expected)
+        curve = (cases * (chances * (1 - chances))[:, None]).T @ cases / len(right) + np.diag(penalty)
+        step = np.linalg.solve(curve, slope)
+        weights -= step
+        if float(np.abs(step).max()) < ENOUGH:
+            break
+    plain = weights[1:] / spread
+    return Logistic(rounded([weights[0] - plain @ mean], digits)[0], rounded(plain, digits))
+
+
+def sigmoid(score: Floats) -> Floats:
+    """Probabilities from log-odds of any size."""
+    return 1 / (1 + np.exp(-np.clip(score, -LARGEST, LARGEST)))
+
+
+def rounded(values: Sequence[float] | Floats, digits: int) -> tuple[float, ...]:
+    """The values, rounded to significant digits, as plain numbers."""
+    return tuple(float(f"{value:.{digits}g}") for value in values)
+
+
+def log_odds(probabilities: Floats) -> Floats:
+    """log(p / (1 - p)), kept finite."""
+    kept = np.clip(probabilities, SURE, 1 - SURE)
+    odds: Floats = np.log(kept / (1 - kept))
+    return odds

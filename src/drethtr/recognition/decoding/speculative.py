@@ -1,0 +1,129 @@
+"""Speculative decoding: greedy decoding by verifying a draft in parallel.
+
+One parallel pass gives the decoder's next token after every prefix of a draft. As far as these agree with the draft, it
+is the greedy text; then follows the decoder's own token, and after it the rest of the draft, realigned. A few passes
+replace one step per token.
+
+The draft comes from the CTC head: after each prefix that the decoder has accepted, `Continuation` reads on along the
+likeliest path whose text begins with the prefix. So a prefix with a missing, inserted or changed letter is still
+aligned with the line, and only the rest of the line is read after it.
+
+Source: speculative decoding (Leviathan et al., arXiv 2211.17192) with the CTC reading as the draft.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.recognition.decoding.ctc_paths import LEAST, Paths, common_prefix
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
+from drethtr.recognition.network import TextTree
+
+
+class Continuation:
+    """Continues any prefix of the text of one line; scores shared by successive prefixes are computed once."""
+
+    def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
+        self.paths = Paths(log_probs, blank, np.maximum)
+        self.best = log_probs.argmax(1)
+        best = np.maximum(log_probs.max(1).astype(np.float64), LEAST)
+        self.rest = np.append(best[::-1].cumsum()[::-1], 0.0)
+        self.blank = blank
+        self.stack = [self.paths.nothing]
+
+    def after(self, beginning: Sequence[int]) -> list[int]:
+        """The tokens that follow; none where no path begins with the prefix."""
+        known = common_prefix(beginning, [one.token for one in self.stack[1:]])
+        del self.stack[known + 1 :]
+        for token in beginning[known:]:
+            self.stack.append(self.paths.longer(self.stack[-1], token))
+        last = self.stack[-1]
+        best = np.maximum(last.in_token, last.in_blank) + self.rest
+        steps = int(best.argmax())
+        if best[steps] == -np.inf:
+            return []
+        before = last.token if last.in_token[steps] >= last.in_blank[steps] else self.blank
+        path = self.best[steps:]
+        starts = path[path != np.concatenate(([before], path))[:-1]]
+        return [int(token) for token in starts if token != self.blank]
+
+
+ROUNDING = 256
+"""Maximum difference of two forms of one sum, in units of the network's precision: ten times what was observed."""
+
+
+class Reader(Protocol):
+    """Proposes drafts of one line, such as `Continuation`."""
+
+    def after(self, beginning: Sequence[int]) -> list[int]:
+        """The tokens proposed after a prefix."""
+
+
+class Opinion(NamedTuple):
+    """The decoder's next token after each prefix of a text: N + 1 tokens for a text of N.
+
+    tokens  the likeliest
+    gains   their log-probabilities
+    unsure  whether the runner-up is so close that rounding could decide
+    """
+
+    tokens: list[int]
+    gains: list[float]
+    unsure: list[bool]
+
+
+def opinions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Opinion]:
+    """The decoder's opinion on one text per line, in one pass."""
+    epsilon = scorer.network.dimensions.epsilon
+    return [opinion(logits, epsilon) for logits in scorer.logits([TextTree.of([text]) for text in texts])]
+
+
+def opinion(logits: Floats, epsilon: float) -> Opinion:
+    """The opinion in logits (N + 1, V), computed with rounding error `epsilon`."""
+    second, first = np.sort(logits, axis=1)[:, -2:].T
+    gains = first - np.logaddexp.reduce(logits, axis=1)
+    largest = np.abs(np.where(np.isneginf(logits), 0, logits)).max(1)
+    unsure = first - second < ROUNDING * epsilon * largest
+    return Opinion(logits.argmax(1).tolist(), gains.tolist(), unsure.tolist())
+
+
+def verify(
+    scorer: NetworkScorer, readers: Sequence[Reader], limits: Sequence[int], *, end: int, passes: int
+) -> list[Hypothesis | None]:
+    """The greedy text of each line.
+
+    None where more than `passes` would be needed, or rounding could decide between two tokens.
+
+    Args:
+        readers: One per line; their proposal after an empty prefix is the first draft.
+        limits: Maximum tokens of each line's text, including the end.
+    """
+    found: list[Hypothesis | None] = [None] * len(readers)
+    drafts = dict(enumerate(reader.after(()) for reader in readers))
+    for _ in range(passes):
+        open_lines = list(drafts)
+        kept = scorer if len(drafts) == len(readers) else scorer.keep(np.array(open_lines))
+        for line, said in zip(open_lines, opinions(kept, list(drafts.values())), strict=True):
+            draft = drafts.pop(line)
+            agreed = min(agreement(draft, said, end), limits[line] - 1)
+            if any(said.unsure[: agreed + 1]):
+                continue
+            if said.tokens[agreed] == end or agreed + 1 == limits[line]:
+                text = [token for token in said.tokens[: agreed + 1] if token != end]
+                gains = said.gains[: agreed + 1]
+                found[line] = Hypothesis(tuple(text), sum(gains), tuple(gains))
+            else:
+                written = [*draft[:agreed], said.tokens[agreed]]
+                drafts[line] = written + readers[line].after(written)
+        if not drafts:
+            break
+    return found
+
+
+def agreement(draft: Sequence[int], said: Opinion, end: int) -> int:
+    """Number of tokens of a draft that the decoder would write, up to its end."""
+    pairs = zip(draft, said.tokens, strict=False)
+    return next((place for place, (token, own) in enumerate(pairs) if own != token or own == end), len(draft))

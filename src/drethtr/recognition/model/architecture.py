@@ -1,0 +1,275 @@
+"""The architecture of a network, as data: every choice that affects what it computes, and none that affects how.
+
+A model file stores a `NetworkConfig` as JSON. Two backends build a network from it: `recognition/onnx` a graph for
+onnxruntime, `drethtr.network` torch modules. Each variant is a frozen dataclass; its torch module is registered for it
+with `singledispatch`, beside the module.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from drethtr.base.errors import ConfigError
+from drethtr.recognition.model.backbones import PPOCR, BackboneConfig, EfficientNetV2S, check_share
+from drethtr.recognition.model.decay import DecayConfig, LayerPosition, Scheduled
+
+MAX_LAYERS = 1000
+MAX_WIDTH, MAX_HEADS = 2**16, 1024
+"""Limits of channels and heads; more can only be a mistake, or a file made to exhaust memory."""
+
+
+class MixerConfig:
+    """How the text tokens of a layer attend to the image and to earlier text."""
+
+
+@dataclass(frozen=True)
+class Retentive(MixerConfig):
+    """ARMF: softmax attention to the image plus retention over the text (paper, eqs. 7-9).
+
+    `normalize` divides by the root of D's row sum, as in the released code; the paper does not mention it.
+    """
+
+    decay: DecayConfig = field(default_factory=Scheduled)
+    normalize: bool = True
+
+
+@dataclass(frozen=True)
+class Fade:
+    """Softmax weights that decay with distance, as in the released code; `normalize` as for retention."""
+
+    decay: Scheduled = field(default_factory=Scheduled)
+    normalize: bool = True
+
+
+@dataclass(frozen=True)
+class JointSoftmax(MixerConfig):
+    """DTrHTR: one softmax over all that a token sees."""
+
+    fade: Fade | None = None
+
+
+@dataclass(frozen=True)
+class SplitSoftmax(MixerConfig):
+    """Separate normalization of image and text (paper, Sec. 7)."""
+
+    fade: Fade | None = None
+
+
+class PriorConfig:
+    """The image prior of every layer (paper, Table 7)."""
+
+
+@dataclass(frozen=True)
+class NoPrior(PriorConfig):
+    """No image prior."""
+
+
+@dataclass(frozen=True)
+class Multiplied(PriorConfig):
+    """Decay after the softmax, as published."""
+
+    decay: Scheduled = field(default_factory=Scheduled)
+
+
+@dataclass(frozen=True)
+class Added(PriorConfig):
+    """Decay in log-space, before the softmax."""
+
+    decay: Scheduled = field(default_factory=Scheduled)
+
+
+class OutputConfig:
+    """The transformation of the output of the heads, before it is projected back to the network's width."""
+
+
+@dataclass(frozen=True)
+class Plain(OutputConfig):
+    """None, as in DRetHTR."""
+
+
+@dataclass(frozen=True)
+class Sigmoid(OutputConfig):
+    """A sigmoid."""
+
+
+@dataclass(frozen=True)
+class HeadNorm(OutputConfig):
+    """Group norm, one group per head."""
+
+    on_image: bool = True
+
+
+@dataclass(frozen=True)
+class SwishGate(OutputConfig):
+    """Group norm and a swish gate, as in RetNet."""
+
+    on_image: bool = True
+
+
+class ImagePositionsConfig:
+    """The positional encoding of image tokens."""
+
+
+@dataclass(frozen=True)
+class Learned(ImagePositionsConfig):
+    """As published: 140 positions for the 2227 columns of the fixed canvas."""
+
+    places: int = 140
+
+    def __post_init__(self) -> None:
+        if self.places < 1:
+            raise ConfigError(f"a table of image positions needs at least 1 place, not {self.places}")
+
+
+@dataclass(frozen=True)
+class Sinusoidal(ImagePositionsConfig):
+    """Not learned, without a longest line."""
+
+
+@dataclass(frozen=True)
+class Unplaced(ImagePositionsConfig):
+    """None, for image tokens that already encode their position."""
+
+
+class ArchitectureConfig:
+    """How text attends to the image."""
+
+
+@dataclass(frozen=True)
+class DecoderOnly(ArchitectureConfig):
+    """DRetHTR and DTrHTR: image and text share all layers."""
+
+
+@dataclass(frozen=True)
+class EncoderDecoder(ArchitectureConfig):
+    """RetHTR and TrHTR: an encoder of `layers` layers, `hidden` wide inside (paper, Sec. 5.5.1), and cross-attention.
+
+    The encoder is a plain pre-norm transformer with the network's image prior. The released tree has no code for it:
+    the layers are chosen so that the parameters add up to the paper's count.
+    """
+
+    layers: int = 4
+    hidden: int = 3072
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.layers <= MAX_LAYERS or self.hidden < 1:
+            raise ConfigError(
+                f"an encoder has 1 to {MAX_LAYERS} layers and 1 hidden channel or more, "
+                f"not {self.layers}, {self.hidden}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CTCConfig:
+    """The CTC head on the image tokens.
+
+    Attributes:
+        steps: CTC steps per image token; a token wider than 8 pixels needs more than one.
+        inform_decoder: Whether draft reading and reading position are added to the image tokens.
+    """
+
+    steps: int = 2
+    inform_decoder: bool = True
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ConfigError(f"a CTC head needs at least 1 step per image token, not {self.steps}")
+
+
+def check_size(layers: int, width: int, heads: int, hidden: int) -> None:
+    """Refuse a network that cannot be built.
+
+    Raises:
+        ConfigError: saying what is wrong.
+    """
+    if not 1 <= layers <= MAX_LAYERS:
+        raise ConfigError(f"a network has 1 to {MAX_LAYERS} layers, not {layers}")
+    if not (4 <= width <= MAX_WIDTH and 1 <= hidden <= MAX_WIDTH):
+        raise ConfigError(
+            f"a network is 4 to {MAX_WIDTH} channels wide and 1 to {MAX_WIDTH} hidden ones, not {width} and {hidden}"
+        )
+    if not 1 <= heads <= MAX_HEADS:
+        raise ConfigError(f"a network has 1 to {MAX_HEADS} heads, not {heads}")
+    if width % heads or width % 2:
+        raise ConfigError(f"width {width} must be even and divide into {heads} heads")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkConfig:
+    """Shape of the network (paper, Sec. 5.4); the defaults are DRetHTR-SMALL as published.
+
+    `weight_dropout` drops single weights of attention and retention. Without `text_positions`, only the decay encodes
+    the position of text tokens.
+    """
+
+    layers: int = 4
+    width: int = 1024
+    heads: int = 8
+    hidden: int = 4096
+    dropout: float = 0.3
+    weight_dropout: float = 0.3
+    embedding_dropout: float = 0.1
+    final_norm: bool = False
+    backbone: BackboneConfig = field(default_factory=EfficientNetV2S)
+    positions: ImagePositionsConfig = field(default_factory=Learned)
+    prior: PriorConfig = field(default_factory=Multiplied)
+    mixer: MixerConfig = field(default_factory=Retentive)
+    output: OutputConfig = field(default_factory=Plain)
+    architecture: ArchitectureConfig = field(default_factory=DecoderOnly)
+    text_positions: bool = True
+    ctc: CTCConfig | None = None
+
+    def __post_init__(self) -> None:
+        check_size(self.layers, self.width, self.heads, self.hidden)
+        for name in ("dropout", "weight_dropout", "embedding_dropout"):
+            check_share(name, getattr(self, name))
+
+    def position(self, layer: int) -> LayerPosition:
+        """Where a layer stands."""
+        return LayerPosition(layer, self.layers, self.heads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RescorerConfig:
+    """A language model of characters: layers like the decoder's, with retention only and without an image.
+
+    It scores whole texts that CTC head and n-grams have proposed.
+    """
+
+    layers: int = 4
+    width: int = 192
+    heads: int = 4
+    hidden: int = 768
+    mixer: Retentive = field(default_factory=Retentive)
+
+    def __post_init__(self) -> None:
+        check_size(self.layers, self.width, self.heads, self.hidden)
+        if not isinstance(self.mixer.decay, Scheduled):
+            raise ConfigError("the decay of a rescorer follows a schedule; it cannot be gated")
+
+    def position(self, layer: int) -> LayerPosition:
+        """Where a layer stands."""
+        return LayerPosition(layer, self.layers, self.heads)
+
+
+SMALL = NetworkConfig()
+BASE = NetworkConfig(layers=12, width=768, heads=12, hidden=3072)
+COMPACT = NetworkConfig(
+    layers=6,
+    width=256,
+    heads=4,
+    hidden=960,
+    dropout=0.1,
+    weight_dropout=0.0,
+    embedding_dropout=0.1,
+    final_norm=True,
+    backbone=PPOCR(),
+    positions=Sinusoidal(),
+    prior=Added(),
+    ctc=CTCConfig(),
+)
+DTRHTR_SMALL = replace(SMALL, mixer=JointSoftmax(), prior=NoPrior())
+"""The softmax baseline."""
+RETHTR_SMALL = replace(SMALL, architecture=EncoderDecoder(), output=SwishGate(), prior=NoPrior())
+"""The encoder-decoder with retention; only with RetNet's gate does it have the paper's 136 million parameters."""
+TRHTR_SMALL = replace(RETHTR_SMALL, mixer=JointSoftmax(), output=Plain())
+"""The encoder-decoder with softmax."""
+PRESETS = {"compact": COMPACT, "small": SMALL, "base": BASE}

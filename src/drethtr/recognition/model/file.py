@@ -1,0 +1,300 @@
+"""A model on disk: one safetensors file with network, alphabet, preparation and card as JSON in its header.
+
+Nothing in it is executed: no pickle, no class paths, only names of known configs.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from drethtr.base import config
+from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.images.prepare import Preparation
+from drethtr.language.languages import NO_LANGUAGE, Languages
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig
+from drethtr.recognition.model.weights import (
+    Array,
+    Weights,
+    dequantize,
+    quantize,
+    read_file,
+    write_tensors,
+)
+from drethtr.text import Tokenizer
+
+SHIPPED = Path(__file__).with_name("compact.safetensors")
+"""The model inside the package."""
+
+FORMAT = 4
+"""Version of the header; raised when a reader of another version would misunderstand it."""
+
+SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError)
+"""Errors that invalid settings of an untrusted header may cause."""
+
+MODEL, ADAPTER = "drethtr", "drethtr-adapter"
+"""Metadata keys of the header of a model and of an adapter."""
+
+NGRAMS, RESCORER = "ngrams.", "rescorer."
+"""Prefixes of the names of tensors that are not weights of the network."""
+
+HASHED_AS = {"stretches": "widths", "strategies": "decoders", "strategy": "decoder"}
+"""Settings of the calibration record that the hash knows by other names, so that published hashes stay valid."""
+
+
+class Rescorer(NamedTuple):
+    """A language model of whole texts: its configuration, and its weights by name, in float32."""
+
+    config: RescorerConfig
+    weights: Weights
+
+
+@dataclass(frozen=True, repr=False)
+class Model:
+    """Everything needed to read: network, preparation, alphabet, language models and calibration; and the card.
+
+    network      the architecture, as data
+    weights      by name, in float32
+    card         free JSON: training data, license, accuracy
+    record       what `drethtr calibrate` found; by default confidences are not calibrated
+    languages    the n-gram language models, if there are any
+    rescorer     the language model that ranks the candidates of `joint`; by default n-grams do
+    """
+
+    network: NetworkConfig
+    weights: Weights
+    tokenizer: Tokenizer
+    preparation: Preparation
+    card: Mapping[str, Any] = field(default_factory=dict)
+    record: CalibrationRecord = field(default_factory=CalibrationRecord)
+    languages: Languages = NO_LANGUAGE
+    rescorer: Rescorer | None = None
+
+    def __repr__(self) -> str:
+        return f"<Model: {self.identity}, {self.parameter_count:,} parameters>"
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of all that affects readings: weights, language models, alphabet, preparation, record; not the card.
+
+        It does not change when the model is saved, unless weights are quantized, see `save_model`.
+        """
+        settings = [config.essence(part) for part in (self.network, self.tokenizer, self.preparation)]
+        record = with_names(config.essence(self.record), HASHED_AS)
+        decides = [weights_hash(self.weights), *settings, record, *self.languages.hashes]
+        if self.rescorer is not None:
+            decides += [weights_hash(self.rescorer.weights), config.essence(self.rescorer.config)]
+        return sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+
+    @property
+    def identity(self) -> str:
+        """Its name, if the card has one, and the first 12 digits of its hash: identifies the model in every output.
+
+        The name is reduced to printable characters, since a terminal interprets others.
+        """
+        name = " ".join("".join(c if c.isprintable() else " " for c in str(self.card.get("name", ""))).split())
+        return f"{name} {self.hash[:12]}".lstrip()
+
+    def check_height(self, height: int) -> None:
+        """Check that the preparation makes lines as high as the backbone needs them.
+
+        Raises:
+            CheckpointError: giving both heights.
+        """
+        if self.preparation.height != height:
+            raise CheckpointError(
+                f"the model prepares lines {self.preparation.height} pixels high, but its backbone needs {height}"
+            )
+
+    @property
+    def parameter_count(self) -> int:
+        """Number of parameters of network and rescorer, without running means and variances of batch norms."""
+        learned = [w for name, w in self.weights.items() if not name.endswith(("_mean", "_var", "_tracked"))]
+        if self.rescorer is not None:
+            learned += self.rescorer.weights.values()
+        return sum(weight.size for weight in learned)
+
+
+def save_model(model: Model, path: Path, *, small: bool = False) -> None:
+    """Write a model atomically; `small` quantizes its weights to 8 and 16 bits, which changes its hash.
+
+    Raises:
+        CheckpointError: if the file cannot be written.
+    """
+    header = {
+        "format": FORMAT,
+        "network": config.to_dict(model.network),
+        "tokenizer": config.to_dict(model.tokenizer),
+        "preparation": config.to_dict(model.preparation),
+        "card": dict(model.card),
+        "trust": config.to_dict(model.record),
+    }
+    header["languages"] = model.languages.facts()
+    weights = dict(model.weights)
+    if model.rescorer is not None:
+        header["rescorer"] = config.to_dict(model.rescorer.config)
+        weights |= {f"{RESCORER}{name}": weight for name, weight in model.rescorer.weights.items()}
+    stored = quantize(weights) if small else weights
+    write_tensors(stored | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
+
+
+def save_record(source: Path, record: CalibrationRecord, path: Path, *, of: Model | None = None) -> None:
+    """Copy a model file with another calibration record; see `save_changed`."""
+    save_changed(source, path, of, {"trust": config.to_dict(record)})
+
+
+def save_languages(source: Path, languages: Languages, path: Path, *, of: Model | None = None) -> None:
+    """Copy a model file with other n-grams; the copy must be recalibrated. See `save_changed`."""
+    header = {"trust": {}, "languages": languages.facts()}
+    save_changed(source, path, of, header, NGRAMS, tensors_of(languages))
+
+
+def as_small(model: Model) -> Model:
+    """The model with the weights that `save_model` leaves in its file if it is `small`."""
+    rescorer = model.rescorer
+    if rescorer is not None:
+        rescorer = rescorer._replace(weights=dequantize(quantize(rescorer.weights)))
+    return replace(model, weights=dequantize(quantize(model.weights)), rescorer=rescorer)
+
+
+def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model | None = None) -> None:
+    """Copy a model file with another rescorer, in 8 bits; the copy must be recalibrated. See `save_changed`."""
+    header = {"trust": {}, "rescorer": config.to_dict(rescorer.config)}
+    weights = {f"{RESCORER}{name}": weight for name, weight in rescorer.weights.items()}
+    save_changed(source, path, of, header, RESCORER, quantize(weights))
+
+
+def save_changed(
+    source: Path,
+    path: Path,
+    of: Model | None,
+    changes: Mapping[str, Any],
+    prefix: str | None = None,
+    replaced: Weights | None = None,
+) -> None:
+    """Copy a model file with changes; all other tensors keep their bytes.
+
+    Args:
+        of: The model on which the changes are based.
+        changes: Entries of the header.
+        prefix: Of the tensors to replace by `replaced`.
+
+    Raises:
+        CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
+    """
+    tensors, metadata, header = read_parts(source)
+    refuse_changed(source, tensors, of)
+    kept = {name: tensor for name, tensor in tensors.items() if prefix is None or not name.startswith(prefix)}
+    changed = json.dumps(header | dict(changes), ensure_ascii=False)
+    write_tensors({**kept, **(replaced or {})}, path, metadata | {MODEL: changed})
+
+
+def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
+    """Refuse a file that was replaced in the meantime by another model.
+
+    Raises:
+        CheckpointError: saying so.
+    """
+    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
+    if model is not None and weights_hash(dequantize(weights)) != weights_hash(model.weights):
+        raise CheckpointError("was replaced by another model meanwhile; start again", source)
+
+
+def tensors_of(languages: Languages) -> dict[str, Array]:
+    """The n-grams as tensors of a model file."""
+    return {f"{NGRAMS}{name}": packed for name, packed in languages.packed()}
+
+
+def save_card(path: Path, card: Mapping[str, Any]) -> None:
+    """Replace the card of the model or adapter in a file; its weights keep their bytes.
+
+    Raises:
+        CheckpointError: if the file cannot be used.
+    """
+    tensors, metadata, header = read_parts(path, either=True)
+    kind = ADAPTER if ADAPTER in metadata else MODEL
+    write_tensors(tensors, path, metadata | {kind: json.dumps(header | {"card": dict(card)}, ensure_ascii=False)})
+
+
+def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:
+    """Tensors, metadata and header of a model, or of `either` a model or an adapter.
+
+    Raises:
+        CheckpointError: if the file cannot be used.
+    """
+    tensors, metadata = read_file(path)
+    if ADAPTER in metadata and not either:
+        raise CheckpointError("this is an adapter; give its base model instead", path)
+    return tensors, metadata, parse_header(path, metadata, ADAPTER if ADAPTER in metadata else MODEL)
+
+
+def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[str, Any]:
+    """The JSON header of a model or adapter in an untrusted file, with its version checked."""
+    what = "adapter" if place == ADAPTER else "model"
+    try:
+        header = json.loads(metadata[place])
+    except (KeyError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"not a drethtr {what}: its header is missing", path) from error
+    found = header.get("format") if isinstance(header, dict) else None
+    if found != FORMAT:
+        older = isinstance(found, int) and found < FORMAT
+        cure = "use drethtr 0.1, or train the model again" if older else "install the drethtr version that wrote it"
+        raise CheckpointError(f"{what} format {found!r}, but this version reads format {FORMAT}; {cure}", path)
+    if not isinstance(header.get("card"), dict):
+        raise CheckpointError(f"the card of this {what} is not a table; the file is damaged", path)
+    return {"trust": {}, **header}
+
+
+def load_model(path: Path | str) -> Model:
+    """Read a model file.
+
+    Memory use depends on the content of the file, not on the claims of its header.
+
+    Raises:
+        CheckpointError: if the file cannot be used, saying why. Whether the weights fit the network is checked when a
+            backend builds it.
+    """
+    path = Path(path)
+    tensors, _, header = read_parts(path)
+    counted = {name.removeprefix(NGRAMS): tensors.pop(name) for name in sorted(tensors) if name.startswith(NGRAMS)}
+    try:
+        network = config.from_dict(NetworkConfig, header["network"])
+        tokenizer = config.from_dict(Tokenizer, header["tokenizer"])  # type: ignore[type-abstract]
+        preparation = config.from_dict(Preparation, header["preparation"])
+        record = config.from_dict(CalibrationRecord, header["trust"])
+        rescoring = config.from_dict(RescorerConfig, header["rescorer"]) if "rescorer" in header else None
+    except SENSELESS as error:
+        raise CheckpointError(f"the model's settings are not understood: {error}", path) from error
+    try:
+        languages = Languages.of_packed(tokenizer.size, header.get("languages", {}), counted)
+        known = dequantize(tensors)
+    except (CheckpointError, *SENSELESS) as error:
+        raise CheckpointError(str(error), path) from error
+    weights = {name: weight for name, weight in known.items() if not name.startswith(RESCORER)}
+    apart = {name.removeprefix(RESCORER): known[name] for name in known.keys() - weights.keys()}
+    rescorer = None if rescoring is None else Rescorer(rescoring, apart)
+    return Model(network, weights, tokenizer, preparation, header["card"], record, languages, rescorer)
+
+
+def with_names(value: Any, names: Mapping[str, str]) -> Any:
+    """Nested dicts and lists with some keys renamed."""
+    if isinstance(value, list):
+        return [with_names(item, names) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {names.get(key, key): with_names(item, names) for key, item in value.items()}
+
+
+def weights_hash(weights: Weights) -> str:
+    """SHA-256 of all weights: equal for files that differ only in card and record."""
+    digest = sha256()
+    for name, weight in sorted(weights.items()):
+        digest.update(f"{name} torch.{weight.dtype} {list(weight.shape)}\n".encode())
+        digest.update(np.ascontiguousarray(weight).data.cast("B"))
+    return digest.hexdigest()

@@ -1,0 +1,122 @@
+"""Quantized weights are nearly the same, and stay what they are when they are quantized again."""
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from drethtr.base.errors import CheckpointError
+from drethtr.recognition.model.weights import (
+    SCALES,
+    as_bfloat16,
+    dequantize,
+    quantize,
+    read_metadata,
+    read_tensors,
+    scales_of,
+    write_tensors,
+)
+
+
+@pytest.fixture
+def weights():
+    """What networks have: matrices of odd shapes, scales far apart, zeros, kernels, biases and counts."""
+    rng = np.random.default_rng(0)
+    return {
+        "matrix": (rng.normal(size=(7, 70)) * np.logspace(-8, 3, 7)[:, None]).astype(np.float32),
+        "narrow": rng.normal(size=(3, 1)).astype(np.float32),
+        "zeros": np.zeros((2, 40), np.float32),
+        "empty": np.zeros((0, 5), np.float32),
+        "kernel": rng.normal(size=(4, 2, 3, 3)).astype(np.float32),
+        "bias": rng.normal(size=9).astype(np.float32),
+        "count": np.array(7),
+    }
+
+
+def test_every_number_is_nearly_the_same(weights):
+    found = dequantize(quantize(weights))
+    assert found.keys() == weights.keys()
+    for columns in (slice(0, 32), slice(32, 64), slice(64, 70)):
+        given, read = weights["matrix"][:, columns], found["matrix"][:, columns]
+        assert (np.abs(given - read) <= np.abs(given).max(1, keepdims=True) / 127 * 0.51).all()
+    for name in ("kernel", "bias"):
+        np.testing.assert_allclose(found[name], weights[name], rtol=1e-3, atol=1e-3)
+    for name in ("zeros", "empty", "count"):
+        assert np.array_equal(found[name], weights[name]) and found[name].dtype == weights[name].dtype
+
+
+def test_quantizing_again_changes_nothing(weights):
+    once = dequantize(quantize(weights))
+    again = dequantize(quantize(once))
+    assert all(np.array_equal(again[name], weight) for name, weight in once.items())
+
+
+def test_a_matrix_takes_a_good_half_of_float16(weights):
+    stored = quantize({"matrix": np.ones((64, 256), np.float32)})
+    assert sum(tensor.nbytes for tensor in stored.values()) == 64 * 256 + 64 * 8 * 2
+    assert weights["matrix"].dtype == np.float32
+
+
+def test_weights_that_are_not_quantized_stay(weights):
+    found = dequantize(weights)
+    assert all(np.array_equal(tensor, weights[name]) for name, tensor in found.items())
+
+
+def test_half_precision_becomes_float32(weights):
+    found = dequantize({"bias": weights["bias"].astype(np.float16)})["bias"]
+    assert found.dtype == np.float32 and np.array_equal(found, weights["bias"].astype(np.float16))
+
+
+def test_scales_are_rounded_as_torch_rounds():
+    """Ties go to even: files of format 1 have scales from torch."""
+    largest = np.random.default_rng(0).uniform(0, 1, (1000, 1)).astype(np.float32)
+    ties = np.array([[0x3F808000], [0x3F818000], [0x3F80FFFF]], np.uint32).view(np.float32)
+    for matrix in (largest * 127, ties * np.float32(127)):
+        wanted = torch.tensor(matrix).abs().div(127).bfloat16()
+        assert np.array_equal(scales_of(matrix), wanted.view(torch.uint16).numpy())
+
+
+def test_bfloat16_is_read_from_its_bits(tmp_path):
+    """Numpy has no such numbers; torch writes them."""
+    numbers = torch.tensor([[1.5, -2.0, 1e-30], [3.25, 0.0, 1e30]]).bfloat16()
+    save_file({"weight": numbers}, tmp_path / "file", {"who": "torch"})
+    assert read_metadata(tmp_path / "file") == {"who": "torch"}
+    assert np.array_equal(as_bfloat16(read_tensors(tmp_path / "file")["weight"]), numbers.float().numpy())
+    assert np.array_equal(dequantize(read_tensors(tmp_path / "file"))["weight"], numbers.float().numpy())
+
+
+def test_what_is_written_is_read(weights, tmp_path):
+    stored = quantize(weights)
+    write_tensors(stored, tmp_path / "file", {"a": "b"})
+    found = read_tensors(tmp_path / "file")
+    assert found.keys() == stored.keys() and read_metadata(tmp_path / "file") == {"a": "b"}
+    for name, tensor in stored.items():
+        assert np.array_equal(found[name], tensor) and found[name].dtype == tensor.dtype
+
+
+def test_a_place_that_cannot_be_written_is_named(weights, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match=r"file/model.*: cannot be written"):
+        write_tensors(weights, tmp_path / "file" / "model", {})
+
+
+@pytest.mark.parametrize("shape", [(7, 2), (6, 3), (), (7, 3, 1)], ids=["few", "rows", "one", "3D"])
+def test_scales_of_another_shape_are_refused(shape, weights):
+    with pytest.raises(CheckpointError, match=r"matrix\.scales are not of a matrix of shape \(7, 70\)"):
+        dequantize(quantize(weights) | {"matrix" + SCALES: np.ones(shape, np.uint16)})
+
+
+def test_scales_of_another_kind_are_refused(weights):
+    with pytest.raises(CheckpointError, match=r"matrix\.scales are not of a matrix"):
+        dequantize(quantize(weights) | {"matrix" + SCALES: np.ones((7, 3), np.float32)})
+
+
+def test_scales_without_a_matrix_are_refused():
+    with pytest.raises(CheckpointError, match=r"lost\.scales are not of a matrix"):
+        dequantize({"lost.scales": np.ones((2, 2), np.uint16)})
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_numbers_that_are_not_finite_are_refused(value, weights):
+    with pytest.raises(CheckpointError, match="not all numbers of bias are finite"):
+        dequantize(weights | {"bias": np.array([1.0, value], np.float32)})

@@ -1,0 +1,102 @@
+import numpy as np
+import pytest
+
+from drethtr.base.errors import DataError
+from drethtr.images.pieces import Piece
+from drethtr.recognition.posteriors import LEAST, Posteriors, joined
+from drethtr.search.packed import MAX_LINE_BYTES, PackedLines
+
+TEXTS = ["", "", "", "?", *"abcdefgh", "œ"]
+RNG = np.random.default_rng(0)
+
+
+def log_probs(steps):
+    logits = 3 * RNG.normal(size=(steps, len(TEXTS)))
+    logits[:, 1] += 4
+    logits[:, [0, 2]] = -np.inf
+    return (logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)).astype(np.float32)
+
+
+def dense(posteriors, steps):
+    """Probabilities by step and text."""
+    found = {}
+    for step in range(posteriors.steps):
+        for entry in range(posteriors.firsts[step], posteriors.firsts[step + 1]):
+            text = posteriors.texts[posteriors.tokens[entry]]
+            found[int(posteriors.numbers[step]), text] = posteriors.probabilities[entry]
+    assert all(0 <= step < steps for step, _ in found)
+    return found
+
+
+def test_what_is_possible_is_kept_and_the_rest_left_out():
+    rows = log_probs(50)
+    kept = dense(Posteriors.of(rows, TEXTS, 4.0), 50)
+    wanted = {(s, TEXTS[t]): np.exp(rows[s, t]) for s in range(50) for t in range(3, len(TEXTS))}
+    assert kept == pytest.approx({key: chance for key, chance in wanted.items() if chance > LEAST})
+
+
+def without_skirts(found):
+    """What is left of probabilities by step and text, when a token is ten times likelier beside a step."""
+    beside = {(s, t): max(found.get((s - 1, t), 0), found.get((s + 1, t), 0)) for s, t in found}
+    return {key: chance for key, chance in found.items() if chance >= 0.1 * beside[key]}
+
+
+def test_lines_come_back_within_a_level_without_skirts():
+    rows = [log_probs(steps) for steps in (60, 1, 0, 35)]
+    lines = [Posteriors.of(row, TEXTS, 4.5) for row in rows]
+    packed = PackedLines.from_bytes(PackedLines.of(lines).to_bytes())
+    assert len(packed) == 4
+    for number, (row, line) in enumerate(zip(rows, lines, strict=True)):
+        again = packed.line(number)
+        assert again.step == pytest.approx(4.5)
+        expected = without_skirts(dense(line, len(row)))
+        assert dense(again, len(row)) == pytest.approx(expected, rel=0.3)
+        sure = {key: 1 - chance for key, chance in expected.items() if chance > 0.5}
+        assert {key: 1 - dense(again, len(row))[key] for key in sure} == pytest.approx(sure, rel=0.3)
+
+
+def test_a_step_keeps_its_likeliest_tokens():
+    texts = [*map(chr, range(0x61, 0x61 + 20))]
+    chances = np.linspace(0.09, 0.01, 20)
+    line = Posteriors(tuple(texts), np.zeros(1, np.int64), np.array([0, 20]), np.arange(20), chances, 4.0)
+    again = PackedLines.from_bytes(PackedLines.of([line]).to_bytes()).line(0)
+    assert [again.texts[token] for token in again.tokens] == texts[:15]
+
+
+def test_a_page_takes_no_more_bytes_than_it_may():
+    flat = np.full((400, len(TEXTS)), -np.inf, dtype=np.float32)
+    flat[:, 3:] = np.log(RNG.dirichlet(np.ones(len(TEXTS) - 3), 400))
+    lines = [Posteriors.of(flat, TEXTS, 4.0) for _ in range(3)]
+    packed = PackedLines.of(lines)
+    assert len(packed.entries) + len(packed.steps) <= MAX_LINE_BYTES * 3
+    least = min(packed.line(0).probabilities)
+    assert len(packed.line(0).tokens) == sum(chance > least * 1.2 for chance in lines[0].probabilities) or least > 0.01
+
+
+def test_a_gap_wider_than_a_byte_is_kept():
+    line = Posteriors.certain("ab", [0.0, 4000.0], 4.0)
+    again = PackedLines.from_bytes(PackedLines.of([line]).to_bytes()).line(0)
+    places = {text: step for step, text in dense(again, 10_000)}
+    assert places == {"a": 0, "b": 1000}
+
+
+def test_known_texts_of_any_letters():
+    line = Posteriors.certain("žluť kůň", [float(place) for place in range(8)], 4.0)
+    again = PackedLines.from_bytes(PackedLines.of([line]).to_bytes()).line(0)
+    assert "".join(again.texts[token] for token in again.tokens) == "žluť kůň"
+
+
+def test_pieces_of_a_line_are_joined_at_their_seam():
+    """Both pieces see the overlap; each step is taken from one of them, in order."""
+    rows = log_probs(80)
+    whole = Posteriors.of(rows, TEXTS, 4.0)
+    left, right = Posteriors.of(rows[:50], TEXTS, 4.0), Posteriors.of(rows[30:], TEXTS, 4.0)
+    pieces = [(Piece(0, 200, -np.inf, 161.0), left), (Piece(120, 320, 161.0, np.inf), right)]
+    assert dense(joined(pieces), 80) == pytest.approx(dense(whole, 80))
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:-4], lambda b: b[: len(b) // 2], lambda b: b"", lambda b: b"x" * 40])
+def test_damaged_bytes_are_refused(damage):
+    content = PackedLines.of([Posteriors.of(log_probs(30), TEXTS, 4.0)]).to_bytes()
+    with pytest.raises(DataError, match="damaged"):
+        PackedLines.from_bytes(damage(content))
