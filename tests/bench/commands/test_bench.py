@@ -10,7 +10,7 @@ from printed_pages import put_page
 from drethtr.bench import pages, training
 from drethtr.paper.speed import peers, strategies
 from drethtr.paper.speed.peak import can_measure
-from drethtr.recognition import architecture
+from drethtr.recognition.model import architecture
 from drethtr.training.feed.batch import BatchConfig
 
 RACES = {
