@@ -18,9 +18,8 @@ from conftest import written
 from PIL import Image
 
 from drethtr import Reading, Recognizer
-from drethtr.bulk.engine import Engine
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import PartOutcome, Work
+from drethtr.bulk.worker import Engine, PartOutcome, Work
 from drethtr.images.line import Line
 
 IMAGES = pa.struct([("bytes", pa.binary()), ("path", pa.string())])

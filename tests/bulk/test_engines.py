@@ -16,7 +16,7 @@ from drethtr.bulk.job import open_job
 from drethtr.bulk.local import Killed, Local
 from drethtr.bulk.on_ray import Ray, outcomes
 from drethtr.bulk.plan import Columns
-from drethtr.bulk.reader import PartOutcome
+from drethtr.bulk.worker import PartOutcome
 
 
 @pytest.fixture

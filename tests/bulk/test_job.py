@@ -21,7 +21,7 @@ from drethtr.bulk import rows
 from drethtr.bulk.job import open_job
 from drethtr.bulk.output import JOB, Output
 from drethtr.bulk.plan import Columns, make_plan
-from drethtr.bulk.reader import PartReader
+from drethtr.bulk.worker import PartReader
 from drethtr.recognition.decoding.strategies import Greedy
 
 

@@ -3,7 +3,7 @@ from bulk_runs import Here, write_shard
 from odd_lines import blank_paper, odd_lines
 from PIL import Image
 
-from drethtr.bulk.reader import lost
+from drethtr.bulk.worker import lost
 from drethtr.cli.batch import on_this_machine
 
 

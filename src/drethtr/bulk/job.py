@@ -9,10 +9,9 @@ from drethtr.base import config
 from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.base.urls import beside, locate
 from drethtr.base.version import __version__
-from drethtr.bulk.engine import Engine
 from drethtr.bulk.output import JOB, Output, columns
 from drethtr.bulk.plan import BulkPlan, Columns, Part, files_of, make_plan
-from drethtr.bulk.reader import PartOutcome, Work
+from drethtr.bulk.worker import Engine, PartOutcome, Work
 from drethtr.recognition.recognizer import Recognizer
 
 ROWS_PER_PART = 1000
@@ -104,7 +103,7 @@ def open_job(
     plan = make_plan(files, which)
     posteriors = recognizer.pieces.keeps_posteriors
     folder = Output(output, columns(plan.carried, posteriors=posteriors), len(plan.carried))
-    check_apart(folder, files)
+    check_output(folder, files)
     settings = settings_of(plan, recognizer, which, rows_per_part)
     if force:
         folder.clear(everything=True)
@@ -136,7 +135,7 @@ def settings_of(plan: BulkPlan, recognizer: Recognizer, which: Columns, rows_per
     }
 
 
-def check_apart(folder: Output, files: Sequence[str]) -> None:
+def check_output(folder: Output, files: Sequence[str]) -> None:
     """Refuse a folder with other files, even with `force`: they could be removed, or mistaken for results.
 
     Raises:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 from drethtr.base.config import check_positive
 from drethtr.base.errors import DrethtrError
 from drethtr.base.processors import begin_worker
-from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import PartOutcome, Work, lost
+from drethtr.bulk.worker import TRIES, Engine, PartOutcome, Work, lost
 
 
 class Attempt(NamedTuple):
@@ -126,6 +125,8 @@ class Local(Engine):
                         answer = worker.answer()
                     except Killed as end:
                         crew.remove(worker)
+                        # A worker killed while it loads its model says nothing about a part. Only several in a row end
+                        # the job, since the system may kill one for another program's memory.
                         false_starts += worker.attempt is None
                         self.check_starts(false_starts, end)
                         yield from requeue(worker.attempt, end, waiting)

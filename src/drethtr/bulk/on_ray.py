@@ -12,9 +12,8 @@ from typing import Any
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DrethtrError, MissingExtraError
 from drethtr.base.processors import free_processors
-from drethtr.bulk.engine import TRIES, Engine
 from drethtr.bulk.plan import Part
-from drethtr.bulk.reader import PartOutcome, PartReader, Work, lost
+from drethtr.bulk.worker import TRIES, Engine, PartOutcome, PartReader, Work, lost
 
 
 class Actor:

@@ -17,9 +17,9 @@ from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.recognition.backends import resolve_device
 
 if TYPE_CHECKING:
-    from drethtr.bulk.engine import Engine
     from drethtr.bulk.job import Job
     from drethtr.bulk.plan import Part
+    from drethtr.bulk.worker import Engine
 
 
 @with_reading_options(without=["threads"])

@@ -1,6 +1,7 @@
-"""What a worker does: load a model, read parts, and write the results."""
+"""What a worker does: load a model, read parts, write the results; and the base class of engines, which run workers."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +14,9 @@ from drethtr.images.line import Line
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.packed import PackedLines
+
+TRIES = 3
+"""Attempts at a part whose workers are killed: one image may need more memory than there is, every time."""
 
 
 class PartOutcome(NamedTuple):
@@ -60,6 +64,20 @@ class Work:
             if found != wanted:
                 raise DrethtrError(f"a worker has {what} {found}, but the job uses {wanted}; they must be equal")
         return PartReader(recognizer, self.output)
+
+
+class Engine(ABC):
+    """Distributes parts over processes or machines; it knows nothing about rows and files."""
+
+    @abstractmethod
+    def run(self, parts: Sequence[Part], work: Work) -> Iterator[PartOutcome]:
+        """Read all parts, and yield the outcome of each as it finishes.
+
+        Killed workers are replaced, and their parts are read again.
+
+        Raises:
+            DrethtrError: if no worker can start, or results cannot be written.
+        """
 
 
 @dataclass(frozen=True)
