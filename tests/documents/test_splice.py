@@ -28,3 +28,16 @@ def changed(text, name, value):
 )
 def test_an_attribute_is_set_added_or_removed(before, name, value, after):
     assert changed(before, name, value) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<r>\n  <l/>\n  <m/>\n</r>", "<r>\n  <m/>\n</r>"),
+        ("<r><l/><m/></r>", "<r><m/></r>"),
+        ("<r>text <l/> more</r>", "<r>text more</r>"),
+    ],
+)
+def test_a_removed_element_takes_the_white_space_before_it_along(before, after):
+    markup = parse(before.encode(), "x")
+    assert apply(markup.utf8, [Splicer.of(markup).remove(markup.root.children[0])]).decode() == after
