@@ -1,4 +1,4 @@
-"""Write the reference pages of the documentation from the code: commands, Python, formats, HTTP.
+"""Write the reference pages of the documentation from the code: commands, Python, formats, limits, HTTP.
 
     python docs/make_reference.py FOLDER
 
@@ -10,7 +10,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
@@ -29,11 +29,37 @@ from drethtr.server.app import DESCRIPTION
 STABLE = ("drethtr", "drethtr.documents", "drethtr.layout", "drethtr.pages", "drethtr.search")
 """Modules whose `__all__` is stable; a name in several of them is described in the first."""
 
+LIMITS: Mapping[str, str] = {
+    "pixels of an image": "images.decode.MAX_PIXELS",
+    "pages of a PDF or TIFF": "images.page_file.MAX_PAGES",
+    "processor seconds to open an image or page": "base.sandbox.SECONDS",
+    "bytes of memory to open a file": "base.sandbox.MEMORY",
+    "bytes of a PAGE, ALTO or METS file": "documents.markup.MAX_BYTES",
+    "elements of such a file": "documents.markup.MAX_ELEMENTS",
+    "files in a ZIP file": "base.archive.MAX_FILES",
+    "bytes of a ZIP file, unpacked": "base.archive.MAX_BYTES",
+    "bytes of a file in a ZIP file, unpacked": "base.archive.MAX_FILE_BYTES",
+    "bytes of a downloaded scan": "base.web.MAX_BYTES",
+    "seconds of a download": "base.web.LONGEST",
+    "bytes of a line image in a Parquet file or at a URL": "datasets.parquet.MAX_IMAGE_BYTES",
+    "rows of a row group for streamed training": "training.feed.streamed.LONGEST_BLOCK",
+    "bytes of a settings or run file": "base.config.MAX_BYTES",
+    "characters of a query": "search.query.MAX_LENGTH",
+    "terms of a query": "search.query.MAX_TERMS",
+    "hits of a query over HTTP": "server.searching.MAX_HITS",
+    "bytes of an upload": "server.uploads.MAX_BYTES",
+    "files of an upload": "server.uploads.MAX_FILES",
+    "seconds of an upload": "server.uploads.MAX_UPLOAD_SECONDS",
+    "pages of an upload": "server.service.MAX_PAGES",
+    "requests that wait": "server.service.MAX_REQUESTS",
+}
+"""The limits that users can hit. Each stands where it is enforced, with its reason; this is the one table of them."""
+
 
 def write_reference(folder: Path) -> None:
     """Write all pages into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {"commands": commands(), "python": python(), "formats": formats(), "http": http()}
+    pages = {"commands": commands(), "python": python(), "formats": formats(), "limits": limits(), "http": http()}
     for name, lines in pages.items():
         (folder / f"{name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -157,6 +183,16 @@ def formats() -> Iterator[str]:
         yield row(f"`{layout.name}`", plain(layout.description))
     schema = Path(inspect.getfile(import_module("drethtr.documents"))).with_name("page.schema.json")
     yield f"\n## JSON of a page\n\n```json\n{schema.read_text(encoding='utf-8').strip()}\n```"
+
+
+def limits() -> Iterator[str]:
+    """List the limits that users can hit, with their values and the modules that enforce them."""
+    yield "# Limits\n\nWhat exceeds a limit is refused with a message that names it.\n\n| at most | | |\n|---|---:|---|"
+    for what, place in LIMITS.items():
+        module, name = place.rsplit(".", 1)
+        yield row(
+            what, f"{getattr(import_module(f'drethtr.{module}'), name):,.15g}", f"`{module.replace('.', '/')}.py`"
+        )
 
 
 def http() -> Iterator[str]:

@@ -83,6 +83,8 @@ def test_reference_is_made_from_the_code(site):
     commands = (site / "docs" / "reference" / "commands" / "index.html").read_text(encoding="utf-8")
     python = (site / "docs" / "reference" / "python" / "index.html").read_text(encoding="utf-8")
     http = (site / "docs" / "reference" / "http" / "index.html").read_text(encoding="utf-8")
+    limits = (site / "docs" / "reference" / "limits" / "index.html").read_text(encoding="utf-8")
+    assert "pixels of an image" in limits and "89,000,000" in limits
     assert "drethtr model predict-cer" in commands and "--alternatives" in commands
     assert "read_each" in python
     assert "/api/pages/{page}/lines/{line}" in http

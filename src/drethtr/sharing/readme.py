@@ -1,6 +1,8 @@
 """The README of a model, generated from its card: Markdown with metadata for the Hugging Face Hub.
 
-Card entries are data: they are escaped so that they cannot break tables, hide links, or become HTML or metadata.
+Card entries are data: they are escaped so that they cannot break tables, hide links, or become HTML or metadata. The
+metadata are written here rather than by `huggingface_hub.ModelCardData`, which would save twenty lines and make every
+`save_pretrained` need the Hub's package.
 """
 
 import json
