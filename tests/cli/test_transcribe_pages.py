@@ -18,7 +18,7 @@ from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
 from drethtr.pages.inputs import find_inputs
-from drethtr.pages.record import LEDGER
+from drethtr.pages.record import RECORD
 from drethtr.pages.source import open_originals
 
 ALL = ",".join(name for name in FORMATS if name != "pdfa")  # its files are named as those of pdf
@@ -52,7 +52,7 @@ def transcribe(drethtr, tiny_path):
 
 def names(folder):
     """Of what is in a folder of results, but the record of them."""
-    return sorted(path.name for path in folder.iterdir() if path.name != LEDGER)
+    return sorted(path.name for path in folder.iterdir() if path.name != RECORD)
 
 
 def test_every_format_of_every_page(transcribe, scans, tmp_path):
@@ -443,7 +443,7 @@ def test_what_cannot_be_opened_has_its_own_reason(drethtr, tmp_path):
 
 def test_lines_that_are_not_given(drethtr, scans, tiny_path):
     outcome = drethtr("transcribe", scans, "--model", tiny_path, "--lines", "given")
-    assert outcome.code == 2 and outcome.err.count("gives no lines; mark them out in PAGE or ALTO beside it") == 2
+    assert outcome.code == 2 and outcome.err.count("no lines given: put a PAGE or ALTO file") == 2
 
 
 def test_update_writes_into_the_file_and_keeps_what_is_there(drethtr, export, tiny_path):

@@ -8,7 +8,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.read import read_page
 from drethtr.pages import FileRead, PageRead, Planned, Skipped, open_job
-from drethtr.pages.record import LEDGER
+from drethtr.pages.record import RECORD
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_folder_is_transcribed_once(scans, tiny_path, tmp_path):
     summary = job.run(lambda: Recognizer.load(tiny_path), events.append)
     assert (summary.done, summary.failed) == (2, 1) and summary.doubts.lines == 7
     assert [type(event) for event in events] == [Planned, PageRead, FileRead, PageRead, PageRead, FileRead]
-    names = {LEDGER, "one.txt", "one.alto.xml", "two.txt", "two_0001.alto.xml", "two_0002.alto.xml"}
+    names = {RECORD, "one.txt", "one.alto.xml", "two.txt", "two_0001.alto.xml", "two_0002.alto.xml"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     assert (tmp_path / "out" / "one.txt").read_text(encoding="utf-8") == events[2].document.pages[0].text
     again = open_job([scans], tmp_path / "out", ["txt", "alto"], segmentation="projection")

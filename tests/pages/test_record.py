@@ -8,7 +8,7 @@ from PIL import Image
 
 from drethtr import Recognizer
 from drethtr.pages import Planned, open_job
-from drethtr.pages.record import LEDGER, Entry, Ledger
+from drethtr.pages.record import RECORD, Entry, Record
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_result_of_another_scan_is_kept_and_refused(run, scan):
 
 def test_a_result_that_nothing_is_known_of_is_kept_and_named(run, tmp_path):
     run()
-    (tmp_path / "out" / LEDGER).unlink()
+    (tmp_path / "out" / RECORD).unlink()
     plan, counts = run()
     assert [task.path.name for task in plan.unrecorded] == ["one.png"] and counts == (1, 0)
 
@@ -73,8 +73,8 @@ def test_lines_are_held_against_the_record_too(scan, tiny_path, tmp_path):
 
 def test_a_record_outlives_a_torn_row(tmp_path):
     entry = Entry("1:2", "ab", {"decoder": "joint"})
-    Ledger(tmp_path).add(tmp_path / "a.txt", entry)
-    with (tmp_path / LEDGER).open("a") as file:
+    Record(tmp_path).add(tmp_path / "a.txt", entry)
+    with (tmp_path / RECORD).open("a") as file:
         file.write('[1]\n{"result": "b.txt", "sta')
-    Ledger(tmp_path).add(tmp_path / "c.txt", entry)
-    assert Ledger(tmp_path).entries == {"a.txt": entry, "c.txt": entry}
+    Record(tmp_path).add(tmp_path / "c.txt", entry)
+    assert Record(tmp_path).results == {"a.txt": entry, "c.txt": entry}

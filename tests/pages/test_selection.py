@@ -10,7 +10,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.documents.beside import part_of, with_pages
 from drethtr.pages import open_job
 from drethtr.pages.inputs import find_inputs
-from drethtr.pages.record import LEDGER
+from drethtr.pages.record import RECORD
 from drethtr.pages.selection import PageRanges, select
 
 
@@ -109,7 +109,7 @@ def test_some_pages_of_a_book(book, tiny_path, tmp_path):
     def names(pages):
         job = open_job([book], out, ["txt", "page"], segmentation="projection", pages=pages)
         assert job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))[:2] == (1, 0)
-        return {path.name for path in out.iterdir()} - {LEDGER}
+        return {path.name for path in out.iterdir()} - {RECORD}
 
     written = names("3")
     assert written == {"book_0003.txt", "book_0003.page.xml"}

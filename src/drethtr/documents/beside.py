@@ -1,8 +1,8 @@
 """Names of pages, and the locations of their images, from file names."""
 
 import re
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Callable, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 
 from drethtr.base.errors import DataError
@@ -72,24 +72,27 @@ def without_number(stem: str) -> str:
     return NUMBER.sub("", stem)
 
 
-def image_beside(path: Path, image: str) -> Path:
+def image_beside(path: Path, image: str, exists: Callable[[Path], bool] | None = None) -> Path:
     """Find the image of the page in the file `path`, which names it `image`.
 
     The name is looked up beside the file, in the folder above (Transkribus keeps page files in a folder `page`), and in
     `IMAGE_FOLDERS` of these and the next folder above. Then the file's own name, and shorter parts of it, are tried
     with image extensions, beside the file and in the folder above.
 
+    Args:
+        exists: Whether there is a file; by default the file system is asked.
+
     Raises:
         DataError: if there is no image.
     """
     near = path.parents[:2]
-    folders = [*near, *(folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)]
-    named = [folder / image for folder in folders if image]
+    folders = chain(near, (folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS))
     stems = dict.fromkeys((path.stem, page_stem(path), path.name.split(".")[0]))
     endings = (*IMAGES, *map(str.upper, IMAGES))
-    alike = [folder / f"{stem}{ending}" for stem in stems for folder in near for ending in endings]
-    for place in (*named, *alike):
-        if is_file(place) and place != path:
+    named = (folder / image for folder in folders if image)
+    alike = (folder / f"{stem}{ending}" for stem in stems for folder in near for ending in endings)
+    for place in chain(named, alike):  # a hundred paths, of which the first usually exists
+        if (exists or is_file)(place) and place != path:
             return place
     called = f"image {image!r}" if image else "image"
     raise DataError(f"its {called} is missing; put it into {path.parent} or {path.parent.parent}", path)
@@ -98,13 +101,19 @@ def image_beside(path: Path, image: str) -> Path:
 def image_of(path: Path, image: str) -> PageSource:
     """Open the image of the page in the file `path`, which names it `image`.
 
-    In a multi-page image, the name of `path` selects the page.
-
     Raises:
         DataError: if there is no image, it is damaged, or the page is ambiguous.
     """
     found = image_beside(path, image)
-    sources = open_pages(found)
+    return page_among(open_pages(found), path, found)
+
+
+def page_among(sources: Sequence[PageSource], path: Path, found: Path) -> PageSource:
+    """The page that the file `path` describes, of the pages of the image `found`: the one that its name selects.
+
+    Raises:
+        DataError: if it selects none of several.
+    """
     if len(sources) == 1:
         return sources[0]
     names = [numbered(found.stem, source.number) for source in sources]

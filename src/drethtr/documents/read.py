@@ -55,16 +55,42 @@ def read_page(path: str | Path) -> Page:
         DataError: naming the file and what is wrong with it.
     """
     path = Path(path)
-    head = first_bytes(path, 64)
+    data = described_bytes(path)
+    if data is None:
+        return Page(path.name, *image_size(path))
+    return page_in(data, str(path), lambda image: size_beside(path, image))
+
+
+def described_bytes(path: Path) -> bytes | None:
+    """The bytes of a file that describes a page, at most one more than are accepted; None for other files.
+
+    Raises:
+        DataError: if it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(64)
+            return data + file.read(MAX_BYTES + 1 - len(data)) if kind_of(data) else None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+
+
+def kind_of(data: bytes) -> bytes:
+    """The first character of a description, `<` or `{`; empty for other files."""
+    head = data[:64]
     for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         head = head.removeprefix(mark)
-    head = head.lstrip(SPACE + b"\0")
-    if not head.startswith((b"<", b"{")):
-        return Page(path.name, *image_size(path))
-    data = first_bytes(path, MAX_BYTES + 1)
-    if head.startswith(b"{"):
-        return read_json(data, str(path))
-    return parse_page(data, str(path), lambda image: size_beside(path, image))[2].page
+    first = head.lstrip(SPACE + b"\0")[:1]
+    return first if first in (b"<", b"{") else b""
+
+
+def page_in(data: bytes, name: str, size_of: SizeOf) -> Page:
+    """The page in the bytes of a PAGE, ALTO or JSON file.
+
+    Raises:
+        DataError: naming what is wrong with it.
+    """
+    return read_json(data, name) if kind_of(data) == b"{" else parse_page(data, name, size_of)[2].page
 
 
 def first_bytes(path: Path, limit: int = HEAD) -> bytes:

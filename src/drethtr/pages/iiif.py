@@ -12,13 +12,11 @@ from drethtr.documents.document import Canvas
 from drethtr.documents.markup import MAX_BYTES, refuse_large
 from drethtr.documents.read import first_bytes
 from drethtr.images.page_file import MAX_PAGES
+from drethtr.pages.catalog import MANIFEST
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
 Thing: TypeAlias = dict[str, Any]
 """An object of JSON."""
-
-MARK = b"iiif.io/api/presentation"
-"""Text near the beginning of every manifest."""
 
 SIDE = 5000
 """Maximum pixels to request for the longer side of an image: A3 at 300 dpi."""
@@ -33,7 +31,7 @@ def is_manifest(path: Path) -> bool:
     Raises:
         DataError: if it cannot be read.
     """
-    return path.suffix.lower() == ".json" and MARK in first_bytes(path)
+    return path.suffix.lower() == ".json" and MANIFEST in first_bytes(path)
 
 
 def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:

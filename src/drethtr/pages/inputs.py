@@ -1,7 +1,6 @@
 """Find the files to read: names of files and folders, patterns, ZIP files and addresses become paths."""
 
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from glob import escape, glob, has_magic, iglob
 from pathlib import Path, PurePosixPath
@@ -15,14 +14,13 @@ from drethtr.documents.beside import (
     DESCRIPTION,
     IMAGES,
     image_beside,
-    is_hidden,
     page_stem,
     part_of,
     visible_below,
     without_number,
 )
-from drethtr.documents.read import SPACE, by_trust, first_bytes, read_page
-from drethtr.images.page import made_here
+from drethtr.documents.read import SPACE, first_bytes
+from drethtr.pages.catalog import DESCRIBING, Catalog, Facts, Kind
 
 PDF = ".pdf"
 
@@ -35,12 +33,14 @@ READABLE = frozenset({*IMAGES, PDF})
 TRANSCRIPTIONS = frozenset({DESCRIPTION, ".txt", ".tsv", ".jsonl"})
 """Extensions of files with transcriptions."""
 
-ROOT = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
-"""The root element of PAGE or ALTO, near the beginning of the file; the rest of the file may be damaged."""
-
 
 def find_inputs(
-    inputs: Sequence[str], output: Path | None = None, endings: Sequence[str] = (), *, recursive: bool = False
+    inputs: Sequence[str],
+    output: Path | None = None,
+    endings: Sequence[str] = (),
+    *,
+    recursive: bool = False,
+    catalog: Catalog | None = None,
 ) -> tuple[list[Path], list[DataError]]:
     """The files of some inputs, each once, and an error for every input that cannot be used.
 
@@ -49,33 +49,37 @@ def find_inputs(
         output: A folder for results. If it is also an input, results of an earlier run are not inputs.
         endings: Extensions of those results.
         recursive: Include subfolders.
+        catalog: Knows what files are; by default they are opened.
     """
+    catalog = catalog or Catalog()
     found: dict[Path, None] = {}
     errors: list[DataError] = []
     for name in inputs:
         try:
             if recursive and Path(name).is_dir():
-                found |= dict.fromkeys(in_tree(Path(name), output, endings, errors.append))
+                found |= dict.fromkeys(in_tree(Path(name), output, endings, errors.append, catalog))
             else:
-                found |= dict.fromkeys(files_of(name, output, endings))
+                found |= dict.fromkeys(files_of(name, output, endings, catalog))
         except DataError as error:
             errors.append(error)
     return list(found), errors
 
 
-def files_of(name: str, output: Path | None = None, endings: Sequence[str] = ()) -> list[Path]:
+def files_of(
+    name: str, output: Path | None = None, endings: Sequence[str] = (), catalog: Catalog | None = None
+) -> list[Path]:
     """The files of one input, sorted; see `find_inputs`.
 
     Raises:
         DataError: if there are none, or they cannot be accessed.
     """
     try:
-        return named_files(name, output, endings)
+        return named_files(name, output, endings, catalog or Catalog())
     except OSError as error:
         raise DataError(f"cannot be accessed: {error.strerror}", error.filename or name) from error
 
 
-def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[Path]:
+def named_files(name: str, output: Path | None, endings: Sequence[str], catalog: Catalog) -> list[Path]:
     """The files of one input; errors of the file system are not converted.
 
     Raises:
@@ -88,20 +92,20 @@ def named_files(name: str, output: Path | None, endings: Sequence[str]) -> list[
         return [file_at(name)]
     path = Path(name)
     if path.is_dir():
-        return in_folder(path, endings if output is not None and output.resolve() == path.resolve() else ())
+        return in_folder(path, endings if is_same(path, output) else (), catalog)
     if path.exists():
-        return in_archive(path) if is_archive(path) else [path]
+        return in_archive(path, catalog) if is_archive(path) else [path]
     if not has_magic(name):
         raise DataError("no such file", name)
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute
     files = [file for file in matches if file.is_file()]
     if not files:
         raise DataError("matches no file", name)
-    return [inside for file in files for inside in (in_archive(file) if is_archive(file) else [file])]
+    return [inside for file in files for inside in (in_archive(file, catalog) if is_archive(file) else [file])]
 
 
 def in_tree(
-    top: Path, output: Path | None, endings: Sequence[str], report: Callable[[DataError], object]
+    top: Path, output: Path | None, endings: Sequence[str], report: Callable[[DataError], object], catalog: Catalog
 ) -> list[Path]:
     """The files of a folder and its subfolders, except hidden ones and the one for results; see `pages_in`.
 
@@ -120,7 +124,7 @@ def in_tree(
         folder = Path(name)
         results = None if output is None else output / folder.relative_to(top)
         below[:] = sorted(part for part in below if not part.startswith(".") and not is_same(folder / part, output))
-        found += pages_in(folder, endings if is_same(folder, results) else ())
+        found += pages_in(folder, endings if is_same(folder, results) else (), catalog)
     if not found:
         raise DataError(f"no images in this folder or below it ({', '.join(sorted(READABLE))})", top)
     return found
@@ -131,46 +135,56 @@ def is_same(folder: Path, other: Path | None) -> bool:
     return other is not None and folder.resolve() == other.resolve()
 
 
-def in_folder(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
+def in_folder(folder: Path, endings: Sequence[str], catalog: Catalog) -> list[Path]:
     """The files of a folder; see `pages_in`.
 
     Raises:
         DataError: if there is nothing.
     """
-    if found := pages_in(folder, endings):
+    if found := pages_in(folder, endings, catalog):
         return found
     raise DataError(f"no images in this folder ({', '.join(sorted(READABLE))}){deeper(folder, READABLE)}", folder)
 
 
-def pages_in(folder: Path, endings: Sequence[str] = ()) -> list[Path]:
+def pages_in(folder: Path, endings: Sequence[str], catalog: Catalog) -> list[Path]:
     """Images, PDFs, and descriptions of pages, which replace their images; without results of earlier runs."""
-    files = sorted(file for file in folder.iterdir() if file.is_file() and not is_hidden(file))
-    results = results_among(files, endings) | searchable_copies(files)
-    files = [file for file in files if file not in results]
-    return to_read(files, described_images(files))
+    files = catalog.folders.files(folder)
+    results = results_among(files, endings) | searchable_copies(files, catalog)
+    return to_read([file for file in files if file not in results], catalog)
 
 
-def in_archive(path: Path) -> list[Path]:
+def in_archive(path: Path, catalog: Catalog) -> list[Path]:
     """The files of a ZIP file, including subfolders, unpacked into a folder of this process.
 
     Raises:
         DataError: if there is nothing, or it cannot be unpacked.
     """
     files = [file for file in visible_below(unpack_once(path)) if file.is_file()]
-    found = to_read(files, described_images(files))
+    found = to_read(files, catalog)
     if not found:
         raise DataError(f"no images in this ZIP file ({', '.join(sorted(READABLE))})", path)
     return found
 
 
-def to_read(files: Sequence[Path], described: Mapping[Path, Path | None]) -> list[Path]:
+def to_read(files: Sequence[Path], catalog: Catalog) -> list[Path]:
     """Images, PDFs, and descriptions of pages, which replace their images; of several for a page, the best."""
-    images, best = set(described.values()), best_descriptions(described)
+    described = described_images(files, catalog)
+    images, best = set(described.values()), best_descriptions(described, catalog)
     return [file for file in files if file in best or (file.suffix.lower() in READABLE and file not in images)]
 
 
-def best_descriptions(described: Mapping[Path, Path | None]) -> set[Path]:
-    """The best file of each page, and all files without an image."""
+def best_descriptions(described: Mapping[Path, Path | None], catalog: Catalog) -> set[Path]:
+    """The best file of each page, and all files without an image.
+
+    Files of other programs come before ours, as people may have worked on them; PAGE comes before ALTO.
+    """
+
+    def by_trust(file: Path) -> tuple[bool, bool, Path]:
+        try:
+            return catalog.facts(file).made_here is True, ".alto" in file.suffixes, file
+        except DataError:
+            return False, ".alto" in file.suffixes, file
+
     best: dict[tuple[Path, str], Path] = {}
     for file in sorted(described, key=by_trust):
         if (image := described[file]) is not None:
@@ -190,13 +204,13 @@ def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
     return results
 
 
-def searchable_copies(files: Sequence[Path]) -> set[Path]:
+def searchable_copies(files: Sequence[Path], catalog: Catalog | None = None) -> set[Path]:
     """PDFs that drethtr made, if the images or files that they were made from are also among the files."""
     scans = {file.stem for file in files if file.suffix.lower() in IMAGES}
     files_of_pages = {file.stem for file in files if file.suffix.lower() in (*IMAGES, PDF)}
     copies = [file for file in files if file.suffix.lower() == PDF]
     copies = [file for file in copies if file.stem in scans or part_of(file.stem) in files_of_pages]
-    return set(filter(made_here, copies))
+    return set(filter((catalog or Catalog()).is_copy, copies))
 
 
 def deeper(folder: Path, endings: Set[str]) -> str:
@@ -206,7 +220,7 @@ def deeper(folder: Path, endings: Set[str]) -> str:
     return "; subfolders have some: read them with --recursive" if there else ""
 
 
-def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
+def described_images(files: Sequence[Path], catalog: Catalog) -> Mapping[Path, Path | None]:
     """Each PAGE or ALTO file with its image, None if that is missing; other XML, such as METS, is left out.
 
     A damaged file is matched with the image of the same name, so that the error is reported when it is read.
@@ -216,13 +230,13 @@ def described_images(files: Sequence[Path]) -> Mapping[Path, Path | None]:
         if file.suffix.lower() != DESCRIPTION:
             continue
         try:
-            image = read_page(file).image
+            facts = catalog.facts(file)
         except DataError:
-            if not is_description(file):
-                continue
-            image = ""
+            facts = Facts(Kind.DESCRIPTION)
+        if facts.kind is not Kind.DESCRIPTION:
+            continue
         try:
-            described[file] = image_beside(file, image)
+            described[file] = image_beside(file, facts.image, catalog.folders.is_file)
         except DataError:
             described[file] = None
     return described
@@ -234,7 +248,7 @@ def is_description(file: Path) -> bool:
         head = first_bytes(file)
     except DataError:
         return True
-    return ROOT.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
+    return DESCRIBING.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0
 
 
 def is_input(path: Path, inputs: Sequence[str]) -> bool:

@@ -1,6 +1,7 @@
 """Files of pages in, documents out. An interrupted job resumes where it stopped: existing results are kept."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
@@ -15,9 +16,10 @@ from drethtr.documents.formats import Format
 from drethtr.documents.page import Page, TextLine
 from drethtr.images.line import Line
 from drethtr.images.page_file import is_pdf
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
-from drethtr.pages.plan import UNMARKED, Claims, Planner, Record
-from drethtr.pages.record import made_with, provenance_of
+from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
+from drethtr.pages.record import Records, made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, is_whole, refuse_replacing_reviewed, write_result, write_update
@@ -39,6 +41,8 @@ class PageJob:
     unreadable  errors of files that cannot be opened; they count as failed
     output      the folder for results; if it is None, documents are only reported
     of_lines    whether all files are images of single lines, and their results have the forms of `LINE_FORMATS`
+    catalog     what the files are, as found when the job was opened
+    records     the records of the folders for results, likewise
     """
 
     tasks: tuple[FileTask, ...]
@@ -49,6 +53,8 @@ class PageJob:
     update: bool
     force: bool
     of_lines: bool = False
+    catalog: Catalog = field(default_factory=Catalog, repr=False, compare=False)
+    records: Records = field(default_factory=Records, repr=False, compare=False)
 
     def run(
         self,
@@ -69,22 +75,33 @@ class PageJob:
         failed = len(self.unreadable)
         if not self.tasks:
             return JobSummary(0, failed, DoubtCounts())
-        if self.output is not None and (self.force or not all(task.done for task in self.tasks)):
+        folders = self.catalog.folders
+        if self.output is not None and (self.force or not all(task.done(folders.is_there) for task in self.tasks)):
             make_folder(self.output)
         recognizer = load()
-        planner = Planner(partial(self.made, recognizer))
+        planner = Planner(partial(self.made, recognizer), self.records, folders)
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
         stale = sum(map(len, plan.refused.values()))
         with Claims(force=self.force) as claims:
-            claims.tidy(plan.done)
+            claims.tidy(plan.done, folders)
             remove_shelves(plan.done)
+            self.keep_catalog()
             run = Run(self, recognizer, planner, claims, report, witness, len(plan.done), failed + stale)
             run.read(plan.waiting)
             left = claims.settle()
+        self.records.known.clear()
         for reason in left:
             run.fail(reason)
         return JobSummary(run.done + claims.done, run.failed, run.doubts, stale)
+
+    def keep_catalog(self) -> None:
+        """Record what the files are; what was seen in folders no longer holds once results are written."""
+        if self.output is not None and self.catalog.new:
+            with suppress(DataError):  # the next run opens the files again
+                self.records.of(self.output).add_inputs(self.catalog.new)
+                self.catalog.new.clear()
+        self.catalog.folders.forget()
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""
@@ -148,7 +165,7 @@ class Run:
         except DataError:
             return False  # reading it tells why
 
-    def won(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Record]]:
+    def won(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder]]:
         """The files that no other process reads, each with the record of what it is now."""
         for task in filter(self.claims.win, tasks):
             try:
@@ -161,7 +178,7 @@ class Run:
             else:
                 yield task, record
 
-    def lines(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Record, Sheets]]:
+    def lines(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read images of single lines, several at a time."""
         opened = (
             ((task, record, line := WholeLine.or_error(task.originals[0], self.recognizer)), pixels_of(line))
@@ -179,7 +196,7 @@ class Run:
                 self.report(Skipped(reading))
                 yield task, record, [None]
 
-    def pages(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Record, Sheets]]:
+    def pages(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read files page by page; pages of a file with several are kept until the last one is read."""
         chosen = f"{self.recognizer.strategy!r}, {self.recognizer.precision.value}"
         reader = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
@@ -214,7 +231,7 @@ class Run:
             self.report(PageRead(original, page))
         return page
 
-    def finish(self, task: FileTask, record: Record, sheets: Sheets) -> None:
+    def finish(self, task: FileTask, record: Recorder, sheets: Sheets) -> None:
         """Count the pages of a file, write its results, and report it.
 
         Raises:
@@ -236,7 +253,7 @@ class Run:
         self.report(FileRead(task, Document(read, self.provenance, name=task.given)))
         self.done += 1
 
-    def write(self, task: FileTask, record: Record, sheets: Sheets) -> None:
+    def write(self, task: FileTask, record: Recorder, sheets: Sheets) -> None:
         """Write missing results, or all with `force`; rewrite those that lack pages which have been read since.
 
         Then remove the shelf. It stays while a page is missing, so that the next run reads only that page.

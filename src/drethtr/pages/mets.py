@@ -1,6 +1,5 @@
 """METS: the pages of a volume in order, as libraries, OCR-D, Transkribus and eScriptorium list them."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +12,8 @@ from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
 from drethtr.documents.markup import MAX_BYTES, Element, parse
 from drethtr.documents.read import first_bytes
 from drethtr.images.page_file import MAX_PAGES
-from drethtr.pages.inputs import ROOT as DESCRIBING
+from drethtr.pages.catalog import DESCRIBING, METS
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
-
-ROOT = re.compile(rb"<(?:[\w.-]+:)?mets\b")
-"""The root element. It stands near the beginning of the file."""
 
 BEST_IMAGES = ("OCR-D-IMG", "ORIGINAL", "MASTER", "MAX", "IMG", "IMAGE", "PRESENTATION", "DEFAULT")
 """File groups with the images of pages, the largest first."""
@@ -68,7 +64,7 @@ def is_mets(path: Path) -> bool:
     Raises:
         DataError: if it cannot be read.
     """
-    return path.suffix.lower() == DESCRIPTION and ROOT.search(first_bytes(path).replace(b"\0", b"")) is not None
+    return path.suffix.lower() == DESCRIPTION and METS.search(first_bytes(path).replace(b"\0", b"")) is not None
 
 
 def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:

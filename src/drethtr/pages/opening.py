@@ -12,6 +12,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_protected
 from drethtr.documents.formats import FORMATS, LINE_FORMATS, TEXT_WITH_DOUBTS, Format
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.job import PageJob
 from drethtr.pages.segmentation import DetectedLines, Segmentation, segmentation_named
 from drethtr.pages.selection import PageRanges, Selection, select
@@ -94,7 +95,7 @@ def open_selected(
     opened, errors = dict[Path, tuple[Original, ...]](), list(selection.unreadable)
     for file in selection.files:
         try:
-            originals = selection.chooser.of(file, originals_in(file, segmentation, update=update))
+            originals = selection.chooser.of(file, originals_in(file, segmentation, selection.catalog, update=update))
             if update and output is None:
                 refuse_unpacked(file)
                 refuse_protected(file)
@@ -116,8 +117,19 @@ def open_selected(
         if originals
     ]
     if output is not None:
-        refuse_overwriting(tasks)
-    return PageJob(tuple(tasks), tuple(errors), wanted, output, segmentation, update, force, of_lines)
+        refuse_overwriting(tasks, selection.catalog.folders)
+    return PageJob(
+        tuple(tasks),
+        tuple(errors),
+        wanted,
+        output,
+        segmentation,
+        update,
+        force,
+        of_lines,
+        selection.catalog,
+        selection.records,
+    )
 
 
 def refuse_same_endings(formats: Mapping[str, Format]) -> None:
@@ -144,13 +156,13 @@ def refuse_unpacked(file: Path) -> None:
         raise DataError("cannot be updated in place; give a folder for the updated copies as --output", archive)
 
 
-def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tuple[Original, ...]:
+def originals_in(file: Path, segmentation: Segmentation, catalog: Catalog, *, update: bool) -> tuple[Original, ...]:
     """The pages of a file.
 
     Raises:
         DataError: if it cannot be opened, lacks required lines, or cannot be updated.
     """
-    originals = open_originals(file)
+    originals = open_originals(file, catalog)
     if update and (originals[0].description != file or file.suffix.lower() == ".json"):
         raise DataError(
             "neither PAGE nor ALTO, so there is nothing to update; for new files use --format page --output FOLDER",
@@ -158,4 +170,8 @@ def originals_in(file: Path, segmentation: Segmentation, *, update: bool) -> tup
         )
     if update and not originals[0].has_lines:
         raise DataError("has no lines to write text into; write a new file instead of updating it", file)
-    return tuple(map(segmentation.prepare, originals))
+    prepared = tuple(map(segmentation.prepare, originals))
+    errors = [original.error for original in prepared if original.error is not None]
+    if len(errors) == len(prepared):
+        raise errors[0]
+    return prepared

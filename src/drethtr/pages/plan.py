@@ -9,14 +9,15 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import claimed, is_there, remove_note, tidied
-from drethtr.pages.record import Entry, Ledger, digest_of, state_of
+from drethtr.base.files import claimed, note_on, remove_note, tidied
+from drethtr.pages.catalog import Folders
+from drethtr.pages.record import Entry, Records, digest_of, state_of
 from drethtr.pages.task import FileTask
 
 Made: TypeAlias = Callable[[str], Mapping[str, Any]]
 """The settings that determine the content of a result, by the name of its format."""
 
-Record: TypeAlias = Callable[[str, Path], None]
+Recorder: TypeAlias = Callable[[str, Path], None]
 """Records a written result: the name of its format, and its path."""
 
 UNMARKED = "unmarked"
@@ -43,26 +44,34 @@ class JobPlan:
 
 
 class Planner:
-    """Compares results with the ledgers of their folders, and records new ones."""
+    """Compares results with the records of their folders, and records new ones.
 
-    def __init__(self, made: Made) -> None:
-        self.made = made
-        self.ledger = cache(Ledger)
+    Args:
+        made: The settings that determine the content of a result.
+        records: The records of the folders for results.
+        folders: What is in folders, as seen when the job was opened.
+    """
+
+    def __init__(self, made: Made, records: Records, folders: Folders) -> None:
+        self.made = cache(made)
+        self.records = records
+        self.folders = folders
 
     def plan(self, tasks: Sequence[FileTask], *, force: bool) -> JobPlan:
         """The plan for some files; with `force`, all are read.
 
         Raises:
-            DataError: if a ledger cannot be opened.
+            DataError: if a record cannot be read.
         """
         plan = JobPlan()
         for task in tasks:
             known, unknown = self.entries(task) if not force else ([], False)
             if unknown:
                 plan.unrecorded.append(task)
+            # Before asking whether all results are there: a missing format must not be added to those of another model.
             if reason := self.difference(task, known):
                 plan.refused.setdefault(reason, []).append(task)
-            elif force or not task.done:
+            elif force or not task.done(self.folders.is_there):
                 plan.waiting.append(task)
             else:
                 plan.done.append(task)
@@ -70,8 +79,8 @@ class Planner:
 
     def entries(self, task: FileTask) -> tuple[list[tuple[str, Entry]], bool]:
         """The entries of the results of a file, with the names of their formats, and whether one has no entry."""
-        there = [(name, path) for name, path in task.results if is_there(path)]
-        found = [(name, self.ledger(path.parent).entries.get(path.name)) for name, path in there]
+        there = [(name, path) for name, path in task.results if self.folders.is_there(path)]
+        found = [(name, self.records.of(path.parent).results.get(path.name)) for name, path in there]
         return [(name, entry) for name, entry in found if entry is not None], None in [entry for _, entry in found]
 
     def difference(self, task: FileTask, known: Sequence[tuple[str, Entry]]) -> str:
@@ -79,15 +88,19 @@ class Planner:
         for name, entry in known:
             if words := entry.difference(self.made(name)):
                 return f"made with {words}"
+        if not known:
+            return ""
         try:
-            if all(entry.state == state_of(task.sources) for _, entry in known):
+            state = self.folders.state_of(task.sources)
+            if all(entry.state == state for _, entry in known):
                 return ""
+            # Size or time differ, as after copying a folder: only the content is certain.
             digest = digest_of(task.sources).hex()
         except DataError:
             return ""  # reading it tells why
         return OTHER_SCAN if any(entry.digest != digest for _, entry in known) else ""
 
-    def recorder(self, task: FileTask) -> Record:
+    def recorder(self, task: FileTask) -> Recorder:
         """A function that records the results of a file; create it before reading, so that later changes count."""
         try:
             state, digest = (state_of(task.sources), digest_of(task.sources).hex()) if task.results else ("", "")
@@ -95,7 +108,7 @@ class Planner:
             state, digest = "", ""  # reading it tells why
 
         def record(name: str, path: Path) -> None:
-            self.ledger(path.parent).add(path, Entry(state, digest, self.made(name)))
+            self.records.of(path.parent).add(path, Entry(state, digest, self.made(name)))
 
         return record
 
@@ -121,14 +134,15 @@ class Claims:
         for stack in self.held.values():
             stack.close()
 
-    def tidy(self, tasks: Sequence[FileTask]) -> None:
+    def tidy(self, tasks: Sequence[FileTask], folders: Folders) -> None:
         """Remove claims and unfinished files of killed processes, for files that are done.
 
         For other files they are removed when the file is read.
         """
         for task in tasks:
             for path in task.wanted[:1]:
-                remove_note(path)
+                if note_on(path).name in folders.listed.get(path.parent, ()):
+                    remove_note(path)
                 tidied(path.parent)
 
     def win(self, task: FileTask) -> bool:
@@ -143,7 +157,7 @@ class Claims:
         except OSError as error:
             self.lost.append((task, DataError(f"cannot be written: {error.strerror}", path)))
             return False
-        if task.done and not self.force:
+        if task.done() and not self.force:
             self.done += 1
             stack.close()
             return False
@@ -156,6 +170,6 @@ class Claims:
 
     def settle(self) -> list[DataError]:
         """At the end: the errors of files that could not be claimed and have no results; the others count as done."""
-        left = [error for task, error in self.lost if self.force or not task.done]
+        left = [error for task, error in self.lost if self.force or not task.done()]
         self.done += len(self.lost) - len(left)
         return left

@@ -1,7 +1,8 @@
 """The record of what was done: how each result was made, and from which files."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import is_there
 from drethtr.documents.document import Provenance
 from drethtr.documents.read import first_bytes
+from drethtr.pages.catalog import Facts, Folders, Seen
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
@@ -26,16 +28,12 @@ def files_of(original: Original) -> tuple[Path, ...]:
 
 
 def state_of(files: Iterable[Path]) -> str:
-    """Size and time of files; if these are unchanged, so is the content.
+    """Size and time of files now; if these are unchanged, so is the content.
 
     Raises:
         DataError: naming a file that cannot be accessed.
     """
-    try:
-        found = [path.stat() for path in files]
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", error.filename) from error
-    return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in found)
+    return Folders().state_of(files)
 
 
 def digest_of(files: Iterable[Path]) -> bytes:
@@ -56,8 +54,8 @@ def digest_of(files: Iterable[Path]) -> bytes:
     return digest.digest()
 
 
-LEDGER = ".drethtr.jsonl"
-"""The name of the file."""
+RECORD = ".drethtr.jsonl"
+"""The name of the record in a folder of results."""
 
 MAX_BYTES = 1 << 28
 """Maximum size: a million rows."""
@@ -66,7 +64,7 @@ MAX_BYTES = 1 << 28
 class Entry(NamedTuple):
     """How a result was made.
 
-    state   size and time of the files it was made from, see `changes.state_of`
+    state   size and time of the files it was made from, see `state_of`
     digest  of their content, in hexadecimal
     made    the settings that determined its content, by name
     """
@@ -81,14 +79,33 @@ class Entry(NamedTuple):
         return ", ".join(f"{name} {self.made[name]}, not {made[name]}" for name in other)
 
 
-class Ledger:
-    """The ledger of one folder, read when created."""
+class Record:
+    """The record of one folder of results, read when created: how each result was made, and what the inputs were.
+
+    It is a hidden file with a JSON object in each row; the last row about a file counts. Rows are only appended, so
+    several processes can write to one folder, and a killed one loses no more than its last row.
+
+    Args:
+        folder: The folder; it need not exist.
+
+    Raises:
+        DataError: if the record cannot be read.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / LEDGER
+        self.path = folder / RECORD
         content = first_bytes(self.path, MAX_BYTES) if is_there(self.path) else b""
         self.torn = bool(content) and not content.endswith(b"\n")
-        self.entries = dict(entries(content))
+        self.results: dict[str, Entry] = {}
+        self.inputs: dict[str, Seen] = {}
+        for row in content.splitlines():
+            with suppress(ValueError, KeyError, TypeError, RecursionError):  # a damaged row
+                found: Any = json.loads(row)
+                match found:
+                    case {"result": str(name), "state": str(state), "digest": str(digest), "made": dict(made)}:
+                        self.results[name] = Entry(state, digest, made)
+                    case {"input": str(name), "state": str(state)}:
+                        self.inputs[name] = Seen(state, Facts.from_json(found))
 
     def add(self, result: Path, entry: Entry) -> None:
         """Record a result that is written.
@@ -96,25 +113,48 @@ class Ledger:
         Raises:
             DataError: if that cannot be written.
         """
-        row = json.dumps({"result": result.name, **entry._asdict()})
+        self.append([{"result": result.name, **entry._asdict()}])
+        self.results[result.name] = entry
+
+    def add_inputs(self, inputs: Mapping[str, Seen]) -> None:
+        """Record what input files are, by their absolute paths, so that the next run need not open them.
+
+        Raises:
+            DataError: if that cannot be written.
+        """
+        self.append([{"input": name, "state": seen.state, **seen.facts.to_json()} for name, seen in inputs.items()])
+        self.inputs |= inputs
+
+    def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Append rows in one piece.
+
+        Raises:
+            DataError: if they cannot be written.
+        """
+        content = "".join(json.dumps(row) + "\n" for row in rows).encode()
         try:
             with self.path.open("ab") as file:
-                file.write(b"\n" * self.torn + row.encode() + b"\n")
+                file.write(b"\n" * self.torn + content)
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}", self.path) from error
         self.torn = False
-        self.entries[result.name] = entry
 
 
-def entries(content: bytes) -> Iterator[tuple[str, Entry]]:
-    """The entries in a ledger, with the names of their results; damaged rows are skipped."""
-    for row in content.splitlines():
-        try:
-            match json.loads(row):
-                case {"result": str(name), "state": str(state), "digest": str(digest), "made": dict(made)}:
-                    yield name, Entry(state, digest, made)
-        except (ValueError, RecursionError):
-            continue
+class Records:
+    """The records of folders of results, each read once."""
+
+    def __init__(self) -> None:
+        self.known: dict[Path, Record] = {}
+
+    def of(self, folder: Path) -> Record:
+        """The record of a folder.
+
+        Raises:
+            DataError: if it cannot be read.
+        """
+        if folder not in self.known:
+            self.known[folder] = Record(folder)
+        return self.known[folder]
 
 
 def provenance_of(recognizer: Recognizer) -> Provenance:

@@ -13,11 +13,7 @@ class Segmentation:
     """How to get the lines of a page. By default: given lines if there are any, else found ones."""
 
     def prepare(self, original: Original) -> Original:
-        """The original, without its given lines if they are not used.
-
-        Raises:
-            DataError: if lines must be given and are not.
-        """
+        """The original, without its given lines if they are not used; if lines must be given and are not, its error."""
         return original
 
     def finder(self, original: Original) -> Finder:
@@ -46,12 +42,10 @@ class GivenLines(Segmentation):
     """Given lines only: `given`."""
 
     def prepare(self, original: Original) -> Original:
-        if not original.has_lines:
-            raise DataError(
-                "gives no lines; mark them out in PAGE or ALTO beside it, of the same name, or have them found",
-                original.name,
-            )
-        return original
+        if original.has_lines or original.error is not None:
+            return original
+        advice = "put a PAGE or ALTO file of the same name beside it, or drop --lines given"
+        return replace(original, error=DataError(f"no lines given: {advice}", original.name))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ from drethtr.base.archive import as_unpacked_beside, is_archive
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_file
 from drethtr.documents.beside import page_stem
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import find_inputs
+from drethtr.pages.record import Records
 from drethtr.pages.source import Original
 
 RANGE = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
@@ -100,12 +102,16 @@ class Selection:
     unreadable  errors of other inputs
     folders     the folder for the results of each file; empty if nothing is written
     chooser     chooses their pages
+    catalog     knows what the files are
+    records     the records of the folders for results, each read once
     """
 
     files: tuple[Path, ...]
     unreadable: tuple[DataError, ...]
     folders: Mapping[Path, Path]
     chooser: PageChooser
+    catalog: Catalog
+    records: Records
 
 
 def select(
@@ -127,14 +133,17 @@ def select(
 
     Raises:
         ConfigError: if the page ranges are invalid.
-        DataError: if `output` is a file.
+        DataError: if `output` is a file, or its record cannot be read.
     """
     ranges = PageRanges.parse(pages) if isinstance(pages, str) else pages
     if output is not None:
         refuse_file(output)
-    files, errors = find_inputs([str(name) for name in inputs], output, endings, recursive=recursive)
+    records = Records()
+    catalog = Catalog(None if output is None else records.of(output).inputs)
+    names = [str(name) for name in inputs]
+    files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
-    return Selection(tuple(files), tuple(errors), folders, PageChooser(ranges, files))
+    return Selection(tuple(files), tuple(errors), folders, PageChooser(ranges, files), catalog, records)
 
 
 def result_folders(

@@ -1,20 +1,21 @@
 """Pages to read: image files, PDFs, and PAGE, ALTO or JSON files with lines."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.documents.beside import DESCRIPTION, image_of
+from drethtr.documents.beside import DESCRIPTION, image_beside, page_among
 from drethtr.documents.document import Scan, Sheet
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.images.line import Line, is_line_shaped
-from drethtr.images.page import PageSource, open_pages
-from drethtr.pages.iiif import is_manifest, pages_of_manifest
-from drethtr.pages.mets import is_mets, pages_of_mets
+from drethtr.images.page import PageSource
+from drethtr.pages.catalog import Catalog, Kind
+from drethtr.pages.iiif import pages_of_manifest
+from drethtr.pages.mets import pages_of_mets
 from drethtr.pages.volume import VolumePage
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
@@ -26,11 +27,15 @@ class Original:
     """A page to read: its image, and the file `description` that describes it, if there is one.
 
     has_lines  whether that file has lines; if not, they must be found
+    error      why the page cannot be read, if that is known before; reading it raises this
+    shape      whether the image has the shape of a single line, if that is known before
     """
 
     source: PageSource
     description: Path | None = None
     has_lines: bool = False
+    error: DataError | None = field(default=None, compare=False)
+    shape: bool | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
@@ -40,7 +45,7 @@ class Original:
     @cached_property
     def is_alone(self) -> bool:
         """Whether its file is an image of this page only."""
-        return self.source.is_alone
+        return self.shape is True or self.source.is_alone
 
     @cached_property
     def is_line(self) -> bool:
@@ -49,7 +54,11 @@ class Original:
         Raises:
             DataError: if the image is damaged.
         """
-        if self.description is not None or not self.is_alone:
+        if self.description is not None:
+            return False
+        if self.shape is not None:
+            return self.shape
+        if not self.is_alone:
             return False
         return is_line_shaped(*self.source.size())
 
@@ -98,8 +107,11 @@ class Original:
             raise error.of(self.name) from error
 
 
-def open_originals(path: str | Path) -> tuple[Original, ...]:
+def open_originals(path: str | Path, catalog: Catalog | None = None) -> tuple[Original, ...]:
     """The pages of an image, PDF, TIFF, METS or IIIF manifest, or the page that a PAGE, ALTO or JSON file describes.
+
+    Args:
+        catalog: Knows what files are; by default they are opened.
 
     Raises:
         ConfigError: if it is no path, but an image.
@@ -107,21 +119,29 @@ def open_originals(path: str | Path) -> tuple[Original, ...]:
     """
     if not isinstance(path, str | PathLike):
         raise ConfigError(f"a page is read from a file: give its path, not {type(path).__name__}; save images first")
-    path = Path(path)
-    if path.suffix.lower() not in DESCRIPTIONS:
-        return tuple(Original(source) for source in open_pages(path))
-    if is_mets(path):
-        return tuple(described(page, page.description) for page in pages_of_mets(path))
-    if is_manifest(path):
-        return tuple(Original(page) for page in pages_of_manifest(path))
-    page = read_page(path)
-    return (Original(image_of(path, page.image), path, has_lines=bool(page.lines)),)
+    path, catalog = Path(path), catalog or Catalog()
+    if not catalog.folders.is_file(path):
+        raise DataError("is a folder" if path.is_dir() else "no such file", path)
+    facts = catalog.facts(path)
+    match facts.kind:
+        case Kind.IMAGE:
+            shape = facts.is_line if len(facts.frames) == 1 else None
+            return tuple(Original(source, shape=shape) for source in catalog.sources(path))
+        case Kind.METS:
+            return tuple(described(page, page.description, catalog) for page in pages_of_mets(path))
+        case Kind.MANIFEST:
+            return tuple(Original(page) for page in pages_of_manifest(path))
+        case Kind.OTHER:
+            read_page(path)  # says what it is instead
+    image = image_beside(path, facts.image, catalog.folders.is_file)
+    return (Original(page_among(catalog.sources(image), path, image), path, facts.has_lines),)
 
 
-def described(source: PageSource, description: Path | None) -> Original:
-    """A page and the file that describes it, if there is one.
-
-    Raises:
-        DataError: if that file cannot be read.
-    """
-    return Original(source, description, has_lines=description is not None and bool(read_page(description).lines))
+def described(source: PageSource, description: Path | None, catalog: Catalog) -> Original:
+    """A page and the file that describes it, if there is one; if that is damaged, only this page cannot be read."""
+    if description is None:
+        return Original(source)
+    try:
+        return Original(source, description, catalog.facts(description).has_lines)
+    except DataError as error:
+        return Original(source, description, error=error)

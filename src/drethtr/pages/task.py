@@ -20,6 +20,7 @@ from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes, read_page
 from drethtr.documents.update import update
+from drethtr.pages.catalog import Folders
 from drethtr.pages.record import files_of, state_of
 from drethtr.pages.source import DESCRIPTIONS, Original
 from drethtr.pages.volume import given_name
@@ -130,10 +131,9 @@ class FileTask:
         """Whether the file itself is updated; then only reading it shows which lines lack text."""
         return self.updated is not None and self.updated.resolve() == self.path.resolve()
 
-    @property
-    def done(self) -> bool:
+    def done(self, exists: Callable[[Path], bool] = is_there) -> bool:
         """Whether every file to write exists and has all pages."""
-        there = all(is_there(target) and not self.lacking(target) for target in self.wanted)
+        there = all(exists(target) and not self.lacking(target) for target in self.wanted)
         return bool(self.wanted) and not self.in_place and there
 
     @property
@@ -179,7 +179,7 @@ def is_whole(path: Path, originals: Sequence[Original]) -> bool:
     return originals[0].description == path or len(originals) == originals[0].source.pages
 
 
-def refuse_overwriting(tasks: Sequence[FileTask]) -> None:
+def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders) -> None:
     """Refuse results that would replace each other or a file that is read.
 
     Raises:
@@ -193,8 +193,8 @@ def refuse_overwriting(tasks: Sequence[FileTask]) -> None:
                 task.path,
             )
     owners: dict[Path, Path] = {}
-    read = {task.path.resolve() for task in tasks}
-    read |= {original.source.path.resolve() for task in tasks for original in task.originals}
+    read = {folders.resolved(task.path) for task in tasks}
+    read |= {folders.resolved(original.source.path) for task in tasks for original in task.originals}
     for task in tasks:
         for target in task.wanted:
             if (owner := owners.setdefault(target, task.path)) != task.path:
@@ -202,7 +202,8 @@ def refuse_overwriting(tasks: Sequence[FileTask]) -> None:
                     f"{owner} and {task.path} would both be written to {target}; "
                     "rename one, or read them in two runs, each into its own folder"
                 )
-            if target.resolve() in read and not (task.in_place and target == task.updated):
+            is_input = folders.is_there(target) and folders.resolved(target) in read
+            if is_input and not (task.in_place and target == task.updated):
                 raise DataError(f"{target} is an input and would be overwritten; choose another folder")
 
 

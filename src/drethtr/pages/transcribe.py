@@ -141,6 +141,8 @@ def transcribe(
         DataError: if the image is damaged, or not the one that was described.
         MissingExtraError: if the finder needs a package that is not installed.
     """
+    if original.error is not None:
+        raise original.error
     chosen = finder or finder_named(original.finder_name)
     page = read_original(original, recognizer, chosen, keeps, witness, read or recognizer.read_lines)
     return replace(page, source=original.source)

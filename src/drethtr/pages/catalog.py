@@ -1,0 +1,246 @@
+"""What input files are: images, PDFs, descriptions of pages, lists of pages. Each is opened once.
+
+What is found holds as long as size and time of the file stay the same, so that it is kept in the record of the results
+(`record.py`), and a later run opens no file that has not changed.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from drethtr.base.archive import archive_of
+from drethtr.base.errors import DataError
+from drethtr.base.files import is_there
+from drethtr.documents.beside import DESCRIPTION, is_file
+from drethtr.documents.markup import MAX_BYTES
+from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, page_in
+from drethtr.images.line import is_line_shaped
+from drethtr.images.page import PageSource, made_here, open_pages
+
+DESCRIBING = re.compile(rb"<([\w.-]+:)?(PcGts|alto)\b")
+"""The root element of PAGE or ALTO, near the beginning of the file; the rest of the file may be damaged."""
+
+METS = re.compile(rb"<(?:[\w.-]+:)?mets\b")
+"""The root element of METS."""
+
+MANIFEST = b"iiif.io/api/presentation"
+"""Text near the beginning of every IIIF manifest."""
+
+
+class Kind(StrEnum):
+    """What a file is."""
+
+    IMAGE = "image"
+    DESCRIPTION = "description"
+    METS = "mets"
+    MANIFEST = "manifest"
+    OTHER = "other"
+
+
+class Facts(NamedTuple):
+    """What a file was found to be.
+
+    frames     of an image or PDF: the frames that are its pages
+    is_line    of an image: whether it has the shape of a single line
+    image      of a description: the name of its image
+    has_lines  of a description: whether it has lines
+    made_here  of a description or PDF: whether drethtr wrote it; None if nobody asked
+    """
+
+    kind: Kind
+    frames: tuple[int, ...] = (0,)
+    is_line: bool = False
+    image: str = ""
+    has_lines: bool = False
+    made_here: bool | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The facts as plain values, without those that say nothing."""
+        usual = Facts._field_defaults
+        return {name: value for name, value in self._asdict().items() if name == "kind" or value != usual[name]}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        """The facts that `to_json` gave.
+
+        Raises:
+            ValueError: if they are not facts.
+        """
+        frames = values.get("frames", (0,))
+        known = cls(Kind(values["kind"]), tuple(frames), *(values.get(name, usual) for name, usual in REST))
+        kinds = (*map(type, known[2:5]), *map(type, known.frames))
+        if kinds[:3] != (bool, str, bool) or {*kinds[3:]} != {int} or known.made_here not in (None, True, False):
+            raise ValueError(values)
+        return known
+
+
+REST = tuple(Facts._field_defaults.items())[1:]
+"""The last fields of `Facts` with their usual values."""
+
+
+class Seen(NamedTuple):
+    """What a file was when it had this size and time."""
+
+    state: str
+    facts: Facts
+
+
+class Folders:
+    """What is in folders. A folder is listed once, since a call for each of its files is slow on a network.
+
+    A file that a listing lacks is looked for all the same: some file systems have several spellings of a name.
+    """
+
+    def __init__(self) -> None:
+        self.listed: dict[Path, dict[str, os.DirEntry[str]]] = {}
+        self.real: dict[Path, Path] = {}
+
+    def forget(self) -> None:
+        """Look again from now on."""
+        self.listed.clear()
+        self.real.clear()
+
+    def list(self, folder: Path) -> Mapping[str, os.DirEntry[str]]:
+        """The entries of a folder by name.
+
+        Raises:
+            OSError: if it cannot be listed.
+        """
+        if folder not in self.listed:
+            with os.scandir(folder) as entries:
+                self.listed[folder] = {entry.name: entry for entry in entries}
+        return self.listed[folder]
+
+    def files(self, folder: Path) -> Sequence[Path]:
+        """The files of a folder that are not hidden, sorted.
+
+        Raises:
+            OSError: if it cannot be listed.
+        """
+        entries = self.list(folder).items()
+        return sorted(folder / name for name, entry in entries if not name.startswith(".") and entry.is_file())
+
+    def entry(self, path: Path) -> os.DirEntry[str] | None:
+        """The entry of a file, if its folder was listed; None for links, which may lead nowhere."""
+        entry = self.listed.get(path.parent, {}).get(path.name)
+        return None if entry is None or entry.is_symlink() else entry
+
+    def is_file(self, path: Path) -> bool:
+        """Whether a file exists."""
+        entry = self.entry(path)
+        return entry.is_file() if entry is not None else is_file(path)
+
+    def is_there(self, result: Path) -> bool:
+        """Whether a result exists; its folder is listed."""
+        with suppress(OSError):
+            self.list(result.parent)
+        return self.entry(result) is not None or is_there(result)
+
+    def state_of(self, files: Iterable[Path]) -> str:
+        """Size and time of files; if these are unchanged, so is the content.
+
+        Raises:
+            DataError: naming a file that cannot be accessed.
+        """
+        try:
+            found = [(entry.stat() if (entry := self.entry(path)) else path.stat()) for path in files]
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}", error.filename) from error
+        return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in found)
+
+    def resolved(self, path: Path) -> Path:
+        """The path of a file without links in it."""
+        if self.entry(path) is None:
+            return path.resolve()
+        if path.parent not in self.real:
+            self.real[path.parent] = path.parent.resolve()
+        return self.real[path.parent] / path.name
+
+
+class Catalog:
+    """What files are: as an earlier run found them if they have not changed, else by opening them.
+
+    Args:
+        known: Files by their absolute paths, from a record.
+    """
+
+    def __init__(self, known: Mapping[str, Seen] | None = None) -> None:
+        self.seen = dict(known or {})
+        self.new: dict[str, Seen] = {}
+        self.folders = Folders()
+
+    def facts(self, path: Path) -> Facts:
+        """What a file is.
+
+        Raises:
+            DataError: if it is missing or damaged.
+        """
+        place, state = os.path.abspath(path), self.folders.state_of([path])  # noqa: PTH100 - links stay
+        if (seen := self.seen.get(place)) is None or seen.state != state:
+            seen = Seen(state, look_at(path))
+            self.keep(path, place, seen)
+        return seen.facts
+
+    def keep(self, path: Path, place: str, seen: Seen) -> None:
+        """Keep what a file is, also for later runs unless the file is gone by then."""
+        self.seen[place] = seen
+        if archive_of(path) is None:
+            self.new[place] = seen
+
+    def is_copy(self, path: Path) -> bool:
+        """Whether drethtr wrote a PDF."""
+        try:
+            facts = self.facts(path)
+        except DataError:
+            return False
+        if facts.made_here is None:
+            facts = facts._replace(made_here=made_here(path))
+            place = os.path.abspath(path)  # noqa: PTH100 - as above
+            self.keep(path, place, Seen(self.seen[place].state, facts))
+        return facts.made_here is True
+
+    def sources(self, path: Path) -> tuple[PageSource, ...]:
+        """The pages of an image or PDF.
+
+        Raises:
+            DataError: if it is missing or damaged.
+        """
+        frames = self.facts(path).frames
+        return tuple(PageSource(path, frame, number, len(frames)) for number, frame in enumerate(frames, start=1))
+
+
+def look_at(path: Path) -> Facts:
+    """What a file is, by its name and its content.
+
+    Raises:
+        DataError: if it is missing or damaged.
+    """
+    ending = path.suffix.lower()
+    if ending not in (DESCRIPTION, ".json"):
+        sources = open_pages(path)
+        return Facts(Kind.IMAGE, tuple(source.frame for source in sources), is_line_image(sources))
+    data = first_bytes(path, MAX_BYTES + 1)
+    head = data[:HEAD].replace(b"\0", b"")  # in UTF-16 every other byte is 0
+    if ending == DESCRIPTION and METS.search(head):
+        return Facts(Kind.METS)
+    if ending == ".json" and MANIFEST in head:
+        return Facts(Kind.MANIFEST)
+    try:
+        page = page_in(data, str(path), lambda image: None)
+    except DataError:
+        if ending == DESCRIPTION and not DESCRIBING.search(head):
+            return Facts(Kind.OTHER)
+        raise
+    ours = MADE_HERE.search(data[:HEAD]) is not None
+    return Facts(Kind.DESCRIPTION, image=page.image, has_lines=bool(page.lines), made_here=ours)
+
+
+def is_line_image(sources: Sequence[PageSource]) -> bool:
+    """Whether an image has the shape of a single line; false for PDFs, and for damaged images."""
+    with suppress(DataError):
+        return len(sources) == 1 and sources[0].is_alone and is_line_shaped(*sources[0].size())
+    return False
