@@ -10,7 +10,7 @@ from conftest import written
 from PIL import Image
 
 from drethtr.cli.main import main
-from drethtr.cli.trust_table import NOT_CALIBRATED
+from drethtr.cli.reports import NOT_CALIBRATED
 
 DOUBTS = re.compile(
     r"^(\d[\d,]* files?( \(\S+ \w+\))? read in .*|"

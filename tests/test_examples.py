@@ -65,7 +65,7 @@ def to_run(command):
         return None
     if words and words[0] in READERS:
         return words if shutil.which(words[0]) and Path(words[-2]).exists() else None
-    if words[:1] != ["drethtr"] or words[1] in WAITS or not any(Path(word).exists() for word in words[2:]):
+    if words[:1] != ["drethtr"] or WAITS & set(words[1:3]) or not any(Path(word).exists() for word in words[2:]):
         return None
     if any(word.endswith(".safetensors") and not Path(word).exists() for word in words):
         return None  # a model that was not trained here

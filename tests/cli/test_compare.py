@@ -5,7 +5,7 @@ import pytest
 
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.cli.compare import system
-from drethtr.cli.trust_table import NOT_CALIBRATED
+from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.recognition.model.file import load_model
 
 

@@ -17,4 +17,4 @@ def test_gaps_of_a_folder(drethtr, tmp_path):
 
 def test_gaps_are_written_as_parquet(drethtr, tmp_path):
     outcome = drethtr("data", "gaps", SAMPLES, "--output", tmp_path / "gaps")
-    assert outcome.code == 2 and "gaps: the output file name must end in .parquet" in outcome.err
+    assert outcome.code == 2 and "gaps: the file name must end in .parquet" in outcome.err

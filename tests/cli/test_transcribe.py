@@ -11,7 +11,7 @@ from PIL import Image
 
 from drethtr import Recognizer, __version__
 from drethtr.cli.main import main
-from drethtr.cli.trust_table import NOT_CALIBRATED
+from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.datasets.open import open_samples
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.reading import DOUBTFUL

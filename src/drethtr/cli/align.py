@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,11 +11,14 @@ from drethtr.base.wording import counted
 from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
-
-if TYPE_CHECKING:
-    from drethtr.proofreading.proof import ProofLine
-    from drethtr.proofreading.text import TextProof
-    from drethtr.recognition.recognizer import Recognizer
+from drethtr.datasets.parquet import store_parquet
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.proofreading.ground_truth import accepted, ground_truth
+from drethtr.proofreading.inputs import open_proof_inputs
+from drethtr.proofreading.proof import ProofLine, shortened
+from drethtr.proofreading.rules import Rules
+from drethtr.proofreading.text import TextProof
+from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 10
 """Most pages, lines and passages to list."""
@@ -55,10 +58,6 @@ def align(
     A text belongs to the page of the same name, or is the running text of all pages. Text without a line and lines
     without text are listed, and the exit code is then 1.
     """
-    from drethtr.pages.segmentation import segmentation_named
-    from drethtr.proofreading.inputs import open_proof_inputs
-    from drethtr.proofreading.rules import Rules
-
     if output is None and ground_truth is None:
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
     segmentation, formats = segmentation_named(lines), formats_of_pages(format)
@@ -80,11 +79,8 @@ def align(
         raise typer.Exit(1)
 
 
-def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", path: Path, correct: float) -> str:
+def write_ground_truth(proofs: Sequence[TextProof], recognizer: Recognizer, path: Path, correct: float) -> str:
     """Write the accepted lines to a Parquet file; returns a message."""
-    from drethtr.datasets.parquet import store_parquet
-    from drethtr.proofreading.ground_truth import accepted, ground_truth
-
     pages = [page for proof in proofs for page in proof.pages]
     every = [line for page in pages for line in page.lines]
     chosen = accepted(every, correct)
@@ -92,10 +88,8 @@ def write_ground_truth(proofs: "Sequence[TextProof]", recognizer: "Recognizer", 
     return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {correct:.1%} should be correct"
 
 
-def summary(pages: "Sequence[Sequence[ProofLine]]", left: "Sequence[ProofLine]") -> str:
+def summary(pages: Sequence[Sequence[ProofLine]], left: Sequence[ProofLine]) -> str:
     """How much was aligned, and which pages, lines and passages were not."""
-    from drethtr.proofreading.proof import shortened
-
     lines = [line for page in pages for line in page]
     written = [line for line in lines if line.check.text]
     words = sum(len(line.check.text.split()) for line in written)

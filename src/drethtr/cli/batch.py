@@ -5,21 +5,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.config import named
 from drethtr.base.files import refuse_file
+from drethtr.base.processors import free_processors
+from drethtr.base.urls import is_url
 from drethtr.base.wording import counted
+from drethtr.bulk.job import ROWS_PER_PART, Job, open_job
+from drethtr.bulk.local import Local
+from drethtr.bulk.on_ray import Ray
+from drethtr.bulk.plan import Columns, Part
+from drethtr.bulk.worker import Engine
 from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.recognition.backends import resolve_device
-
-if TYPE_CHECKING:
-    from drethtr.bulk.job import Job
-    from drethtr.bulk.plan import Part
-    from drethtr.bulk.worker import Engine
 
 
 @with_reading_options(without=["threads"])
@@ -64,12 +67,6 @@ def batch(
     Repeat the command to resume. For rows that cannot be read, the output and _quarantine give the reason;
     the exit code is 1 if rows are missing because a file or a worker failed.
     """
-    from tqdm import tqdm
-
-    from drethtr.base.urls import is_url
-    from drethtr.bulk.job import ROWS_PER_PART, open_job
-    from drethtr.bulk.plan import Columns
-
     if not is_url(output):
         refuse_file(Path(output))
     chosen = engine_named(engine, workers, reading.device)
@@ -97,7 +94,7 @@ def batch(
         raise typer.Exit(1)
 
 
-def engine_named(name: str, workers: int | None, device: str) -> "Engine":
+def engine_named(name: str, workers: int | None, device: str) -> Engine:
     """Create an engine by name.
 
     Raises:
@@ -107,23 +104,18 @@ def engine_named(name: str, workers: int | None, device: str) -> "Engine":
     return named("engine", name, known)(workers, device)
 
 
-def on_this_machine(workers: int | None, device: str) -> "Engine":
+def on_this_machine(workers: int | None, device: str) -> Engine:
     """Processes on this machine; by default one per processor, or one on a GPU."""
-    from drethtr.base.processors import free_processors
-    from drethtr.bulk.local import Local
-
     most = free_processors() if resolve_device(device) == "cpu" else 1
     return Local(workers or most)
 
 
-def on_ray(workers: int | None, device: str) -> "Engine":
+def on_ray(workers: int | None, device: str) -> Engine:
     """Actors of Ray Data, on GPUs unless --device is cpu."""
-    from drethtr.bulk.on_ray import Ray
-
     return Ray(workers, gpus=device != "cpu")
 
 
-def summary(job: "Job", missing: "Sequence[Part]") -> str:
+def summary(job: Job, missing: Sequence[Part]) -> str:
     """What the output contains now, in a few lines."""
     done, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
     lines = [f"{done:,} of {counted(job.rows, 'row')} {are(done)} in {job.output.folder}"]

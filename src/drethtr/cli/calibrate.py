@@ -1,20 +1,26 @@
 """`drethtr model calibrate`: choose the decoder of a model and calibrate its confidences."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import exit_if_left_out, with_images
-from drethtr.cli.tables import figure
-from drethtr.cli.trust_table import of_sets
+from drethtr.cli.reports import trust_of_sets
+from drethtr.cli.tables import figure, table
+from drethtr.datasets.open import open_all
+from drethtr.evaluation import calibrate as fit
+from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
+from drethtr.evaluation.evaluate import to_read
+from drethtr.evaluation.predict import leave_one_set_out, mean_absolute_error
 from drethtr.recognition.backends import resolve_device
-
-if TYPE_CHECKING:
-    from drethtr.evaluation.calibrate import Fit
+from drethtr.recognition.decoding.strategies import name_of, strategy_named
+from drethtr.recognition.model.file import load_model, save_record
 
 
 def calibrate(
@@ -38,15 +44,6 @@ def calibrate(
     This needs at least 25 lines without editorial marks; out-of-distribution detection needs 100. Lines with
     damaged images are reported and left out; the exit code is then 1.
     """
-    from tqdm import tqdm
-
-    from drethtr.base.files import claimed
-    from drethtr.datasets.open import open_all
-    from drethtr.evaluation import calibrate as fit
-    from drethtr.evaluation.evaluate import to_read
-    from drethtr.recognition.decoding.strategies import name_of, strategy_named
-    from drethtr.recognition.model.file import load_model, save_record
-
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)
@@ -59,7 +56,7 @@ def calibrate(
             f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
             "preferably a few hundred: add lines used for neither training nor testing"
         )
-    fits: list[Fit] = []
+    fits: list[fit.Fit] = []
     with claimed(target):
         loaded = load_model(model)
         passes = fit.passes(loaded, len(samples), chosen, device=where)
@@ -70,7 +67,7 @@ def calibrate(
     typer.echo(f"{target}: calibrated on {len(samples):,} lines")
     if record.strategy is not None:
         typer.echo(f"best decoder: {name_of(record.strategy)}")
-    typer.echo(summary(fits))
+    typer.echo(reliability(fits))
     if fits and fits[0].held_out:
         typer.echo(held_out_table(fits[0]))
     if len(samples) < fit.TO_KNOW_WRITING:
@@ -79,44 +76,38 @@ def calibrate(
     exit_if_left_out(wanted, samples)
 
 
-def held_out_table(fit: "Fit") -> str:
+def held_out_table(held: fit.Fit) -> str:
     """The reliability of confidences on each set, calibrated on the other sets, and on all of them."""
-    from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
-    from drethtr.evaluation.predict import leave_one_set_out, mean_absolute_error
-    from drethtr.recognition.decoding.strategies import name_of
-
-    strategy, precision = fit.calibration.strategies[0], fit.calibration.precision
-    texts, readings = [sample.text for sample, _ in fit.held_out], [reading for _, reading in fit.held_out]
-    sets = measure_sets([sample.set for sample, _ in fit.held_out], texts, readings)
-    rates = leave_one_set_out(strategy, fit.held_out)
+    strategy, precision = held.calibration.strategies[0], held.calibration.precision
+    texts, readings = [sample.text for sample, _ in held.held_out], [reading for _, reading in held.held_out]
+    sets = measure_sets([sample.set for sample, _ in held.held_out], texts, readings)
+    rates = leave_one_set_out(strategy, held.held_out)
     error, inside = 100 * mean_absolute_error(rates), sum(bool(rate.inside) for rate in rates)
     return "\n".join(
         [
-            "",
-            f"Each set calibrated on the others, {name_of(strategy)} ({precision}):",
-            *of_sets([*sets_to_json(sets), *sets_to_json({"all": measure_trust(texts, readings)})]),
+            f"\nEach set calibrated on the others, {name_of(strategy)} ({precision}):",
+            trust_of_sets([*sets_to_json(sets), *sets_to_json({"all": measure_trust(texts, readings)})]),
             f"CER of each set, predicted from the others: mean absolute error {error:.1f} points, "
             f"true CER inside the interval for {inside} of {len(rates)}.",
         ]
     )
 
 
-def summary(fits: "Sequence[Fit]") -> str:
-    """A table of how reliable the confidences of each decoder are."""
-    from drethtr.recognition.decoding.strategies import name_of
-
-    names = [f"{', '.join(map(name_of, fit.calibration.strategies))} ({fit.calibration.precision})" for fit in fits]
-    width = max(map(len, names))
+def reliability(fits: Sequence[fit.Fit]) -> str:
+    """How reliable the confidences of each decoder are, in percent."""
     rows = [
-        f"{'':{width}}  {'characters':>10}  {'right %':>7}  {'ECE %':>5}  {'words':>7}  {'right %':>7}  {'ECE %':>5}"
+        [
+            f"{', '.join(map(name_of, one.calibration.strategies))} ({one.calibration.precision})",
+            *(
+                cell
+                for found in (one.characters, one.words)
+                for cell in (f"{found.cases:,}", figure(found.right, 1), figure(found.ece, 1))
+            ),
+        ]
+        for one in fits
     ]
-    for name, (_, characters, words, _) in zip(names, fits, strict=True):
-        rows.append(
-            f"{name:{width}}  {characters.cases:>10,}  {figure(characters.right, 1):>7}  {figure(characters.ece, 1):>5}"
-            f"  {words.cases:>7,}  {figure(words.right, 1):>7}  {figure(words.ece, 1):>5}"
-        )
-    rows.append(
-        "ECE: expected calibration error on the lines used for calibration; "
+    titles = ["", "characters", "right %", "ECE %", "words", "right %", "ECE %"]
+    return (
+        f"{table(titles, rows)}\nECE: expected calibration error on the lines used for calibration; "
         "drethtr evaluate --confidence measures it on other lines."
     )
-    return "\n".join(rows)

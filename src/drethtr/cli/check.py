@@ -3,21 +3,27 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.files import write_text
 from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import report_skipped
 from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
-
-if TYPE_CHECKING:
-    from drethtr.datasets.sample import Sample
-    from drethtr.proofreading.proof import ProofLine
-    from drethtr.proofreading.rules import Rules
-    from drethtr.recognition.recognizer import Recognizer
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample
+from drethtr.pages.record import provenance_of
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.proofreading.conventions import conventions_named
+from drethtr.proofreading.inputs import are_lines, open_proof_inputs
+from drethtr.proofreading.proof import ProofLine, prove_lines
+from drethtr.proofreading.report import caution, page_strips, ranked, row_strips, summary, write_report
+from drethtr.proofreading.rules import Rules
+from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 30
 """Most doubtful words to print."""
@@ -65,15 +71,6 @@ def check(
     Give scans with a text (txt, md, TEI, docx, JSON, PAGE, ALTO), PAGE or ALTO files that contain text, or lines: TSV,
     Parquet, a folder of images with .txt files. The exit code is 1 if a word is doubtful or something is unreadable.
     """
-    from drethtr.base.files import write_text
-    from drethtr.datasets.open import open_all
-    from drethtr.pages.record import provenance_of
-    from drethtr.pages.segmentation import segmentation_named
-    from drethtr.proofreading.conventions import conventions_named
-    from drethtr.proofreading.inputs import are_lines, open_proof_inputs
-    from drethtr.proofreading.report import page_strips, row_strips, write_report
-    from drethtr.proofreading.rules import Rules
-
     rules, segmentation = Rules(least, conventions_named(allow)), segmentation_named(lines)
     formats = formats_of_pages(format)
     refuse_results(json_file, html_file, force=force, inputs=inputs)
@@ -108,12 +105,8 @@ def check(
         raise typer.Exit(1)
 
 
-def check_rows(samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Rules") -> "tuple[list[ProofLine], int]":
+def check_rows(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules) -> tuple[list[ProofLine], int]:
     """Check lines, with a progress bar; returns the proofs and the number of unusable lines, which are reported."""
-    from tqdm import tqdm
-
-    from drethtr.proofreading.proof import prove_lines
-
     found, failed = [], 0
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
         for proof in prove_lines(samples, recognizer, rules):
@@ -126,10 +119,8 @@ def check_rows(samples: "Sequence[Sample]", recognizer: "Recognizer", rules: "Ru
     return found, failed
 
 
-def doubtful_words(lines: "Sequence[ProofLine]") -> str:
+def doubtful_words(lines: Sequence[ProofLine]) -> str:
     """The doubtful words as text, least probable first, and a summary."""
-    from drethtr.proofreading.report import caution, ranked, summary
-
     words = ranked(lines)
     rows = []
     for number, word in words[:SHOWN]:

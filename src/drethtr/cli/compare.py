@@ -1,8 +1,9 @@
 """`drethtr model compare`: compare two models or decoders on the same lines."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -11,17 +12,19 @@ from drethtr.base.files import write_text
 from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import exit_if_left_out, read_with_bar, with_images
-from drethtr.cli.trust_table import NOT_CALIBRATED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from drethtr.datasets.sample import Sample
-    from drethtr.evaluation.comparison import Side
-    from drethtr.recognition.recognizer import Recognizer
-
+from drethtr.cli.reports import NOT_CALIBRATED
+from drethtr.cli.tables import between, table
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import Sample
+from drethtr.evaluation.compare import CONVENTION, Comparison, Difference, compare_readings
+from drethtr.evaluation.comparison import Side, confidence_rows, shown, to_json, without_text
+from drethtr.evaluation.evaluate import to_read
+from drethtr.pages.record import provenance_of, way_of
+from drethtr.pictures.comparison_page import comparison_page
+from drethtr.recognition.recognizer import Recognizer
 
 LINES_SHOWN = 60
+CONFUSIONS_SHOWN = 12
 
 
 class System(NamedTuple):
@@ -42,9 +45,9 @@ def compare(
     html_file: Annotated[
         Path | None, typer.Option("--html", metavar="FILE", help="Write a report with line images, in one file.")
     ] = None,
-    shown: Annotated[
+    lines_shown: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help=f"Lines in the report; default: {LINES_SHOWN}."),
+        typer.Option("--shown", metavar="N", min=1, help=f"Lines in the report; default: {LINES_SHOWN}."),
     ] = None,
     json_file: JSONFile = None,
     force: ForceResults = False,
@@ -55,14 +58,7 @@ def compare(
 
     Lines with damaged images are reported and left out; the exit code is then 1.
     """
-    from drethtr.cli.compare_report import summary
-    from drethtr.datasets.open import open_all
-    from drethtr.evaluation.compare import compare_readings
-    from drethtr.evaluation.comparison import to_json
-    from drethtr.evaluation.evaluate import to_read
-    from drethtr.pictures.comparison_page import comparison_page
-
-    if shown is not None and html_file is None:
+    if lines_shown is not None and html_file is None:
         raise ConfigError("--shown needs --html; add it, or leave out --shown")
     systems = system(a), system(b)
     refuse_results(html_file, json_file, force=force, inputs=data)
@@ -76,7 +72,7 @@ def compare(
     sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
     found = compare_readings(samples, *(side.readings for side in sides))
     if html_file is not None:
-        write_text(html_file, comparison_page(found, *sides, lines=shown or LINES_SHOWN))
+        write_text(html_file, comparison_page(found, *sides, lines=lines_shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, to_json(found, *sides))
     typer.echo(summary(found, *sides))
@@ -102,10 +98,42 @@ def system(spec: str) -> System:
     raise CheckpointError("no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5", spec)
 
 
-def side_of(name: str, recognizer: "Recognizer", samples: "Sequence[Sample]") -> "Side":
+def side_of(name: str, recognizer: Recognizer, samples: Sequence[Sample]) -> Side:
     """Read the lines with one system."""
-    from drethtr.evaluation.comparison import Side
-    from drethtr.pages.record import provenance_of, way_of
-
     found = read_with_bar(recognizer, samples, name)
     return Side(name, provenance_of(recognizer), way_of(recognizer), found)
+
+
+def summary(found: Comparison, a: Side, b: Side) -> str:
+    """The comparison as text."""
+    confidences = table(["confidence", "lines A", "CER A %", "lines B", "CER B %"], confidence_rows(found))
+    confusions = table(
+        ["written", "read", "A", "B"],
+        [
+            (shown(one.written), shown(one.read), f"{one.a:,}", f"{one.b:,}")
+            for one in found.confusions[:CONFUSIONS_SHOWN]
+        ],
+        left=2,
+    )
+    parts = [f"A: {a}\nB: {b}", differences("all lines", [found.cer, found.wer])]
+    parts += [differences("CER by set", found.sets), differences("CER by length", found.lengths)]
+    parts += [confidences, confusions, CONVENTION + (f"\n{without_text(found)}" if found.empty else "")]
+    return "\n\n".join(parts) + f"\nCER: {found.cer.verdict}."
+
+
+def differences(title: str, rows: Sequence[Difference]) -> str:
+    """Error rates of both systems and their differences in percent, a row per group of lines."""
+    return table(
+        [title, "lines", "A %", "B %", "B - A", "B better"],
+        [
+            (
+                row.name,
+                f"{row.lines:,}",
+                f"{100 * row.a:.2f}",
+                f"{100 * row.b:.2f}",
+                between(row.difference, row.low, row.high, sign="+") if row.sure else f"{100 * row.difference:+.2f}",
+                f"{row.better:.0%}" if row.sure else "",
+            )
+            for row in rows
+        ],
+    )

@@ -11,16 +11,19 @@ from shutil import copyfile
 from signal import SIGTERM, default_int_handler, signal
 from tempfile import TemporaryDirectory
 from threading import Timer
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
 from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
-
-if TYPE_CHECKING:
-    from drethtr.editing import Workspace
-    from drethtr.recognition.recognizer import Recognizer
+from drethtr.editing import Session, Workspace
+from drethtr.editing.learner import adopted_in
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.server.app import make_app
+from drethtr.server.guard import Rules, is_loopback
 
 Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
@@ -54,13 +57,8 @@ def edit(
     ] = "auto",
 ) -> None:
     """Correct transcriptions in your browser; they are saved as PAGE XML (or ALTO) beside the scans."""
-    from drethtr.editing import Session, Workspace
-    from drethtr.editing.learner import adopted_in
-    from drethtr.pages.segmentation import segmentation_named
-    from drethtr.server.app import make_app
-    from drethtr.server.guard import Rules, is_loopback
 
-    def load(path: Path | None) -> "Recognizer":
+    def load(path: Path | None) -> Recognizer:
         return replace(reading, model=path).load()
 
     segmentation = segmentation_named(lines)
@@ -87,10 +85,8 @@ def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:
     edit(port=port, no_browser=no_browser)
 
 
-def count_pages(workspace: "Workspace") -> None:
+def count_pages(workspace: Workspace) -> None:
     """Summarize the files of all pages that changed since the last time, which takes a while for large folders."""
-    from tqdm import tqdm
-
     for _ in tqdm(
         workspace.page_summaries(), total=len(workspace.folder_pages), unit="page", leave=False, disable=None
     ):

@@ -14,9 +14,9 @@ from drethtr.cli.evaluate_layout import evaluate_cost, evaluate_layout
 from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import report_skipped, say
+from drethtr.cli.reports import EvaluationResult, error_rates, read_by, trustworthiness
 from drethtr.cli.running import lines_unread
-from drethtr.cli.tables import EvaluationResult, interval, read_by, table_of
-from drethtr.cli.trust_table import trust_table
+from drethtr.cli.tables import interval, table
 
 if TYPE_CHECKING:
     from drethtr.documents.page import Page
@@ -140,7 +140,7 @@ def evaluate_lines(
         write_text(per_line, "".join(f"{row}\n" for row in rows))
     text = summary(scores, recognizer)
     if confidence:
-        text += "\n\n" + trust_table(scores.to_json()["trust"])
+        text += "\n\n" + trustworthiness(scores.to_json()["trust"])
     return EvaluationResult(text, scores.to_json(), complete=not scores.unreadable)
 
 
@@ -175,7 +175,7 @@ def summary(scores: "Scores", recognizer: "Recognizer") -> str:
         f"Characters: {overall['substitutions']:,} substituted, {overall['insertions']:,} inserted, "
         f"{overall['deletions']:,} deleted."
     )
-    parts = [table_of(found), "", edits, found["convention"], found["word_conventions"], read_by(recognizer)]
+    parts = [error_rates(found), "", edits, found["convention"], found["word_conventions"], read_by(recognizer)]
     if scores.unreadable:
         parts.append(f"Left out because the image cannot be used: {counted(len(scores.unreadable), 'line')}.")
     if scores.left_out:
@@ -194,12 +194,15 @@ def page_table(scores: Mapping[str, Any]) -> str:
     """Error rates in percent, a row per page, from the result of `end_to_end.to_json`."""
     rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
     rows.append({"name": "all", **scores["overall"]})
-    width = max(len(row["name"]) for row in rows)
-    titles = "".join(f"  {f'CER % {title}':>20}" for title in PAGE_TITLES.values())
-    table = [f"{'page':{width}}  {'lines':>6}  {'found':>6}  {'characters':>10}{titles}"]
-    for row in rows:
-        rates = "".join(f"  {interval(row, name):>20}" for name in PAGE_TITLES)
-        table.append(
-            f"{row['name']:{width}}  {row['lines']:>6,}  {row['lines_read']:>6,}  {row['characters']:>10,}{rates}"
-        )
-    return "\n".join([*table, "", scores["convention"]])
+    found = table(
+        ["page", "lines", "found", "characters", *(f"CER % {title}" for title in PAGE_TITLES.values())],
+        [
+            [
+                row["name"],
+                *(f"{row[count]:,}" for count in ("lines", "lines_read", "characters")),
+                *(interval(row, rate) for rate in PAGE_TITLES),
+            ]
+            for row in rows
+        ],
+    )
+    return f"{found}\n\n{scores['convention']}"

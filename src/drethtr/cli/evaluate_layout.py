@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drethtr.cli.tables import EvaluationResult, figure, interval, read_by
+from drethtr.cli.reports import EvaluationResult, read_by
+from drethtr.cli.tables import figure, interval, table
 
 if TYPE_CHECKING:
     from drethtr.pages.segmentation import Segmentation
@@ -90,23 +91,27 @@ def evaluate_cost(recognizer: "Recognizer", data: Sequence[str], segmentation: "
 def layout_table(figures: Mapping[str, Any]) -> str:
     """The figures in percent, a row per collection."""
     rows = [*figures["sets"], {"name": "all", **figures["overall"]}]
-    width = max(len(row["name"]) for row in rows)
-    titles = "".join(f"  {title:>6}" for title in TITLES.values())
-    table = [f"{'set':{width}}  {'pages':>5}  {'lines':>6}{titles}  {'s':>5}"]
-    for row in rows:
-        cells = "".join(f"  {figure(row[name], 1):>6}" for name in TITLES)
-        table.append(f"{row['name']:{width}}  {row['pages']:>5,}  {row['lines']:>6,}{cells}  {row['seconds']:>5.2f}")
+    found = table(
+        ["set", "pages", "lines", *TITLES.values(), "s"],
+        [
+            [
+                row["name"],
+                f"{row['pages']:,}",
+                f"{row['lines']:,}",
+                *(figure(row[name], 1) for name in TITLES),
+                f"{row['seconds']:.2f}",
+            ]
+            for row in rows
+        ],
+    )
     intervals = ", ".join(f"{TITLES[name]} {interval(figures['overall'], name)}" for name in WITH_INTERVALS)
-    return "\n".join([*table, "", f"all: {intervals}", "", figures["convention"]])
+    return f"{found}\n\nall: {intervals}\n\n{figures['convention']}"
 
 
 def cost_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """The error rates in percent, a row per collection."""
-    width = max(len(row["name"]) for row in rows)
-    columns = ("cer_given", "cer_found", "lost", "extra", "order")
-    titles = "".join(f"  {title:>7}" for title in ("given", "found", "lost", "extra", "order"))
-    table = [f"{'set':{width}}  {'characters':>10}{titles}"]
-    for row in rows:
-        cells = "".join(f"  {figure(row[name], 1):>7}" for name in columns)
-        table.append(f"{row['name']:{width}}  {row['characters']:>10,}{cells}")
-    return "\n".join(table)
+    columns = {"cer_given": "given", "cer_found": "found", "lost": "lost", "extra": "extra", "order": "order"}
+    return table(
+        ["set", "characters", *columns.values()],
+        [[row["name"], f"{row['characters']:,}", *(figure(row[name], 1) for name in columns)] for row in rows],
+    )

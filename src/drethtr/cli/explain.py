@@ -7,7 +7,12 @@ import typer
 
 from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_results
-from drethtr.cli.trust_table import NOT_CALIBRATED
+from drethtr.cli.reports import NOT_CALIBRATED
+from drethtr.documents.writers.text import marked
+from drethtr.evaluation.untranscribed import refuse_page
+from drethtr.images.line import open_line
+from drethtr.pictures.explanation import draw
+from drethtr.pictures.explanation import explain as explain_line
 
 
 @with_reading_options()
@@ -23,12 +28,6 @@ def explain(
     Below the reading, each character has a row, dark where the decoder looked, and each layer has a row that shows
     how far back it remembers the text.
     """
-    from drethtr.documents.writers.text import marked
-    from drethtr.evaluation.untranscribed import refuse_page
-    from drethtr.images.line import open_line
-    from drethtr.pictures.explanation import draw
-    from drethtr.pictures.explanation import explain as explain_line
-
     refuse_ending(output, ".svg", ".png")
     refuse_results(output, force=force, inputs=[str(line)])
     refuse_page(line, f"cut out a line and explain that; drethtr transcribe {line} reads the whole page")

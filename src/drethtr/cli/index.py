@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
+from drethtr.bulk.indexing import index_batch, is_batch
 from drethtr.cli.options import Pages, ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, report_skipped, stopping
-
-if TYPE_CHECKING:
-    from drethtr.pages.selection import Selection
-    from drethtr.pages.source import Original
-    from drethtr.search.build import Builder
-    from drethtr.search.targets import Target
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import Selection, select
+from drethtr.pages.source import Original, open_originals
+from drethtr.search.build import Builder, open_builder, refuse_passing
+from drethtr.search.store import Store
+from drethtr.search.targets import Target, target_named
 
 
 @with_reading_options()
@@ -53,14 +55,6 @@ def index(
     Repeat the command to resume or update: only new and changed scans are read, deleted ones are removed. Lines with
     text in PAGE or ALTO keep it; text without confidences counts as written by a person and as certain.
     """
-    from tqdm import tqdm
-
-    from drethtr.bulk.indexing import is_batch
-    from drethtr.pages.segmentation import segmentation_named
-    from drethtr.pages.selection import select
-    from drethtr.search.build import open_builder, refuse_passing
-    from drethtr.search.targets import target_named
-
     target = None if to is None else target_named(to, output)
     if any(map(is_batch, inputs)):
         index_results(inputs, output, rebuild=force)
@@ -102,9 +96,6 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
         ConfigError: if there are other inputs.
         DataError: if they cannot be indexed.
     """
-    from drethtr.bulk.indexing import index_batch
-    from drethtr.search.store import Store
-
     if len(inputs) > 1:
         raise ConfigError(
             "give the results of one batch and nothing else: an index holds lines of one model and one origin"
@@ -114,23 +105,19 @@ def index_results(inputs: Sequence[str], output: Path, *, rebuild: bool) -> None
         typer.echo(f"{output}: {store.size()[1]:,} lines; {added.rows:,} added now")
 
 
-def update(target: "Target | None", output: Path) -> None:
+def update(target: Target | None, output: Path) -> None:
     """Update a target from the index.
 
     Raises:
         DataError: if it cannot be written.
     """
-    from drethtr.search.store import Store
-
     if target is not None:
         with Store.read(output) as store:
             typer.echo(target.update(store))
 
 
-def originals_of(selection: "Selection", report: Callable[[DataError], object]) -> "list[Original]":
+def originals_of(selection: Selection, report: Callable[[DataError], object]) -> list[Original]:
     """Open the selected pages; files that cannot be opened are reported."""
-    from drethtr.pages.source import open_originals
-
     originals: list[Original] = []
     for file in selection.files:
         try:
@@ -141,7 +128,7 @@ def originals_of(selection: "Selection", report: Callable[[DataError], object]) 
     return originals
 
 
-def summary(builder: "Builder", output: Path, read: int, removed: int, failed: int) -> str:
+def summary(builder: Builder, output: Path, read: int, removed: int, failed: int) -> str:
     """What the index contains now, as text."""
     pages, lines = builder.store.size()
     parts = [f"{output}: {counted(pages, 'page')} with {counted(lines, 'line')}", f"{read:,} read now"]

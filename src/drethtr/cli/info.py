@@ -4,16 +4,20 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from drethtr.base.errors import CheckpointError, DataError
+from drethtr.base.files import claimed
 from drethtr.base.wording import counted
-from drethtr.cli.tables import table_of
-
-if TYPE_CHECKING:
-    from drethtr.recognition.model.file import Model
+from drethtr.cli.reports import error_rates
+from drethtr.recognition.backends import check_weights
+from drethtr.recognition.decoding.strategies import name_of
+from drethtr.recognition.model.adapter import load_named
+from drethtr.recognition.model.file import SHIPPED, Model, save_card
+from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
+from drethtr.sharing.card import RATE, alphabet, figures_of, gaps, has_rate, is_own, maker_of
 
 VALIDATION, RUN = "validation_cer", "run"
 LABELS = {"samples": "lines seen", "hours": "hours of training"}
@@ -43,10 +47,6 @@ def info(
 
     With --check the exit code is 1 if the model card is incomplete.
     """
-    from drethtr.recognition.backends import check_weights
-    from drethtr.recognition.model.adapter import load_named
-    from drethtr.recognition.model.file import SHIPPED
-
     if add and model is None:
         raise DataError("--add changes a model; name it, as in drethtr model info MODEL --add card.toml")
     if force and not add:
@@ -66,16 +66,11 @@ def info(
         typer.echo(line.translate(CONTROL))
 
 
-def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> "Model":
+def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> Model:
     """Add the entries of files to the card of the model in `path`; metrics only if they are of this model.
 
     Metrics on fewer lines than those they replace need `force`.
     """
-    from drethtr.base.files import claimed
-    from drethtr.recognition.model.adapter import load_named
-    from drethtr.recognition.model.file import save_card
-    from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
-
     with claimed(path):
         model = load_named(path, None)  # again, since another program may have changed it
         card = model.card
@@ -89,10 +84,8 @@ def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> "Model":
     return replace(model, card=card)
 
 
-def report_gaps(model: "Model", path: Path) -> None:
+def report_gaps(model: Model, path: Path) -> None:
     """Print what a card lacks and how to add it; the exit code is 1 if it is incomplete."""
-    from drethtr.sharing.card import gaps
-
     found = gaps(model)
     if not found:
         typer.echo(f"{path}: the card is complete")
@@ -104,10 +97,8 @@ def report_gaps(model: "Model", path: Path) -> None:
     raise typer.Exit(1)
 
 
-def description(model: "Model", path: Path) -> list[str]:
+def description(model: Model, path: Path) -> list[str]:
     """The description of a model, line by line."""
-    from drethtr.sharing.card import alphabet, figures_of
-
     config, tokenizer = model.network, model.tokenizer
     lines = [
         f"{path}: {path.stat().st_size / 1e6:.1f} MB, {model.parameter_count:,} parameters",
@@ -140,21 +131,17 @@ def description(model: "Model", path: Path) -> list[str]:
         else:
             lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
-        lines += [measured(evaluation, model), table_of(evaluation), evaluation["convention"]]
+        lines += [measured(evaluation, model), error_rates(evaluation), evaluation["convention"]]
     return lines
 
 
-def names_of_strategies(model: "Model") -> dict[str, str]:
+def names_of_strategies(model: Model) -> dict[str, str]:
     """The names of calibrated decoders by their `repr`, which metrics of drethtr 0.1 contain."""
-    from drethtr.recognition.decoding.strategies import name_of
-
     return {repr(known): name_of(known) for found in model.record.calibrations for known in found.strategies}
 
 
-def measured(evaluation: Mapping[str, Any], model: "Model") -> str:
+def measured(evaluation: Mapping[str, Any], model: Model) -> str:
     """How the metrics were measured, as far as they say; the model may have been trained on those lines."""
-    from drethtr.sharing.card import is_own, maker_of
-
     on = f"measured on {evaluation['overall']['lines']:,} lines"
     if (maker := maker_of(evaluation)) and not is_own(evaluation, model):
         return f"{on} with another model, {maker}:"
@@ -211,8 +198,6 @@ def words(value: Any) -> str:
 
 def rate(value: Mapping[str, Any]) -> str:
     """A CER with its interval, if there is one, and the number of lines; "" if the table is not a CER."""
-    from drethtr.sharing.card import RATE, has_rate
-
     lines = value.get("lines")
     if not has_rate(value, RATE) or not isinstance(lines, int):
         return ""

@@ -1,19 +1,20 @@
 """`drethtr model language`: add a character n-gram language model to a model."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import numpy as np
 import typer
 
 from drethtr.base.errors import ConfigError
 from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
 from drethtr.cli.outputs import refuse_existing, refuse_places
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from drethtr.language.ngrams import NGrams
-    from drethtr.synthesis.corpus import Corpus
+from drethtr.datasets.open import open_all
+from drethtr.language.languages import ONLY, check_name
+from drethtr.language.learn import learn
+from drethtr.language.ngrams import NGrams
+from drethtr.recognition.model.file import load_model, save_languages
+from drethtr.synthesis.corpus import Corpus
 
 ORDER = 6
 
@@ -53,14 +54,6 @@ def language(
 
     Use training lines and other texts, never the texts you evaluate on.
     """
-    import numpy as np
-
-    from drethtr.datasets.open import open_all
-    from drethtr.language.languages import ONLY, check_name
-    from drethtr.language.learn import learn
-    from drethtr.recognition.model.file import load_model, save_languages
-    from drethtr.synthesis.corpus import Corpus
-
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)
@@ -91,6 +84,6 @@ def language(
     typer.echo(f"Calibrate the model to use them: drethtr model calibrate {target} VALIDATION_LINES --force")
 
 
-def drawn(corpus: "Corpus", number: int, rng: "np.random.Generator") -> Iterator[str]:
+def drawn(corpus: Corpus, number: int, rng: np.random.Generator) -> Iterator[str]:
     """Lines drawn from texts at random."""
     return (corpus.draw(rng).text for _ in range(number))

@@ -46,10 +46,10 @@ MODEL = {
 }
 
 DATA = {
-    "import": ("data:import_lines", "Import lines of a known layout to Parquet files."),
-    "check": ("data:check", "Find problems that spoil training or evaluation."),
+    "import": ("data_import:import_lines", "Import lines of a known layout to Parquet files."),
+    "check": ("data_check:check", "Find problems that spoil training or evaluation."),
     "synth": ("synth:synth", "Generate lines of synthetic handwriting."),
-    "gaps": ("data:gaps", "Find gaps between words, to recombine words in training."),
+    "gaps": ("data_gaps:gaps", "Find gaps between words, to recombine words in training."),
 }
 
 SHORTCUTS = {**MODEL, "synth": DATA["synth"], "demo": ("edit:demo", "Try the editor with a sample letter.")}

@@ -25,11 +25,11 @@ def refuse_places(*paths: Path | None) -> None:
             raise DataError(f"{path} is a folder; give a file to write")
 
 
-def refuse_ending(picture: Path | None, *endings: str) -> None:
-    """Refuse a picture whose extension is not one of `endings`."""
-    if picture is not None and picture.suffix.lower() not in endings:
-        names = " or ".join(str(picture.with_suffix(ending)) for ending in endings)
-        raise ConfigError(f"the picture must be {' or '.join(endings)}; name it {names}", picture)
+def refuse_ending(path: Path | None, *endings: str) -> None:
+    """Refuse a file whose extension is not one of `endings`."""
+    if path is not None and path.suffix.lower() not in endings:
+        names = " or ".join(str(path.with_suffix(ending)) for ending in endings)
+        raise ConfigError(f"the file name must end in {' or '.join(endings)}; name it {names}", path)
 
 
 def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:

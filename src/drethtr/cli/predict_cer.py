@@ -1,23 +1,48 @@
 """`drethtr model predict-cer`: predict the CER on untranscribed lines."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, TypeAlias
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.cli.expected_rates import Report, compared, predicted, table
+from drethtr.base.wording import counted
 from drethtr.cli.options import JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import read_with_bar, report_skipped
+from drethtr.cli.reports import NOT_CALIBRATED
+from drethtr.cli.tables import between, figure, table
+from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import LeftOut, Sample, choose, page_of
+from drethtr.evaluation.evaluate import read_each, to_read
+from drethtr.evaluation.predict import (
+    Pair,
+    Prediction,
+    check_sets,
+    grouped,
+    leave_one_set_out,
+    mean_absolute_error,
+    page_or_line,
+    predict,
+)
+from drethtr.evaluation.predict import (
+    learn as fit_rate,
+)
+from drethtr.evaluation.untranscribed import lines_to_read
+from drethtr.pages.record import provenance_of, way_of
+from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
+from drethtr.recognition.decoding.strategies import name_of
+from drethtr.recognition.model.adapter import holds_adapter
+from drethtr.recognition.model.file import SHIPPED, load_model, save_record, weights_hash
+from drethtr.recognition.recognizer import Recognizer
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Report: TypeAlias = tuple[str, dict[str, Any]]
+"""The result as text and as plain values."""
 
-    from drethtr.datasets.sample import LeftOut, Sample
-    from drethtr.evaluation.predict import Pair
-    from drethtr.recognition.confidence.error_rate import ErrorRate
-    from drethtr.recognition.recognizer import Recognizer
+SHOWN = 30  # pages in the table; --json has them all
+PAGE = 100  # least characters for which the CER of a page is meaningful
 
 
 @with_reading_options()
@@ -46,15 +71,6 @@ def predict_cer(
     Images that cannot be used are reported and skipped; the exit code is then 1. It is also 1 if no line has any text,
     and 2 if no image could be used.
     """
-    from drethtr.datasets.open import open_all
-    from drethtr.datasets.sample import choose
-    from drethtr.evaluation.evaluate import to_read
-    from drethtr.evaluation.predict import check_sets
-    from drethtr.evaluation.untranscribed import lines_to_read
-    from drethtr.pages.record import provenance_of, way_of
-    from drethtr.recognition.model.adapter import holds_adapter
-    from drethtr.recognition.model.file import SHIPPED
-
     if learn is not None and truth:
         raise ConfigError("--learn includes the comparison; leave out --truth")
     if force and learn is None and json_file is None:
@@ -92,19 +108,17 @@ def predict_cer(
         raise typer.Exit(1)
 
 
-def report_left_out(line: "LeftOut") -> None:
+def report_left_out(line: LeftOut) -> None:
     """Report a line that cannot be used."""
     typer.echo(f"left out, {line.reason}: {line.described()}", err=True)
 
 
-def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
+def refuse_other_weights(target: Path, recognizer: Recognizer) -> None:
     """Refuse to replace a model by one with other weights, even with --force: only the prediction may change.
 
     Raises:
         ConfigError: saying how to fit the prediction of that model.
     """
-    from drethtr.recognition.model.file import load_model, weights_hash
-
     if target.exists() and weights_hash(load_model(target).weights) != weights_hash(recognizer.model.weights):
         raise ConfigError(
             f"{target} is not the model that reads, {recognizer.model.identity}; "
@@ -112,17 +126,13 @@ def refuse_other_weights(target: Path, recognizer: "Recognizer") -> None:
         )
 
 
-def read(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
+def read(recognizer: Recognizer, samples: Sequence[Sample]) -> list[Pair]:
     """Read lines; returns each with its reading."""
     return list(zip(samples, read_with_bar(recognizer, samples), strict=True))
 
 
-def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Pair]":
+def read_usable(recognizer: Recognizer, samples: Sequence[Sample]) -> list[Pair]:
     """Read the lines whose images are usable; the others are reported."""
-    from tqdm import tqdm
-
-    from drethtr.evaluation.evaluate import read_each
-
     pairs = []
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
         for sample, found in read_each(recognizer, samples, bar.update):
@@ -133,14 +143,12 @@ def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[
     return pairs
 
 
-def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
+def known_rate(recognizer: Recognizer, decoder: str | None) -> ErrorRate:
     """The model's fitted CER prediction for a decoder, which was typed as `decoder`.
 
     Raises:
         ConfigError: if there is none.
     """
-    from drethtr.recognition.decoding.strategies import name_of
-
     rate = recognizer.model.record.error_rate(recognizer.strategy)
     if rate is None:
         option = f" --decoder {decoder}" if decoder is not None else ""
@@ -152,15 +160,100 @@ def known_rate(recognizer: "Recognizer", decoder: str | None) -> "ErrorRate":
     return rate
 
 
-def learned(recognizer: "Recognizer", pairs: "Sequence[Pair]", source: Path, output: Path) -> Report:
+def learned(recognizer: Recognizer, pairs: Sequence[Pair], source: Path, output: Path) -> Report:
     """Fit the prediction, evaluate it on each set with a fit on the others, and write the model."""
-    from drethtr.evaluation.predict import learn, leave_one_set_out, page_or_line
-    from drethtr.recognition.model.file import save_record
-
     decoder = recognizer.strategy
-    rate = learn(decoder, pairs)
+    rate = fit_rate(decoder, pairs)
     sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
     save_record(source, recognizer.model.record.with_error_rate(rate), output, of=recognizer.model)
-    text, report = table(sets, pages, "by a fit on the other sets")
+    text, report = beside_truth(sets, pages, "by a fit on the other sets")
     change = f"{output}: fitted on {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."
     return f"{text}\n{change}", report
+
+
+def predicted(rate: ErrorRate, pairs: Sequence[Pair], failed: int) -> Report:
+    """Expected CER of each page and of all lines; `failed` more images could not be read."""
+    groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
+    pages = {name: doubt_of(reading for _, reading in of_page) for name, of_page in groups.items()}
+    overall = doubt_of(reading for _, reading in pairs)
+    rows = [expected_cells(name, found, rate) for name, found in list(pages.items())[:SHOWN]]
+    if len(pages) > SHOWN:
+        rows.append([f"… {len(pages) - SHOWN:,} more pages; --json has all", "", "", ""])
+    rows.append(expected_cells("all", overall, rate))
+    lines = [table(["page", "lines", "characters", "expected CER %"], rows)]
+    if overall.empty:
+        lines.append(f"No text was found on {overall.empty:,} lines; any text missed there is not counted.")
+    if failed:
+        lines.append(f"{failed:,} of {failed + len(pairs):,} images could not be used and are not counted.")
+    if any(not reading.calibrated for _, reading in pairs):
+        lines.append(NOT_CALIBRATED)
+    return "\n".join(lines), {
+        "pages": [{"page": name, **plain(found, rate)} for name, found in pages.items()],
+        "overall": plain(overall, rate),
+        "failed": failed,
+    }
+
+
+def expected_cells(name: str, found: TotalDoubt, rate: ErrorRate) -> list[str]:
+    """A row of the table."""
+    expected = "nothing read" if found.empty == found.lines else in_percent(rate(found))
+    return [name, f"{found.lines:,}", f"{found.characters:,}", expected]
+
+
+def in_percent(expected: Expected) -> str:
+    """A rate and its interval in percent."""
+    return between(expected.cer, expected.low, expected.high, digits=1)
+
+
+def plain(found: TotalDoubt, rate: ErrorRate) -> dict[str, Any]:
+    """Expected rates as plain values, in fractions."""
+    return {"lines": found.lines, "characters": found.characters, "empty": found.empty, **rate(found)._asdict()}
+
+
+def compared(rate: ErrorRate, pairs: Sequence[Pair]) -> Report:
+    """Expected CER of each set beside the true one."""
+    return beside_truth(predict(rate, pairs), predict(rate, pairs, page_or_line), "by the model's own fit")
+
+
+def beside_truth(predictions: Sequence[Prediction], pages: Sequence[Prediction], how: str) -> Report:
+    """Expected and true CER of sets, and the mean errors of the prediction for sets and pages."""
+    rows = [
+        (
+            one.name,
+            f"{one.lines:,}",
+            in_percent(one.expected),
+            figure(one.cer, 1),
+            "outside" if one.inside is False else "",
+        )
+        for one in predictions
+    ]
+    lines = [table(["set", "lines", "expected CER %", "CER %", ""], rows)]
+    known = [one for one in predictions if one.cer is not None]
+    long = [page for page in pages if page.characters >= PAGE and page.cer is not None]
+    lines.append(f"Predicted {how}:")
+    for group, what, which in ((known, "set", ""), (long, "page", f" of {PAGE} characters or more")):
+        if group:
+            lines.append(f"  {counted(len(group), what)}{which}: {errors(group)}")
+    sets = [
+        {"name": one.name, "lines": one.lines, "truth": one.cer, "inside": one.inside, **one.expected._asdict()}
+        for one in predictions
+    ]
+    return "\n".join(lines), {"sets": sets, "of_sets": agreement(known), "of_pages": agreement(long)}
+
+
+def errors(predictions: Sequence[Prediction]) -> str:
+    """How accurate the predictions are, as text."""
+    found = agreement(predictions)
+    return (
+        f"mean absolute error {100 * found['mean_absolute_error']:.1f} points, "
+        f"true CER inside the interval for {found['inside']:,}"
+    )
+
+
+def agreement(predictions: Sequence[Prediction]) -> dict[str, Any]:
+    """How accurate the predictions are, as plain values."""
+    return {
+        "number": len(predictions),
+        "mean_absolute_error": mean_absolute_error(predictions) if predictions else None,
+        "inside": sum(bool(one.inside) for one in predictions),
+    }

@@ -2,21 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
+from drethtr.base.config import named
 from drethtr.base.errors import DataError
+from drethtr.base.files import make_folder, refuse_file, write_bytes
 from drethtr.cli.progress import report_skipped
-
-if TYPE_CHECKING:
-    from drethtr.pages.segmentation import Segmentation
-    from drethtr.pages.source import Original
-    from drethtr.proofreading.inputs import ProofInput
-    from drethtr.proofreading.proof import PageProof
-    from drethtr.proofreading.rules import Rules
-    from drethtr.proofreading.text import TextProof
-    from drethtr.recognition.recognizer import Recognizer
+from drethtr.documents.beside import numbered, page_stem
+from drethtr.documents.document import Document
+from drethtr.documents.formats import FORMATS
+from drethtr.pages.opening import refuse_same_endings
+from drethtr.pages.record import provenance_of
+from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.source import Original
+from drethtr.proofreading.inputs import ProofInput
+from drethtr.proofreading.proof import PageProof
+from drethtr.proofreading.rules import Rules
+from drethtr.proofreading.text import TextProof, prove_text
+from drethtr.recognition.recognizer import Recognizer
 
 LinesOf = Annotated[
     str, typer.Option("--lines", metavar="NAME", help="Line segmentation, as in transcribe: auto, given, rapid, …")
@@ -24,8 +30,8 @@ LinesOf = Annotated[
 
 
 def prove_all(
-    given: "Sequence[ProofInput]", recognizer: "Recognizer", segmentation: "Segmentation", rules: "Rules"
-) -> "tuple[list[TextProof], int]":
+    given: Sequence[ProofInput], recognizer: Recognizer, segmentation: Segmentation, rules: Rules
+) -> tuple[list[TextProof], int]:
     """Check each text against its pages, with a progress bar.
 
     Returns:
@@ -34,10 +40,6 @@ def prove_all(
     Raises:
         DataError: if all texts fail.
     """
-    from tqdm import tqdm
-
-    from drethtr.proofreading.text import prove_text
-
     proofs, failures = [], []
     with tqdm(total=sum(len(one.originals) for one in given), unit="page", disable=None) as bar:
         for one in given:
@@ -59,10 +61,6 @@ def formats_of_pages(names: str) -> tuple[str, ...]:
     Raises:
         ConfigError: if one is unknown, or two have the same file extension.
     """
-    from drethtr.base.config import named
-    from drethtr.documents.formats import FORMATS
-    from drethtr.pages.opening import refuse_same_endings
-
     known = {name: name for name in FORMATS if name != "txt"}
     wanted = dict.fromkeys(name.strip() for name in names.split(","))
     formats = tuple(named("format", name, known) for name in wanted)
@@ -70,18 +68,12 @@ def formats_of_pages(names: str) -> tuple[str, ...]:
     return formats
 
 
-def targets_of(
-    originals: "Sequence[Original]", output: Path, formats: Sequence[str], *, force: bool
-) -> dict[str, Path]:
+def targets_of(originals: Sequence[Original], output: Path, formats: Sequence[str], *, force: bool) -> dict[str, Path]:
     """The output path of each page without extension, by the page's name.
 
     Raises:
         DataError: if a file is there and may not be replaced, or two pages would have the same name.
     """
-    from drethtr.base.files import refuse_file
-    from drethtr.documents.beside import numbered, page_stem
-    from drethtr.documents.formats import FORMATS
-
     refuse_file(output)
     targets: dict[str, Path] = {}
     for original in originals:
@@ -98,18 +90,13 @@ def targets_of(
 
 
 def write_pages(
-    pages: "Sequence[PageProof]", recognizer: "Recognizer", targets: Mapping[str, Path], formats: Sequence[str]
+    pages: Sequence[PageProof], recognizer: Recognizer, targets: Mapping[str, Path], formats: Sequence[str]
 ) -> None:
     """Write each page in each format.
 
     Raises:
         DataError: if a file cannot be written.
     """
-    from drethtr.base.files import make_folder, write_bytes
-    from drethtr.documents.document import Document
-    from drethtr.documents.formats import FORMATS
-    from drethtr.pages.record import provenance_of
-
     made_by = provenance_of(recognizer)
     for proof in pages:
         target = targets[proof.original.name]

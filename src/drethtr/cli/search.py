@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
@@ -14,9 +14,9 @@ from typer.core import TyperCommand
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.outputs import refuse_ending, refuse_results
-
-if TYPE_CHECKING:
-    from drethtr.search import Hit
+from drethtr.pictures.hits import draw_hits
+from drethtr.search import Hit, open_index
+from drethtr.search.query import unclosed
 
 
 class WithMinus(TyperCommand):
@@ -83,9 +83,6 @@ def search(
 
     Put two dashes before a query that begins with a minus: drethtr search INDEX -- -not this.
     """
-    from drethtr.search import open_index
-    from drethtr.search.query import unclosed
-
     if as_json and as_csv:
         raise ConfigError("give --json or --csv, not both")
     refuse_ending(image, ".png", ".svg")
@@ -103,8 +100,6 @@ def search(
         for hit in hits:
             typer.echo(row(hit))
     if image is not None and hits:
-        from drethtr.pictures.hits import draw_hits
-
         draw_hits(hits).save(image)
     if (phrase := unclosed(words)) is not None:
         typer.echo(f'a quotation mark is not closed; searched for the phrase "{phrase}"', err=True)
@@ -113,17 +108,17 @@ def search(
     typer.echo(summary(hits, lines, least, limit, pages=pages), err=True)
 
 
-def row(hit: "Hit") -> str:
+def row(hit: Hit) -> str:
     """A hit as text."""
     return f"{hit.probability:4.2f}  {place(hit)}  {hit.snippet}"
 
 
-def place(hit: "Hit") -> str:
+def place(hit: Hit) -> str:
     """The place of a hit as text."""
     return f"{hit.page.as_posix()}{f' page {hit.number}' if hit.number > 1 else ''} {hit.line}"
 
 
-def table(hits: "Sequence[Hit]") -> str:
+def table(hits: Sequence[Hit]) -> str:
     """Hits as CSV."""
     written = StringIO()
     writer = csv.writer(written, lineterminator="\n")
@@ -134,7 +129,7 @@ def table(hits: "Sequence[Hit]") -> str:
     return written.getvalue()
 
 
-def summary(hits: "Sequence[Hit]", lines: int, least: float, limit: int, *, pages: bool) -> str:
+def summary(hits: Sequence[Hit], lines: int, least: float, limit: int, *, pages: bool) -> str:
     """The number of hits, and how many of them should be correct."""
     if not hits:
         more = f"; --min {least / 10:g} may find more" if least else ""

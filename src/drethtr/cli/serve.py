@@ -1,19 +1,23 @@
 """`drethtr serve`: serve recognition over HTTP."""
 
+import resource
 import sys
 from contextlib import suppress
 from logging import INFO, getLogger
 from socket import AF_INET, AF_INET6, SOCK_DGRAM, AddressFamily, create_server, gethostname, socket
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from starlette.applications import Starlette
+from uvicorn import Config, Server
 
 from drethtr.base.errors import ConfigError
 from drethtr.cli.options import ReadingOptions, with_reading_options
-
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
-    from uvicorn import Server
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.search.index import open_index
+from drethtr.server.app import make_app
+from drethtr.server.connections import TimedConnection
+from drethtr.server.guard import Rules
 
 AllowedHosts = Annotated[
     list[str] | None,
@@ -67,11 +71,6 @@ def serve(
 
     It has no authentication or encryption; to serve other machines, run it behind a server that has both.
     """
-    from drethtr.pages.segmentation import segmentation_named
-    from drethtr.search.index import open_index
-    from drethtr.server.app import make_app
-    from drethtr.server.guard import Rules
-
     segmentation = segmentation_named(lines)
     if index is not None:
         open_index(index).close()  # fail at once if it cannot be searched
@@ -83,17 +82,13 @@ def serve(
             serving(app, PATIENCE, access_log=access_log).run([door])
 
 
-def serving(app: "Starlette", patience: int, *, access_log: bool = False) -> "Server":
+def serving(app: Starlette, patience: int, *, access_log: bool = False) -> Server:
     """A server for an application; it closes connections that send their requests too slowly.
 
     Args:
         patience: Seconds to wait for open requests at the end.
         access_log: Whether to print a line for each request.
     """
-    from uvicorn import Config, Server
-
-    from drethtr.server.connections import TimedConnection
-
     allow_descriptors()
     config = Config(
         app,
@@ -112,7 +107,6 @@ def allow_descriptors() -> None:
     """Raise a low limit of open files, as far as the system allows."""
     if sys.platform == "win32":
         return
-    import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)

@@ -4,10 +4,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, write_png
+from drethtr.datasets.layouts.folder import store_folder
+from drethtr.datasets.parquet import store_parquet
+from drethtr.pictures.contact_sheet import contact_sheet
+from drethtr.synthesis.synthetic import Synthetic
 
 SHOWN = 40  # lines on the contact sheet
 
@@ -32,13 +37,6 @@ def synth(
     ] = False,
 ) -> None:
     """Generate lines of synthetic handwriting from texts and handwriting fonts."""
-    from tqdm import tqdm
-
-    from drethtr.datasets.layouts.folder import store_folder
-    from drethtr.datasets.parquet import store_parquet
-    from drethtr.pictures.contact_sheet import contact_sheet
-    from drethtr.synthesis.synthetic import Synthetic
-
     as_parquet = output.suffix == ".parquet"
     if output.suffix and not (as_parquet or output.is_dir()):
         raise DataError("must end in .parquet, or be a folder name without extension", output)

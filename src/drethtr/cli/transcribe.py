@@ -10,9 +10,9 @@ from drethtr.base.sandbox import prepare
 from drethtr.cli.doubts import USUAL, Doubts, WithDoubts
 from drethtr.cli.logs import LogName, RunLog, run_log_named
 from drethtr.cli.options import Pages, ReadingOptions, with_reading_options
+from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.running import run_job
 from drethtr.cli.transcribe_choices import Choices, formats_named
-from drethtr.cli.trust_table import NOT_CALIBRATED
 
 if TYPE_CHECKING:
     from drethtr.pages.events import JobSummary

@@ -99,7 +99,7 @@ def test_too_much_drift_is_a_warning(drethtr, lines, monkeypatch):
         (["peers", "nothing.parquet", "--decoders", "bean"], "nothing.parquet"),
         (["decoding", "--json", "gone/a.json"], "there is no folder gone"),
         (["memory", "--plot", "gone/a.svg"], "there is no folder gone"),
-        (["length", "--plot", "precious.txt"], "the picture must be .svg; name it precious.svg"),
+        (["length", "--plot", "precious.txt"], "the file name must end in .svg; name it precious.svg"),
         (["peers", "nothing.parquet", "--kraken-model", "gone.mlmodel"], "gone.mlmodel: no such file"),
         (["peers", "nothing.parquet", "--kraken-model", "precious.txt"], "pip install kraken"),
         (["strategies", "nothing.parquet", "--json", "gone/a.json"], "there is no folder gone"),

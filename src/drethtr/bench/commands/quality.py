@@ -23,7 +23,7 @@ from drethtr.cli.options import (
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results, write_json
-from drethtr.cli.tables import read_by
+from drethtr.cli.reports import read_by
 from drethtr.recognition.backends import resolve_device
 
 if TYPE_CHECKING:

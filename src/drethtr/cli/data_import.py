@@ -1,20 +1,25 @@
-"""`drethtr data`: import and check transcribed lines, and find gaps between words."""
+"""`drethtr data import`: import transcribed lines of a known layout."""
 
+from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
+from drethtr.base.archive import as_given, is_archive, unpack_once
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.cli.options import DeviceName, ForceResults
-from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places, refuse_results, write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from drethtr.datasets.layouts.layout import Layout
-    from drethtr.datasets.sample import Entry, Tally
+from drethtr.cli.outputs import refuse_ending, refuse_places, refuse_results, write_json
+from drethtr.datasets.layouts import layout_for
+from drethtr.datasets.layouts.hugging_face import HuggingFace
+from drethtr.datasets.layouts.layout import Layout
+from drethtr.datasets.layouts.pages import Pages
+from drethtr.datasets.parquet import ParquetStore
+from drethtr.datasets.sample import Entry, LeftOut, Tally, checked
+from drethtr.datasets.splits import by_lists, read_lists
+from drethtr.text.normalize import nfc
 
 SPLITS = ("train", "val", "test", "")
 SHOWN = 3  # lines listed per reason; --json has all
@@ -54,16 +59,7 @@ def import_lines(
     ] = False,
 ) -> None:
     """Import line images and texts of a known layout to Parquet files; images are copied as they are where possible."""
-    from dataclasses import replace
-
-    from drethtr.base.archive import as_given, is_archive, unpack_once
-    from drethtr.datasets.layouts import layout_for
-    from drethtr.datasets.layouts.hugging_face import HuggingFace
-    from drethtr.datasets.layouts.pages import Pages
-    from drethtr.datasets.sample import Tally
-    from drethtr.datasets.splits import by_lists, read_lists
-
-    refuse_name(output)
+    refuse_ending(output, ".parquet")
     outputs = [file_of(output, split) for split in SPLITS]
     refuse_places(output, *outputs)  # output first, since errors should name what was typed
     refuse_results(*outputs, json_file, force=force, inputs=[str(source)])
@@ -94,24 +90,10 @@ def import_lines(
             typer.echo(f"{earlier}: removed, since it belongs to the import that this one replaces")
 
 
-def refuse_name(output: Path) -> None:
-    """Refuse an output whose name does not end in .parquet."""
-    if output.suffix != ".parquet":
-        raise DataError("the output file name must end in .parquet", output)
-
-
 def write_lines(
-    entries: "Iterable[Entry]", output: Path, tally: "Tally", set_name: str | None, language: str | None
+    entries: Iterable[Entry], output: Path, tally: Tally, set_name: str | None, language: str | None
 ) -> None:
     """Write every entry to the file of its split, and count it."""
-    from dataclasses import replace
-
-    from tqdm import tqdm
-
-    from drethtr.datasets.parquet import ParquetStore
-    from drethtr.datasets.sample import LeftOut, checked
-    from drethtr.text.normalize import nfc
-
     stores: dict[str, ParquetStore] = {}
     with ExitStack() as stack:
         for entry in map(checked, tqdm(entries, unit="line", disable=None)):
@@ -131,7 +113,7 @@ def file_of(output: Path, split: str) -> Path:
     return output.with_suffix(f".{split}.parquet") if split else output
 
 
-def summary(layout: "Layout", tally: "Tally", output: Path) -> str:
+def summary(layout: Layout, tally: Tally, output: Path) -> str:
     """A summary of an import."""
     lines = [f"{file_of(output, split)}: {tally.lines[split]:,} lines" for split in SPLITS if split in tally.lines]
     sizes = tuple(tally.lines.get(split, 0) for split in SPLITS[:3])
@@ -141,7 +123,7 @@ def summary(layout: "Layout", tally: "Tally", output: Path) -> str:
     return "\n".join([*lines, f"Convention: {layout.convention}.{reasons(tally)}"])
 
 
-def reasons(tally: "Tally") -> str:
+def reasons(tally: Tally) -> str:
     """What was left out and why, as text."""
     lines: list[str] = []
     for reason, keys in tally.left_out.items():
@@ -149,75 +131,3 @@ def reasons(tally: "Tally") -> str:
         lines += [f"{len(keys):,} left out, {reason}:", *(f"  {key}" for key in keys[:SHOWN])]
         lines += [f"  and {more:,} more"] if more > 0 else []
     return "".join(f"\n{line}" for line in lines)
-
-
-def check(
-    files: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
-    ],
-    read: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Read up to N lines per set to find misaligned ones; 0: none.")
-    ] = 200,
-    model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="Model that reads them; default: the included one.")
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines to read.")] = 0,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a picture of the suspect lines (.png).")
-    ] = None,
-    json_file: Annotated[
-        Path | None,
-        typer.Option("--json", metavar="FILE", help="Also write all findings with their lines to this file."),
-    ] = None,
-    force: ForceResults = False,
-    device: DeviceName = "auto",
-) -> None:
-    """Check lines for problems that spoil training or evaluation, without changing them; exit code 1 on errors.
-
-    Files with train, val or test in their names are those splits; all other files form one more split.
-    """
-    from drethtr.cli.data_report import draw_suspects, findings_of, read_suspects, report_json, report_text
-    from drethtr.datasets import checks
-    from drethtr.datasets.checks import open_splits
-
-    refuse_ending(picture, ".png")
-    refuse_results(picture, json_file, force=force, inputs=files)
-    splits, unusable = open_splits(files)
-    suspects = read_suspects(splits, read, model, seed, device) if read else []
-    report = checks.check(splits, (*unusable, *findings_of(suspects)))
-    typer.echo(report_text(report))
-    if picture is not None:
-        typer.echo(draw_suspects(report, splits, suspects, picture))
-    if json_file is not None:
-        write_json(json_file, report_json(report))
-    if not report.sound:
-        raise typer.Exit(1)
-
-
-def gaps(
-    files: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines to train on: Parquet, folders, patterns.")],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="Output file (.parquet).")],
-    model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="Model that finds them; default: the included one.")
-    ] = None,
-    device: DeviceName = "auto",
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-) -> None:
-    """Find the gaps between words, so that training can recombine the words of a page into new lines."""
-    from tqdm import tqdm
-
-    from drethtr.datasets.open import open_all
-    from drethtr.evaluation.evaluate import to_read
-    from drethtr.evaluation.word_gaps import word_gaps
-    from drethtr.recognition.recognizer import Recognizer
-    from drethtr.synthesis.recombination import write_gaps
-
-    refuse_name(output)
-    refuse_places(output)
-    refuse_existing(output, force=force, inputs=files)
-    samples = to_read(open_all(files))
-    recognizer = Recognizer.load(model, device=device)
-    with tqdm(total=len(samples), unit="line", disable=None) as bar:
-        found = word_gaps(recognizer, samples, bar.update)
-    write_gaps(found, output)
-    typer.echo(f"{output}: {sum(map(len, found.values())):,} gaps in {len(found):,} of {len(samples):,} lines")

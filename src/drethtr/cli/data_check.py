@@ -1,23 +1,27 @@
-"""The report of `drethtr data check`: text, JSON and a picture."""
+"""`drethtr data check`: find problems that spoil training or evaluation."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
-from drethtr.cli.outputs import write_png
-from drethtr.datasets.checks import Report
+from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
+from drethtr.cli.outputs import refuse_ending, refuse_results, write_json, write_png
+from drethtr.cli.tables import table
+from drethtr.datasets import checks
+from drethtr.datasets.checks import Report, open_splits
 from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
-from drethtr.datasets.sample import choose
-
-if TYPE_CHECKING:
-    from drethtr.datasets.sample import Sample
-    from drethtr.evaluation.misaligned import Suspect
+from drethtr.datasets.sample import Sample, choose, clean_lines
+from drethtr.evaluation.evaluate import count_unknown
+from drethtr.evaluation.misaligned import Suspect, misaligned
+from drethtr.pictures.contact_sheet import contact_sheet
+from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 5  # lines listed per finding; --json has all
 DRAWN = 40  # lines in the picture
@@ -25,16 +29,46 @@ PICTURED = ("misaligned", "contrary duplicates", "crowded line", "roomy line", "
 """Findings that a picture of the line helps to judge, the most serious first."""
 
 
-def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, device: str) -> "list[Suspect]":
+@with_reading_options()
+def check(
+    files: Annotated[
+        list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
+    ],
+    read: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Read up to N lines per set to find misaligned ones; 0: none.")
+    ] = 200,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The same seed draws the same lines to read.")] = 0,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a picture of the suspect lines (.png).")
+    ] = None,
+    json_file: Annotated[
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Also write all findings with their lines to this file."),
+    ] = None,
+    force: ForceResults = False,
+    *,
+    reading: ReadingOptions,
+) -> None:
+    """Check lines for problems that spoil training or evaluation, without changing them; exit code 1 on errors.
+
+    Files with train, val or test in their names are those splits; all other files form one more split.
+    """
+    refuse_ending(picture, ".png")
+    refuse_results(picture, json_file, force=force, inputs=files)
+    splits, unusable = open_splits(files)
+    suspects = read_suspects(splits, reading.load(), read, seed) if read else []
+    report = checks.check(splits, (*unusable, *findings_of(suspects)))
+    typer.echo(report_text(report))
+    if picture is not None:
+        typer.echo(draw_suspects(report, splits, suspects, picture))
+    if json_file is not None:
+        write_json(json_file, report_json(report))
+    if not report.sound:
+        raise typer.Exit(1)
+
+
+def read_suspects(splits: Splits, recognizer: Recognizer, limit: int, seed: int) -> list[Suspect]:
     """Find lines whose text the model contradicts, among up to `limit` per set; none if its alphabet is too small."""
-    from tqdm import tqdm
-
-    from drethtr.datasets.sample import clean_lines
-    from drethtr.evaluation.evaluate import count_unknown
-    from drethtr.evaluation.misaligned import misaligned
-    from drethtr.recognition.recognizer import Recognizer
-
-    recognizer = Recognizer.load(model, device=device)
     every = [sample for samples in splits.values() for sample in samples]
     written = [sample for sample in clean_lines(every) if sample.text.strip()]
     chosen = [sample for sample in choose(written, limit, seed) if readable(sample)]
@@ -50,7 +84,7 @@ def read_suspects(splits: Splits, limit: int, model: Path | None, seed: int, dev
     return suspects
 
 
-def readable(sample: "Sample") -> bool:
+def readable(sample: Sample) -> bool:
     """Whether the image of a line can be opened."""
     try:
         sample.line()
@@ -59,7 +93,7 @@ def readable(sample: "Sample") -> bool:
     return True
 
 
-def findings_of(suspects: "Sequence[Suspect]") -> tuple[Finding, ...]:
+def findings_of(suspects: Sequence[Suspect]) -> tuple[Finding, ...]:
     """A finding of the lines whose text the model contradicts."""
     rows = []
     for suspect in suspects:
@@ -73,11 +107,11 @@ def findings_of(suspects: "Sequence[Suspect]") -> tuple[Finding, ...]:
 
 def report_text(report: Report) -> str:
     """The report as text."""
-    width = max(len(name) for name in report.sizes)
-    lines = [f"{'split':{width}}  {'lines':>8}  {'pages':>6}  {'characters':>10}  {'alphabet':>8}"]
-    for name, size in report.sizes.items():
-        row = f"{size.lines:>8,}  {size.pages:>6,}  {size.characters:>10,}  {size.alphabet:>8,}"
-        lines.append(f"{name:{width}}  {row}")
+    rows = [
+        (name, *(f"{number:,}" for number in (size.lines, size.pages, size.characters, size.alphabet)))
+        for name, size in report.sizes.items()
+    ]
+    lines = [table(["split", "lines", "pages", "characters", "alphabet"], rows)]
     for finding in report.findings:
         lines.append(f"\n{finding.severity}: {finding.check}, {len(finding.rows):,}: {finding.message}")
         lines += [f"  {row}" for row in islice(finding.rows, SHOWN)]
@@ -100,10 +134,8 @@ def plain(finding: Finding) -> dict[str, Any]:
     return {**vars(finding), "rows": [row._asdict() for row in finding.rows]}
 
 
-def draw_suspects(report: Report, splits: Splits, suspects: "Sequence[Suspect]", path: Path) -> str:
+def draw_suspects(report: Report, splits: Splits, suspects: Sequence[Suspect], path: Path) -> str:
     """Draw the suspect lines; returns a message about the picture."""
-    from drethtr.pictures.contact_sheet import contact_sheet
-
     samples = {sample.key: sample for of_split in splits.values() for sample in of_split}
     readings = {suspect.sample.key: suspect.reading.text for suspect in suspects}
     chosen: dict[str, str] = {}

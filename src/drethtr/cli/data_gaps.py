@@ -1,0 +1,34 @@
+"""`drethtr data gaps`: find gaps between words, so that training can recombine the words of a page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
+from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
+from drethtr.datasets.open import open_all
+from drethtr.evaluation.evaluate import to_read
+from drethtr.evaluation.word_gaps import word_gaps
+from drethtr.synthesis.recombination import write_gaps
+
+
+@with_reading_options()
+def gaps(
+    files: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines to train on: Parquet, folders, patterns.")],
+    output: Annotated[Path, typer.Option(metavar="FILE", help="Output file (.parquet).")],
+    force: ForceResults = False,
+    *,
+    reading: ReadingOptions,
+) -> None:
+    """Find the gaps between words, so that training can recombine the words of a page into new lines."""
+    refuse_ending(output, ".parquet")
+    refuse_places(output)
+    refuse_existing(output, force=force, inputs=files)
+    samples = to_read(open_all(files))
+    recognizer = reading.load()
+    with tqdm(total=len(samples), unit="line", disable=None) as bar:
+        found = word_gaps(recognizer, samples, bar.update)
+    write_gaps(found, output)
+    typer.echo(f"{output}: {sum(map(len, found.values())):,} gaps in {len(found):,} of {len(samples):,} lines")

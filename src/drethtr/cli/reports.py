@@ -1,0 +1,127 @@
+"""Reports that several commands print: error rates, and how reliable confidences and flags are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from drethtr.cli.tables import figure, interval, table
+
+if TYPE_CHECKING:
+    from drethtr.recognition.recognizer import Recognizer
+
+NOT_CALIBRATED = "This model's confidences are not calibrated for this decoder; run drethtr model calibrate."
+
+COUNTS = {"lines": "lines", "drawn": "pages", "characters": "characters"}
+"""Counts that rates are based on, with their titles; older scores lack `drawn`, the number of resampled pages."""
+
+OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_unicode"}
+"""Titles of word error rates by other conventions, with their names in JSON."""
+
+LEVELS = ("characters", "words", "lines")
+
+
+class EvaluationResult(NamedTuple):
+    """A result as text, and as plain values for JSON; whether it is complete, with every input."""
+
+    text: str
+    figures: Mapping[str, Any]
+    complete: bool = True
+
+
+def read_by(recognizer: "Recognizer") -> str:
+    """Which model, decoder and precision read the lines, as text."""
+    from drethtr.pages.record import provenance_of
+    from drethtr.recognition.decoding.strategies import name_of
+
+    decoder, precision = name_of(recognizer.strategy), recognizer.precision.value
+    return f"Read with {provenance_of(recognizer)}, decoder {decoder}, {precision}."
+
+
+def error_rates(scores: Mapping[str, Any]) -> str:
+    """Error rates in percent, a row per set, from `Scores.to_json` of this or an older version.
+
+    CER and WER have intervals if there are enough pages; older scores have WER by one convention only.
+    """
+    rows = [*scores["sets"], {"name": "all", **scores["overall"]}]
+    counts = [name for name in COUNTS if all(isinstance(row.get(name), int | float) for row in rows)]
+    others = {
+        title: name
+        for title, name in OTHER_CONVENTIONS.items()
+        if all(isinstance(row.get(name, ""), int | float | None) for row in rows)
+    }
+    return table(
+        ["set", *(COUNTS[name] for name in counts), "CER %", "WER %", *others],
+        [
+            [
+                row["name"],
+                *(f"{row[name]:,}" for name in counts),
+                *(interval(row, rate) for rate in ("cer", "wer")),
+                *(figure(row[name]) for name in others.values()),
+            ]
+            for row in rows
+        ],
+    )
+
+
+def trustworthiness(trust: Mapping[str, Any]) -> str:
+    """All figures of `Trustworthiness.to_json`, in percent."""
+    parts = [overview(trust), "", *reliability(trust), "", *flags(trust), ""]
+    if len(trust["sets"]) > 1:
+        parts += [trust_of_sets(trust["sets"]), ""]
+    parts.append(trust["convention"])
+    return "\n".join(parts if trust["calibrated"] else [*parts, NOT_CALIBRATED])
+
+
+def overview(trust: Mapping[str, Any]) -> str:
+    """Calibration errors, and error rates of the most confident shares."""
+    shares = list(trust["words"]["coverage"])
+    surest = [f"surest {float(share):.0%}" for share in shares[1:]]
+    return table(
+        ["confidence of", "number", "right %", "ECE %", "AUROC", "wrong %", *surest],
+        [
+            [
+                level,
+                f"{found['cases']:,}",
+                figure(found["right"]),
+                figure(found["ece"]),
+                figure(found["auroc"], 3, 1),
+                *(figure(found["coverage"][share]) for share in shares),
+            ]
+            for level, found in ((level, trust[level]) for level in LEVELS)
+        ],
+    )
+
+
+def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
+    """Confidence and accuracy, in bins of similar confidence."""
+    yield "confidence % → right % (number)"
+    for level in ("characters", "words"):
+        groups = (
+            f"{100 * group['confidence']:.0f} → {100 * group['right']:.0f} ({group['cases']:,})"
+            for group in trust[level]["bins"]
+        )
+        yield f"{level:13}  " + "   ".join(groups)
+
+
+def trust_of_sets(sets: Sequence[Mapping[str, Any]]) -> str:
+    """The reliability of confidences on each set, from the result of `sets_to_json`."""
+    titles = ("right %", "confidence %", "ECE %", "AUROC")
+    return table(
+        ["set", "lines", "words", *titles, "characters", *titles],
+        [
+            [found["name"], f"{found['lines']:,}", *trust_cells(found["words"]), *trust_cells(found["characters"])]
+            for found in sets
+        ],
+    )
+
+
+def trust_cells(found: Mapping[str, Any]) -> list[str]:
+    """The reliability for words or characters, as part of a row."""
+    rates = [figure(found[name], 1) for name in ("right", "confidence", "ece")]
+    return [f"{found['cases']:,}", *rates, figure(found["auroc"], 3, 1)]
+
+
+def flags(trust: Mapping[str, Any]) -> Iterator[str]:
+    """The share of flagged lines, and the CER of flagged and other lines."""
+    yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust["flagged"].items())
+    flagged, others = (figure(trust[name]) for name in ("cer_flagged", "cer_unflagged"))
+    yield f"CER %: {flagged} of flagged lines, {others} of the others"
