@@ -45,7 +45,8 @@ class Site(NamedTuple):
 @contextmanager
 def served(folder: Path, *options: str) -> Iterator[Site]:
     """Serve a folder for editing until the end of the block."""
-    command = [sys.executable, "-m", "drethtr.cli", "edit", str(folder), "--no-browser", "--port", "0", *options]
+    alone = ("--no-browser", "--no-token", "--port", "0")
+    command = [sys.executable, "-m", "drethtr.cli", "edit", str(folder), *alone, *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None

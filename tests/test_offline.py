@@ -137,7 +137,9 @@ def test_commands_work_without_a_network_and_do_not_try(offline, tmp_path, tiny_
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="servers are ended otherwise")
-@pytest.mark.parametrize("command", [("serve",), ("edit", "scans", "--no-browser")], ids=["serve", "edit"])
+@pytest.mark.parametrize(
+    "command", [("serve",), ("edit", "scans", "--no-browser", "--no-token")], ids=["serve", "edit"]
+)
 def test_servers_answer_and_ask_nobody(command, offline, tmp_path, tiny_path):
     put_page(tmp_path / "scans", "a", lines=2)
     options = ("--port", "0", "--model", tiny_path, "--device", "cpu")

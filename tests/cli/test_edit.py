@@ -1,9 +1,13 @@
 import json
+import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
+from time import sleep
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -12,17 +16,71 @@ import drethtr
 SAMPLE = Path(__file__).parents[2] / "samples" / "page" / "letter.jpg"
 
 
-@pytest.mark.parametrize("name", ["edit", "demo"])
-def test_without_a_folder_a_letter_is_opened(name):
-    command = [sys.executable, "-m", "drethtr.cli", name, "--no-browser", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+@contextmanager
+def running(place, name, *options, **variables):
+    """A running command, with its settings in a folder: the address that it prints, and its process."""
+    command = [sys.executable, "-m", "drethtr.cli", name, "--port", "0", *map(str, options)]
+    own = os.environ | {"XDG_CONFIG_HOME": str(place), "APPDATA": str(place)} | variables
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own) as process:
         said = next(row for row in process.stderr if " is open at " in row)
-        address = said.split(" is open at ")[1].split()[0]
-        with urlopen(f"{address}/api/pages") as answer:
-            assert [row["name"] for row in json.loads(answer.read())] == ["letter.jpg"]
+        yield said.split(" is open at ")[1].split()[0]
         process.send_signal(signal.SIGINT)
         process.stderr.read()
         assert process.wait() == 0
+
+
+def names_of_pages(address, token=None):
+    here = address.partition("/?")[0]
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    with urlopen(Request(f"{here}/api/pages", headers=headers)) as answer:
+        return [row["name"] for row in json.loads(answer.read())]
+
+
+@pytest.mark.parametrize("name", ["edit", "demo"])
+def test_without_a_folder_a_letter_is_opened_for_who_has_the_token(name, tmp_path):
+    with running(tmp_path, name, "--no-browser") as address:
+        token = address.partition("/?token=")[2]
+        assert names_of_pages(address, token) == ["letter.jpg"]
+        for wrong in (None, "", token[:-1]):
+            with pytest.raises(HTTPError, match="401"):
+                names_of_pages(address, wrong)
+
+
+def test_the_token_stays_in_a_private_file(tmp_path):
+    tokens = []
+    for _ in range(2):
+        with running(tmp_path, "edit", "--no-browser") as address:
+            tokens.append(address.partition("/?token=")[2])
+    file = next(tmp_path.rglob("token"))
+    assert tokens[0] == tokens[1] == file.read_text() and len(tokens[0]) == 32
+    if sys.platform != "win32":
+        assert file.stat().st_mode & 0o077 == 0
+        file.chmod(0o644)  # others may have read it
+        with running(tmp_path, "edit", "--no-browser") as address:
+            assert address.partition("/?token=")[2] not in ("", tokens[0])
+
+
+def test_a_proxy_that_checks_who_asks_needs_no_token(tmp_path):
+    with running(tmp_path, "edit", "--no-browser", "--no-token") as address:
+        assert names_of_pages(address) == ["letter.jpg"] and "token" not in address
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the browser is a shell script")
+def test_no_command_line_shows_the_token(tmp_path):
+    """The browser is led to the address by a page that only this user can read."""
+    said = tmp_path / "said"
+    browser = tmp_path / "browser"
+    browser.write_text(
+        f'#!/bin/sh\nfile="${{1#file://}}"\n{{ echo "$1"; stat -c %a "$(dirname "$file")"; cat "$file"; }} > {said}\n'
+    )
+    browser.chmod(0o755)
+    with running(tmp_path, "edit", BROWSER=f"{browser} %s") as address:
+        while not (said.exists() and said.read_text().endswith("</a>\n")):
+            sleep(0.05)
+    command, mode, page = said.read_text().split("\n", 2)
+    token = address.partition("/?token=")[2]
+    assert command.startswith("file://") and token not in command and mode == "700" and address in page
+    assert not Path(command.removeprefix("file://")).exists()
 
 
 def test_the_letter_is_the_sample():

@@ -72,10 +72,26 @@ def test_changes_come_from_own_pages_or_from_programs(headers, taken):
         assert (client().request(method, "/x", headers=headers).status_code == 200) is taken
     reads = taken or "Sec-Fetch-Site" not in headers  # its answers cannot be read by the page, and change nothing
     assert (client().get("/x", headers=headers).status_code == 200) is reads
-    assert client().get("/x", headers={**headers, "Sec-Fetch-Mode": "navigate"}).status_code == 200
-    assert (
-        client().post("/x", headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}).status_code == 403
-    )
+
+
+@pytest.mark.parametrize(
+    ("path", "mode", "dest", "answered"),
+    [
+        ("/", "navigate", "document", True),
+        ("/p/5f0c", "navigate", "document", True),
+        ("/?token=x", "navigate", "document", True),
+        ("/", "navigate", "iframe", False),
+        ("/", "no-cors", "image", False),
+        ("/api/export", "navigate", "document", False),
+        ("/api/events", "navigate", "iframe", False),
+        ("/p/5f0c/x", "navigate", "document", False),
+        ("/search", "navigate", "document", False),
+    ],
+)
+def test_links_on_other_web_pages_lead_to_pages_alone(path, mode, dest, answered):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
+    assert (client().get(path, headers=headers).status_code == 200) is answered
+    assert client().post(path, headers=headers).status_code == 403
 
 
 def test_browsers_are_told_what_they_may_do():
@@ -90,7 +106,7 @@ def test_a_token_opens_the_door_once_and_for_all():
         assert browser.get("/p/1?token=wrong").status_code == 401
         opened = browser.get(f"/p/1?x=a%20b&token={TOKEN}")
         assert (opened.status_code, opened.headers["Location"]) == (303, "/p/1?x=a+b")
-        assert "HttpOnly" in opened.headers["Set-Cookie"] and "SameSite=strict" in opened.headers["Set-Cookie"]
+        assert "HttpOnly" in opened.headers["Set-Cookie"] and "SameSite=lax" in opened.headers["Set-Cookie"]
         assert browser.get("/p/1").status_code == 200
     program = client("0.0.0.0", TOKEN)
     assert program.get("/", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
@@ -101,3 +117,13 @@ def test_a_token_opens_the_door_once_and_for_all():
 def test_a_token_does_not_lead_elsewhere():
     opened = client("0.0.0.0", TOKEN).get(f"http://localhost//evil.example/?token={TOKEN}")
     assert opened.headers["Location"] == "/evil.example/"
+
+
+def test_each_port_has_its_own_cookie():
+    """Browsers send cookies to every port of a host; two editors must not take each other's."""
+    with client("0.0.0.0", TOKEN, "http://localhost:8010") as browser:
+        opened = browser.get(f"/?token={TOKEN}")
+        assert opened.headers["Set-Cookie"].startswith(f"drethtr-8010={TOKEN};")
+        assert browser.get("/").status_code == 200
+        other = browser.get("/", headers={"Host": "localhost:8011", "Cookie": f"drethtr-8010={TOKEN}"})
+        assert other.status_code == 401

@@ -24,7 +24,7 @@ from soak.client import address_of  # noqa: E402
 from soak.measures import Held, grown, held, seconds  # noqa: E402
 from soak.visitors import Visitor  # noqa: E402
 
-KINDS = {"serve": ["serve"], "edit": ["edit", "scans", "--no-browser"]}
+KINDS = {"serve": ["serve"], "edit": ["edit", "scans", "--no-browser", "--no-token"]}
 QUIET = 3.0
 """Seconds without requests before each measurement."""
 

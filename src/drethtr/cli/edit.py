@@ -1,14 +1,19 @@
 """`drethtr edit` and `demo`: read and correct a folder of scans in the browser, and fine-tune on it."""
 
+import os
+import sys
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
+from html import escape
 from importlib.resources import as_file, files
 from pathlib import Path
 from secrets import token_urlsafe
 from shutil import copyfile
 from signal import SIGTERM, default_int_handler, signal
+from stat import S_ISREG
 from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import Annotated
@@ -27,6 +32,13 @@ from drethtr.server.guard import Rules, is_loopback
 
 Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
+NoToken = Annotated[
+    bool,
+    typer.Option("--no-token", help="Let in everyone who reaches the port: behind a proxy that checks who asks."),
+]
+
+LEAST = 32
+"""Characters of a token: 24 random bytes."""
 
 PATIENCE = 3
 """Seconds to wait for open requests at the end: a browser that listens for events never disconnects."""
@@ -50,6 +62,7 @@ def edit(
     ] = "127.0.0.1",
     allow_host: AllowedHosts = None,
     no_browser: NoBrowser = False,
+    no_token: NoToken = False,
     *,
     reading: ReadingOptions,
     lines: Annotated[
@@ -64,19 +77,19 @@ def edit(
     segmentation = segmentation_named(lines)
     with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place) as workspace:
         count_pages(workspace)
-        token = None if is_loopback(host) else token_urlsafe(24)
+        token = None if no_token else token_of_user() if is_loopback(host) else token_urlsafe(24)
         chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)
         with Session(workspace, recognizer, segmentation.finder, chosen, load, reading.device) as session:
             rules = Rules.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
             where = address(door) + ("" if token is None else f"/?token={token}")
-            typer.echo(f"{folder or 'A sample letter'} is open at {where} (stop with Ctrl-C)", err=True)
-            session.reader.read_pages()
-            if not no_browser:
-                Timer(0.5, webbrowser.open, [where]).start()
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
-            with suppress(KeyboardInterrupt):
+            with suppress(KeyboardInterrupt), page_leading_to(where) as page:
+                typer.echo(f"{folder or 'A sample letter'} is open at {where} (stop with Ctrl-C)", err=True)
+                session.reader.read_pages()
+                if not no_browser:
+                    Timer(0.5, webbrowser.open, [page]).start()
                 serving(app, PATIENCE).run([door])
 
 
@@ -91,6 +104,40 @@ def count_pages(workspace: Workspace) -> None:
         workspace.page_summaries(), total=len(workspace.folder_pages), unit="page", leave=False, disable=None
     ):
         pass
+
+
+def token_of_user() -> str:
+    """The token of this user on this machine, from a private file; loopback too is open to all users of the machine.
+
+    It is the same each time, so that open tabs go on when the program is started again. For a network it is new each
+    time, so that nobody keeps access.
+    """
+    file = Path(typer.get_app_dir("drethtr")) / "token"
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError), open(file, "x", opener=partial(os.open, mode=0o600)) as new:
+            new.write(token_urlsafe(24))
+        found = file.lstat()
+        is_private = sys.platform == "win32" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
+        if S_ISREG(found.st_mode) and is_private and len(token := file.read_text(encoding="ascii")) >= LEAST:
+            return token
+    return token_urlsafe(24)
+
+
+@contextmanager
+def page_leading_to(where: str) -> Iterator[str]:
+    """The URL of a page that only this user can read, and that leads a browser to an address.
+
+    The command line of the browser, which every user of the machine can read, shows this URL and not the token.
+    """
+    with TemporaryDirectory(prefix="drethtr-") as private:
+        page = Path(private) / "open.html"
+        page.write_text(
+            f'<!doctype html><title>drethtr</title><meta http-equiv="refresh" content="0; url={escape(where)}">'
+            f'<a href="{escape(where)}">Open drethtr</a>\n',
+            encoding="utf-8",
+        )
+        yield page.as_uri()
 
 
 @contextmanager

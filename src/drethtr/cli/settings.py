@@ -24,7 +24,7 @@ FILE = "drethtr.toml"
 TYPED = "force"
 """The option that must be typed, so that a forgotten setting never replaces files."""
 
-FROM_NO_FILE = (TYPED, "host", "allow-host")
+FROM_NO_FILE = (TYPED, "host", "allow-host", "no-token")
 """Options that no file may set: a file that comes with scans must not open a server to others."""
 
 FOR_ONE_COMMAND = ("port",)

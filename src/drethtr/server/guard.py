@@ -1,8 +1,8 @@
 """Access control: which requests are accepted, and security headers for browsers.
 
 A server on one's own machine can be reached by every web page that is open there. Therefore it responds only to its own
-host names (DNS rebinding), accepts requests only from its own pages and from programs, which send no origin (CSRF), and
-requires a token where others in the network can reach it.
+host names (DNS rebinding), and accepts requests only from its own pages and from programs, which send no origin (CSRF).
+Other users of the machine reach it as well, and those of the network may: they lack the token.
 
 Source of the check of origins: Filippo Valsorda, "Cross-Site Request Forgery", 2025 (as in Go's
 `http.CrossOriginProtection`): Sec-Fetch-Site first, Origin against Host for browsers without it.
@@ -25,12 +25,13 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 
-COOKIE = "drethtr"
+PAGES = re.compile(r"/|/p/[^/]*")
+"""Paths to which a link on another web page may lead; they show nothing but the empty page for browsers."""
 
 OPEN = frozenset({"/health"})
 """Paths that answer under any host name and need no token, for the probes of load balancers; they tell nothing."""
 
-HOST = re.compile(r"(?:\[(?P<address>[^\[\]]*)\]|(?P<name>[^:@/]*))(?::[0-9]*)?")
+HOST = re.compile(r"(?:\[(?P<address>[^\[\]]*)\]|(?P<name>[^:@/]*))(?::(?P<port>[0-9]*))?")
 """A Host header: a name or an address, and maybe a port."""
 
 POLICY = (
@@ -104,8 +105,7 @@ class Guard:
         if not self.rules.answers_as(name_of(host)):
             words = f"this server does not respond to {host[:60]!r}; use its address, or start it with --allow-host"
             return JSONResponse({"error": words}, 400)
-        visit = scope["method"] in READS and headers.get("sec-fetch-mode") == "navigate"  # a link that leads here
-        if not (visit or is_own(headers, host, scope["method"] in READS)):
+        if not (is_visit(scope, headers) or is_own(headers, host, scope["method"] in READS)):
             words = (
                 "only requests from this server's own pages and from programs are accepted, not from other web pages"
             )
@@ -117,18 +117,26 @@ class Guard:
 
         A page requested with the token in its URL gets a cookie, and is redirected to the URL without the token.
         """
-        token = self.rules.token or ""
-        if is_same(headers.get("authorization", "").removeprefix("Bearer "), token) or is_same(cookie(headers), token):
+        token, name = self.rules.token or "", cookie_name(headers.get("host", ""))
+        given = headers.get("authorization", "").removeprefix("Bearer "), cookie(headers, name)
+        if any(is_same(one, token) for one in given):
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["method"] in READS and any(name == "token" and is_same(value, token) for name, value in asked):
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
             path = "/" + scope["path"].lstrip("/")  # two slashes would lead to another server
             answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
-            answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
+            # Not strict: the browser comes from a file of the user, and would not send it after the redirection.
+            answer.set_cookie(name, token, httponly=True, samesite="lax")
             return answer
         words = "this server requires a token; open the full address that it printed at startup"
         return JSONResponse({"error": words}, 401, {"WWW-Authenticate": "Bearer"})
+
+
+def is_visit(scope: Scope, headers: Headers) -> bool:
+    """Whether somebody follows a link to a page of this server, in a tab and not in a frame of another page."""
+    kinds = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
+    return scope["method"] in READS and kinds == ("navigate", "document") and bool(PAGES.fullmatch(scope["path"]))
 
 
 def is_own(headers: Headers, host: str, reads: bool) -> bool:
@@ -160,10 +168,16 @@ def is_address(host: str) -> bool:
     return True
 
 
-def cookie(headers: Headers) -> str:
-    """The token in the cookies of a request, or ""."""
+def cookie_name(host: str) -> str:
+    """The name of the cookie with the token: browsers send cookies to every port, and each may have its own server."""
+    found = HOST.fullmatch(host)
+    return f"drethtr-{found['port']}" if found is not None and found["port"] else "drethtr"
+
+
+def cookie(headers: Headers, name: str) -> str:
+    """A cookie of a request, or ""."""
     try:
-        found = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        found = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
     return found.value if found is not None else ""
