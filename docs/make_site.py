@@ -1,9 +1,10 @@
 """Build the documentation as a web site: `python docs/make_site.py [FOLDER]`, by default `build/docs`.
 
-Pages keep their paths in the repository, so that links work in both places; README.md comes first. A broken link to a
-page or heading fails the build.
+Pages keep their paths in the repository, so that links work in both places, and so does code that they link to;
+README.md comes first. A broken link to a page or heading fails the build.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from pathlib import Path
 from make_reference import write_reference
 
 ROOT = Path(__file__).parents[1]
+CODE = re.compile(r"\]\((src/[^)#]+)")
+"""Links from CONTRIBUTING.md to code."""
+
 PAGES = ("*.md", "LICENSE", "NOTICE", "docs/*.md", "docs/images/*", "samples/**/*.md")
 
 
@@ -23,7 +27,8 @@ def make_site(folder: Path) -> Path:
     """
     pages = folder / "pages"
     shutil.rmtree(folder, ignore_errors=True)
-    for pattern in PAGES:
+    code = CODE.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    for pattern in (*PAGES, *code):
         for source in ROOT.glob(pattern):
             target = pages / source.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)

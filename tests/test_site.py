@@ -87,4 +87,4 @@ def test_reference_is_made_from_the_code(site):
     assert "pixels of an image" in limits and "89,000,000" in limits
     assert "drethtr model predict-cer" in commands and "--alternatives" in commands
     assert "read_each" in python
-    assert "/api/pages/{page}/lines/{line}" in http
+    assert "/openapi.json" in http and "/search" in http

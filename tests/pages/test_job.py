@@ -51,6 +51,23 @@ def test_a_pdf_is_not_taken_for_a_pdfa(scans, tiny_path, tmp_path):
     assert b"pdfaid" not in (tmp_path / "out" / "one.pdf").read_bytes()
 
 
+def test_one_result_of_another_scan_is_enough_to_report(scans, tiny_path, tmp_path):
+    """A scan is replaced after its txt, and before its md."""
+    events = []
+
+    def run(*formats):
+        job = open_job([scans / "one.png"], tmp_path / "out", formats, segmentation="projection")
+        job.run(lambda: Recognizer.load(tiny_path), events.append)
+        return [event.plan for event in events if isinstance(event, Planned)][-1]
+
+    assert run("txt").waiting
+    write(blank(700, 400), TEXTS[1:4]).image.save(scans / "one.png")
+    assert run("md").waiting
+    plan = run("txt", "md")
+    assert plan.refused and not plan.done and not plan.waiting
+    assert run("md").done and not run("md").refused
+
+
 def test_documents_are_reported_without_files(scans, tiny_path):
     before = sorted(scans.iterdir())
     events = []
