@@ -22,7 +22,8 @@ from drethtr.images.line import Line
 from drethtr.layout.components import components
 from drethtr.layout.finder import Finder, FoundLine
 from drethtr.layout.outline import outline
-from drethtr.layout.ridge import Ridge, join, ridge_of, weighted_median
+from drethtr.layout.ridge import Ridge, cut, join, ridge_of, separating, typical_slope, weighted_median
+from drethtr.layout.rules import find_rules
 from drethtr.layout.turn import turn_line
 
 Map: TypeAlias = NDArray[np.float32]
@@ -78,7 +79,10 @@ class RapidDetector(Finder):
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
         across = [core.ridge for core in cores if not (core.runs_up or (core.is_short and mostly_up))]
         upward = [core.turned for core in cores if core.runs_up or (core.is_short and mostly_up)]
-        lines = outline(page, join(across), scale)
+        slope = typical_slope(across)
+        usual = usual_thickness(cores) if cores else 1.0
+        rules = separating(find_rules(reduced(page, scale), slope, usual), across, usual)
+        lines = outline(page, join(cut(across, rules), rules), scale)
         turned = outline(np.rot90(page, -1), join(upward), scale)
         return lines + [turn_line(line, 1, *page.shape) for line in turned]
 
@@ -112,10 +116,15 @@ class Core(NamedTuple):
         return min(self.ridge.thickness, self.turned.thickness)
 
 
+def reduced(page: Line, scale: float) -> Line:
+    """The page at `scale` times its size."""
+    size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
+    return np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
+
+
 def look(page: Line, scale: float) -> list[Core]:
     """The cores at `scale` times the size of the page, without dust and without cores that have no ink."""
-    size = (max(1, round(page.shape[1] * scale)), max(1, round(page.shape[0] * scale)))
-    picture = np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
+    picture = reduced(page, scale)
     cores = list(find_cores(heat_map(picture), picture))
     least = THINNEST * usual_thickness(cores) if cores else 0.0
     return [core for core in cores if core.thickness >= least]

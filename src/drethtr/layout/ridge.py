@@ -4,10 +4,13 @@ Rows and columns are pixels of the image in which the ridge was found.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from drethtr.layout.rules import Rule, between
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -16,6 +19,15 @@ MAX_GAP = 7.0
 
 SAFE_GAP = 1.5
 """Pieces closer than this belong to one line, whatever is above and below."""
+
+BESIDE = 6.0
+"""Pieces that end or begin this close to a rule are beside it, in thicknesses."""
+
+CROSSED = 0.5
+"""Most pieces that cross a rule, relative to those beside it."""
+
+SHORTEST = 0.8
+"""Pieces that a rule leaves of a line are dropped if they are shorter than this, in thicknesses."""
 
 OFF_COURSE = 0.75
 """Maximum vertical deviation of a piece from the course of the previous one, in thicknesses."""
@@ -78,8 +90,48 @@ def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
     return float(np.asarray(values)[order][np.searchsorted(passed, passed[-1] / 2)])
 
 
-def join(ridges: Sequence[Ridge]) -> list[Ridge]:
-    """Join the pieces of lines, but not across the gutter between columns, even if lines continue beyond it.
+def separating(rules: Sequence[Rule], ridges: Sequence[Ridge], thickness: float) -> list[Rule]:
+    """Rules at which pieces of lines end or begin, not creases and squared paper, over which they run."""
+    kept = []
+    for rule in rules:
+        crossing = beside = 0
+        for ridge in ridges:
+            row = float(ridge.middle.mean())
+            if rule.top <= row <= rule.bottom:
+                column = rule.at(row)
+                if ridge.left < column - thickness and ridge.right > column + thickness:
+                    crossing += 1
+                elif ridge.left < column + BESIDE * thickness and ridge.right > column - BESIDE * thickness:
+                    beside += 1
+        if crossing <= CROSSED * beside:
+            kept.append(rule)
+    return kept
+
+
+def cut(ridges: Sequence[Ridge], rules: Sequence[Rule]) -> list[Ridge]:
+    """The pieces of ridges between rules."""
+    pieces = []
+    for ridge in ridges:
+        ends = [ridge.left, ridge.right]
+        for rule in rules:
+            columns = np.arange(ridge.left, ridge.right)
+            beyond = np.flatnonzero(np.diff(columns > rule.at(ridge.middle)))  # type: ignore[arg-type]
+            ends += [
+                ridge.left + int(place) + 1 for place in beyond if rule.top <= ridge.middle[place] <= rule.bottom
+            ]
+        if len(ends) == 2:
+            pieces.append(ridge)
+            continue
+        for left, right in pairwise(sorted(ends)):
+            if right - left >= SHORTEST * ridge.thickness:
+                middle = ridge.middle[left - ridge.left : right - ridge.left]
+                pieces.append(Ridge(left, middle, ridge.thickness))
+    return pieces
+
+
+def join(ridges: Sequence[Ridge], rules: Sequence[Rule] = ()) -> list[Ridge]:
+    """Join the pieces of lines, but not across a rule, nor across the gutter between columns, even if lines continue
+    beyond it.
 
     The closest pieces are joined first, each with at most one piece before and one after it.
     """
@@ -89,6 +141,9 @@ def join(ridges: Sequence[Ridge]) -> list[Ridge]:
     before: dict[int, int] = {}
     for _, first, second in sorted(candidates(ridges, slope)):
         if first in after or second in before:
+            continue
+        one, other = ridges[first], ridges[second]
+        if between(rules, float(one.middle[-1]), min(one.right, other.left) - 2, max(one.right, other.left) + 2):
             continue
         if not is_gutter(ridges[first], ridges[second], spans, slope):
             after[first], before[second] = second, first

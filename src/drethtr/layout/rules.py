@@ -1,0 +1,103 @@
+"""Find the rules of tables and the folds of openings: long, straight, dark strokes across the direction of the writing.
+
+Lines of writing never go on beyond them.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.images.line import Line
+from drethtr.layout.components import components
+
+DARKER = 8.0
+"""Gray levels by which a rule is darker than what is left and right of it."""
+
+AROUND = 0.8
+"""Half the width of that neighborhood, in thicknesses of the writing."""
+
+WINDOW = 4.0
+"""Height of the window in which a rule must be almost unbroken, in thicknesses; letters are lower."""
+
+UNBROKEN = 0.9
+"""Least share of dark rows in that window."""
+
+LONG = 12.0
+"""Least length of a rule in thicknesses: about four lines of writing."""
+
+class Rule(NamedTuple):
+    """A straight stroke from its upper to its lower end, in pixels of the picture in which it was found."""
+
+    top: float
+    bottom: float
+    at_top: float
+    at_bottom: float
+
+    @property
+    def length(self) -> float:
+        """Rows from end to end."""
+        return self.bottom - self.top
+
+    def at(self, row: float) -> float:
+        """The column at a row."""
+        return self.at_top + (self.at_bottom - self.at_top) * (row - self.top) / max(self.length, 1.0)
+
+
+def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
+    """The rules of a page from left to right.
+
+    Args:
+        picture: Grays, uint8 (height, width).
+        slope: Of the writing, in rows per column; rules are perpendicular to it.
+        thickness: Of a line's core, about the x-height, in pixels.
+    """
+    shift = np.rint(slope * np.arange(picture.shape[0])).astype(np.intp)
+    upright = sheared(picture, shift)
+    dark = is_darker(upright, max(2, round(AROUND * thickness)))
+    high = max(3, round(WINDOW * thickness))
+    thick = dark.copy()
+    thick[:, 1:] |= dark[:, :-1]
+    thick[:, :-1] |= dark[:, 1:]
+    solid = mean_over(thick.astype(np.float32), high // 2) > UNBROKEN
+    found = []
+    for (rows, columns), mask in components(solid):
+        top, bottom = rows.start - high // 2 + 1, rows.stop + high // 2 - 1
+        if bottom - top < LONG * thickness or mask.shape[0] < 2:
+            continue
+        places = np.arange(mask.shape[0])
+        middles = columns.start + (mask * np.arange(mask.shape[1])).sum(1) / mask.sum(1)
+        line = np.polynomial.Polynomial.fit(rows.start + places, middles, 1)
+        top, bottom = max(0, top), min(picture.shape[0] - 1, bottom)
+        found.append(
+            Rule(float(top), float(bottom), float(line(top) - shift[top]), float(line(bottom) - shift[bottom]))
+        )
+    return sorted(found, key=lambda rule: rule.at_top + rule.at_bottom)
+
+
+def between(rules: Sequence[Rule], row: float, left: float, right: float) -> bool:
+    """Whether a rule passes between two columns at a row."""
+    return any(rule.top <= row <= rule.bottom and left <= rule.at(row) <= right for rule in rules)
+
+
+def sheared(picture: Line, shift: NDArray[np.intp]) -> Line:
+    """Each row moved to the right by its shift."""
+    columns = (np.arange(picture.shape[1])[None] - shift[:, None]).clip(0, picture.shape[1] - 1)
+    moved: Line = np.take_along_axis(picture, columns, axis=1)
+    return moved
+
+
+def is_darker(picture: Line, half: int) -> NDArray[np.bool_]:
+    """Whether pixels are darker than the mean of their row from `half` pixels before to `half` pixels after them."""
+    sums = np.cumsum(np.pad(picture.astype(np.float32), ((0, 0), (half + 1, half)), mode="edge"), axis=1)
+    around = (sums[:, 2 * half + 1 :] - sums[:, : -2 * half - 1]) / (2 * half + 1)
+    darker: NDArray[np.bool_] = around - picture > DARKER
+    return darker
+
+
+def mean_over(values: NDArray[np.float32], half: int) -> NDArray[np.float32]:
+    """The mean of each column from `half` rows above to `half` rows below; 0 beyond the picture."""
+    sums = np.cumsum(np.pad(values, ((half + 1, half), (0, 0))), axis=0, dtype=np.float32)
+    means: NDArray[np.float32] = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
+    return means
