@@ -1,11 +1,15 @@
-"""The interface of line segmentation.
+"""The interface of line segmentation, and what it finds: the layout of a page.
 
-    [first, *others] = RapidDetector().find(page)
+    layout = RapidDetector().find(page)
+    [first, *others] = layout.lines
 
 `finders.py` lists the implementations and loads plugins.
 """
 
-from typing import ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import ClassVar, NamedTuple, Protocol, Self, TypeAlias, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +26,86 @@ class FoundLine(NamedTuple):
     polygon: Floats
 
 
+class Kind(StrEnum):
+    """What a region is; segmentations may have other words."""
+
+    TEXT = "text"
+    MARGIN = "margin"
+    TABLE = "table"
+
+
+class Cell(NamedTuple):
+    """A cell of a table: its row and column, from 0, and the numbers of its lines."""
+
+    row: int
+    column: int
+    lines: tuple[int, ...]
+
+
+class FoundRegion(NamedTuple):
+    """A region of a page.
+
+    kind     a word for what it is, see `Kind`
+    lines    the numbers of its lines, in reading order
+    polygon  its outline, if known
+    cells    of a table
+    """
+
+    kind: str
+    lines: tuple[int, ...]
+    polygon: Floats | None = None
+    cells: tuple[Cell, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layout(Sequence[FoundLine]):
+    """The lines of a page, which it is a sequence of, and what is known of their order.
+
+    regions  in reading order, with each line in one of them; None if the order is unknown, see `order.arranged`
+    rules    both ends (x, y) of strokes beyond which no line goes on, such as those of tables
+    folds    the same for the fold between two pages
+    """
+
+    lines: tuple[FoundLine, ...] = ()
+    regions: tuple[FoundRegion, ...] | None = None
+    rules: tuple[Floats, ...] = ()
+    folds: tuple[Floats, ...] = ()
+
+    @classmethod
+    def of(cls, found: "Layout | Sequence[FoundLine]") -> "Layout":
+        """What a segmentation found, also if it is a plain list of lines."""
+        return found if isinstance(found, Layout) else cls(tuple(found))
+
+    @overload
+    def __getitem__(self, number: int) -> FoundLine: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[FoundLine]: ...
+    def __getitem__(self, number: int | slice) -> FoundLine | Sequence[FoundLine]:
+        return self.lines[number]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def with_lines(self, lines: Mapping[int, FoundLine]) -> Self:
+        """The layout with these of its lines, by their numbers; regions that lose all their lines are left out."""
+        places = {number: place for place, number in enumerate(lines)}
+
+        def kept(numbers: Sequence[int]) -> tuple[int, ...]:
+            return tuple(places[number] for number in numbers if number in places)
+
+        regions = None
+        if self.regions is not None:
+            rest = (
+                region._replace(
+                    lines=kept(region.lines),
+                    cells=tuple(cell._replace(lines=kept(cell.lines)) for cell in region.cells if kept(cell.lines)),
+                )
+                for region in self.regions
+            )
+            regions = tuple(region for region in rest if region.lines)
+        return replace(self, lines=tuple(lines.values()), regions=regions)
+
+
 @runtime_checkable
 class Finder(Protocol):
     """A line segmentation: subclass it as a frozen dataclass of settings that is cheap to construct.
@@ -31,6 +115,6 @@ class Finder(Protocol):
 
     whole: ClassVar[bool] = False
 
-    def find(self, page: Line) -> list[FoundLine]:
-        """The lines of a gray page, uint8 (height, width), in any order; empty if there is no writing."""
+    def find(self, page: Line) -> Layout | Sequence[FoundLine]:
+        """The layout of a gray page, uint8 (height, width), or just its lines in any order; empty if it is blank."""
         ...

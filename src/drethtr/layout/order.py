@@ -1,14 +1,17 @@
-"""Reading order: group lines into columns, headings across them, and marginal notes.
+"""Reading order: pages of an opening, columns, headings across them, tables, and marginal notes.
 
 Lines are compared after rotating the page so that its writing is horizontal, in pixels of the page.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.layout.finder import FoundLine
+from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Kind, Layout
+from drethtr.layout.rules import Rule
 from drethtr.layout.turn import quarters_of
 
 ACROSS = 0.12
@@ -20,6 +23,26 @@ NOTE = 0.45
 SIDE_BY_SIDE = 3
 """Minimum number of lines of a column beside lines of the other for the gap between them to be a gutter."""
 
+TABLE_COLUMNS = 3
+"""Rules make a table of lines if they separate at least this many columns of at least `SIDE_BY_SIDE` lines."""
+
+TALL = 1 / 3
+"""Least height of the rules of a table, relative to that of the writing."""
+
+AMOUNT = 0.4
+"""Lines narrower than this share of those to the left, one in each row, are the amounts of an account."""
+
+IN_ROW = 0.8
+"""Least share of the amounts that stand in a row of the account."""
+
+
+class Order(StrEnum):
+    """How tables are read: row by row, column by column, or as they usually are, which is row by row."""
+
+    AUTO = "auto"
+    ROWS = "rows"
+    COLUMNS = "columns"
+
 
 class LinePosition(NamedTuple):
     """The position of a line, and its index."""
@@ -30,15 +53,46 @@ class LinePosition(NamedTuple):
     row: float
     height: float
 
+    @property
+    def middle(self) -> float:
+        """The column in the middle of the line."""
+        return (self.left + self.right) / 2
 
-def arrange(lines: Sequence[FoundLine]) -> list[list[int]]:
-    """Indices of the lines in blocks, in reading order; writing in another direction than most comes last."""
-    blocks = []
-    for group in by_direction(lines):
-        angle = typical_angle([lines[number] for number in group])
-        places = [level(number, lines[number], angle) for number in group]
-        blocks += [[place.number for place in block] for block in read(places)]
-    return blocks
+
+class Block(NamedTuple):
+    """Lines in reading order, with the cells of a table."""
+
+    places: list[LinePosition]
+    kind: Kind = Kind.TEXT
+    cells: tuple[Cell, ...] = ()
+
+
+def arranged(layout: Layout, order: Order = Order.AUTO) -> Layout:
+    """The layout with its lines in regions in reading order, if this is not known.
+
+    Writing in another direction than most comes last.
+    """
+    if layout.regions is not None:
+        return layout
+    regions: list[FoundRegion] = []
+    for group in by_direction(layout.lines):
+        angle = typical_angle([layout.lines[number] for number in group])
+        places = [level(number, layout.lines[number], angle) for number in group]
+        rules, folds = (
+            [rule for ends in strokes if (rule := leveled(ends, angle)) is not None]
+            for strokes in (layout.rules, layout.folds)
+        )
+        for page in pages_of(places, folds):
+            regions += [
+                FoundRegion(block.kind, tuple(place.number for place in block.places), cells=block.cells)
+                for block in read_with_tables(page, rules, order)
+            ]
+    return replace(layout, regions=tuple(regions))
+
+
+def arrange(lines: Layout | Sequence[FoundLine], order: Order = Order.AUTO) -> list[list[int]]:
+    """Indices of the lines in blocks, in reading order."""
+    return [list(region.lines) for region in arranged(Layout.of(lines), order).regions or ()]
 
 
 def by_direction(lines: Sequence[FoundLine]) -> list[list[int]]:
@@ -70,27 +124,98 @@ def level(number: int, line: FoundLine, angle: float) -> LinePosition:
     )
 
 
-def read(places: list[LinePosition]) -> list[list[LinePosition]]:
-    """Blocks in reading order."""
+def leveled(ends: Floats, angle: float) -> Rule | None:
+    """A rule after rotating the page by `-angle`; None if it runs along the writing then, not across it."""
+    columns, rows = ends @ (np.cos(angle), np.sin(angle)), ends @ (-np.sin(angle), np.cos(angle))
+    upper, lower = np.argsort(rows)
+    rule = Rule(float(rows[upper]), float(rows[lower]), float(columns[upper]), float(columns[lower]))
+    return rule if abs(rule.at_bottom - rule.at_top) < rule.length else None
+
+
+def pages_of(places: list[LinePosition], folds: Sequence[Rule]) -> list[list[LinePosition]]:
+    """The lines of each page of an opening, from left to right."""
+    pages: dict[int, list[LinePosition]] = {}
+    for place in places:
+        pages.setdefault(sum(fold.at(place.row) < place.middle for fold in folds), []).append(place)
+    return [pages[number] for number in sorted(pages)]
+
+
+def read_with_tables(places: list[LinePosition], rules: Sequence[Rule], order: Order) -> list[Block]:
+    """Blocks in reading order, of a page that may have a table."""
+    table = table_of(places, rules)
+    if table is None:
+        return read(places)
+    top, bottom, edges = table
+    above = [place for place in places if place.row < top]
+    below = [place for place in places if place.row > bottom]
+    inside = [place for place in places if top <= place.row <= bottom]
+
+    def column(place: LinePosition) -> int:
+        return sum(edge.at(place.row) < place.middle for edge in edges)
+
+    return [*read(above), table_block(inside, column, order), *read(below)]
+
+
+def table_of(places: Sequence[LinePosition], rules: Sequence[Rule]) -> tuple[float, float, list[Rule]] | None:
+    """Upper end, lower end and rules of a table; None if there is none."""
+    if not places:
+        return None
+    rows = [place.row for place in places]
+    tall = [rule for rule in rules if rule.length > TALL * (max(rows) - min(rows))]
+    counts: dict[int, int] = {}
+    for place in places:
+        if any(rule.top <= place.row <= rule.bottom for rule in tall):
+            column = sum(rule.at(place.row) < place.middle for rule in tall)
+            counts[column] = counts.get(column, 0) + 1
+    if sum(count >= SIDE_BY_SIDE for count in counts.values()) < TABLE_COLUMNS:
+        return None
+    return min(rule.top for rule in tall), max(rule.bottom for rule in tall), tall
+
+
+def table_block(places: list[LinePosition], column: Callable[[LinePosition], int], order: Order) -> Block:
+    """A table in its order, with its cells."""
+    columns = sorted({column(place) for place in places})
+    rows = rows_of(places)
+    cells: dict[tuple[int, int], list[int]] = {}
+    for number, row in enumerate(rows):
+        for place in row:
+            cells.setdefault((number, columns.index(column(place))), []).append(place.number)
+    if order is Order.COLUMNS:
+        sides = ([place for place in places if column(place) == side] for side in columns)
+        ordered = [place for side in sides for place in in_rows(side)]
+    else:
+        ordered = [place for row in rows for place in row]
+    return Block(ordered, Kind.TABLE, tuple(Cell(*place, tuple(lines)) for place, lines in cells.items()))
+
+
+def read(places: list[LinePosition]) -> list[Block]:
+    """Blocks in reading order, of a page without rules."""
     white = gutter(places)
     if white is None:
-        return [rows(places)] if places else []
-    left = [place for place in places if (place.left + place.right) / 2 < white and place.right <= white]
+        return [Block(in_rows(places))] if places else []
+    left = [place for place in places if place.middle < white and place.right <= white]
     right = [place for place in places if place.left >= white]
     headings = [place for place in places if place.left < white < place.right]
     if is_note(left, right):
-        return read(headings + right) + read(left)
+        return read(headings + right) + as_notes(read(left))
+    if are_amounts(right, left):
+        return [table_block(places, lambda place: int(place.middle > white), Order.ROWS)]
     if is_note(right, left):
-        return read(headings + left) + read(right)
-    blocks: list[list[LinePosition]] = []
+        return read(headings + left) + as_notes(read(right))
+    blocks: list[Block] = []
     start = -np.inf
     for heading in sorted(headings, key=lambda place: place.row):
-        blocks += [*between(left, right, start, heading.row), [heading]]
+        blocks += [*between(left, right, start, heading.row), Block([heading])]
         start = heading.row
     return blocks + between(left, right, start, np.inf)
 
 
-def between(left: list[LinePosition], right: list[LinePosition], start: float, end: float) -> list[list[LinePosition]]:
+def as_notes(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks of a margin."""
+    return [block._replace(kind=Kind.MARGIN) for block in blocks]
+
+
+def between(left: list[LinePosition], right: list[LinePosition], start: float, end: float) -> list[Block]:
     """Blocks of both sides of a gutter within a range of rows, the left side first."""
     sides = ([place for place in side if start < place.row <= end] for side in (left, right))
     return [block for side in sides for block in read(side)]
@@ -101,6 +226,14 @@ def is_note(side: list[LinePosition], other: list[LinePosition]) -> bool:
     width = max(place.right for place in side) - min(place.left for place in side)
     usual = float(np.median([place.right - place.left for place in other]))
     return len(side) <= len(other) / 2 and width < NOTE * usual
+
+
+def are_amounts(side: Sequence[LinePosition], other: Sequence[LinePosition]) -> bool:
+    """Whether the lines on the right are the amounts of an account: short, and each in a row of the others."""
+    usual = float(np.median([place.right - place.left for place in other]))
+    width = float(np.median([place.right - place.left for place in side]))
+    in_row = sum(any(is_beside(place, entry) for entry in other) for place in side)
+    return len(side) > SIDE_BY_SIDE and width < AMOUNT * usual and in_row >= IN_ROW * len(side)
 
 
 def gutter(places: Sequence[LinePosition]) -> float | None:
@@ -139,15 +272,20 @@ def count_beside(places: Sequence[LinePosition], others: Sequence[LinePosition])
     return sum(top - place.height / 2 <= place.row <= bottom + place.height / 2 for place in places)
 
 
-def rows(places: Sequence[LinePosition]) -> list[LinePosition]:
-    """From top to bottom, and from left to right within a row."""
-    ordered: list[list[LinePosition]] = []
+def rows_of(places: Sequence[LinePosition]) -> list[list[LinePosition]]:
+    """Rows from top to bottom, their lines from left to right."""
+    rows: list[list[LinePosition]] = []
     for place in sorted(places, key=lambda place: place.row):
-        if ordered and all(is_beside(place, other) for other in ordered[-1]):
-            ordered[-1].append(place)
+        if rows and all(is_beside(place, other) for other in rows[-1]):
+            rows[-1].append(place)
         else:
-            ordered.append([place])
-    return [place for row in ordered for place in sorted(row, key=lambda place: place.left)]
+            rows.append([place])
+    return [sorted(row, key=lambda place: place.left) for row in rows]
+
+
+def in_rows(places: Sequence[LinePosition]) -> list[LinePosition]:
+    """From top to bottom, and from left to right within a row."""
+    return [place for row in rows_of(places) for place in row]
 
 
 def is_beside(place: LinePosition, other: LinePosition) -> bool:

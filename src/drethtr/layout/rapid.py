@@ -20,10 +20,10 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.processors import free_processors
 from drethtr.images.line import Line
 from drethtr.layout.components import components
-from drethtr.layout.finder import Finder, FoundLine
+from drethtr.layout.finder import Finder, Layout
 from drethtr.layout.outline import outline
-from drethtr.layout.ridge import Ridge, cut, join, ridge_of, separating, typical_slope, weighted_median
-from drethtr.layout.rules import find_rules
+from drethtr.layout.ridge import Ridge, cut, join, on_this_page, ridge_of, separating, typical_slope, weighted_median
+from drethtr.layout.rules import find_rules, folds_among
 from drethtr.layout.turn import turn_line
 
 Map: TypeAlias = NDArray[np.float32]
@@ -68,7 +68,7 @@ class RapidDetector(Finder):
         if not MULTIPLE <= self.side <= self.fine_side:
             raise ConfigError(f"{MULTIPLE} <= side <= fine_side must hold, not {self.side} and {self.fine_side}")
 
-    def find(self, page: Line) -> list[FoundLine]:
+    def find(self, page: Line) -> Layout:
         """The lines that run across the page, and those that run up or down."""
         scale = min(2.0, self.side / max(page.shape))
         cores = look(page, scale)
@@ -79,12 +79,19 @@ class RapidDetector(Finder):
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
         across = [core.ridge for core in cores if not (core.runs_up or (core.is_short and mostly_up))]
         upward = [core.turned for core in cores if core.runs_up or (core.is_short and mostly_up)]
-        slope = typical_slope(across)
+        picture = reduced(page, scale)
         usual = usual_thickness(cores) if cores else 1.0
-        rules = separating(find_rules(reduced(page, scale), slope, usual), across, usual)
-        lines = outline(page, join(cut(across, rules), rules), scale)
+        strokes = find_rules(picture, typical_slope(across), usual) if across else []
+        rules = separating(strokes, across, usual)
+        pieces = on_this_page(cut(across, rules), picture.shape[1])
+        lines = outline(page, join(pieces, rules), scale)
         turned = outline(np.rot90(page, -1), join(upward), scale)
-        return lines + [turn_line(line, 1, *page.shape) for line in turned]
+        lines += [turn_line(line, 1, *page.shape) for line in turned]
+        return Layout(
+            tuple(lines),
+            rules=tuple(rule.ends() / scale for rule in rules),
+            folds=tuple(rule.ends() / scale for rule in folds_among(rules, *picture.shape)),
+        )
 
 
 class Core(NamedTuple):

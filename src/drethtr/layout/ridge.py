@@ -26,6 +26,15 @@ BESIDE = 6.0
 CROSSED = 0.5
 """Most pieces that cross a rule, relative to those beside it."""
 
+STRIP = 0.12
+"""Width of a strip of a facing page, relative to that of the picture."""
+
+EDGE = 0.015
+"""Pieces this close to the edge of the picture are cut off by it, relative to its width."""
+
+CUT_OFF = 0.7
+"""Least share of the pieces in the strip that are cut off."""
+
 SHORTEST = 0.8
 """Pieces that a rule leaves of a line are dropped if they are shorter than this, in thicknesses."""
 
@@ -88,6 +97,25 @@ def weighted_median(values: Sequence[float], weights: Sequence[float]) -> float:
     order = np.argsort(values)
     passed = np.cumsum(np.asarray(weights, dtype=np.float64)[order])
     return float(np.asarray(values)[order][np.searchsorted(passed, passed[-1] / 2)])
+
+
+def on_this_page(ridges: Sequence[Ridge], width: int) -> list[Ridge]:
+    """The ridges without the ends of a facing page's lines, at the left and the right edge of a picture of this width.
+
+    Numbers in the first column of a table may reach the edge, too, but not nearly all of them.
+    """
+    strip, edge = STRIP * width, EDGE * width
+    gone: set[int] = set()
+    for distances in ([ridge.left for ridge in ridges], [width - ridge.right for ridge in ridges]):
+        narrow = [
+            number
+            for number, distance in enumerate(distances)
+            if distance + len(ridges[number].middle) < strip
+        ]
+        cut_off = [number for number in narrow if distances[number] < edge]
+        if len(cut_off) >= CUT_OFF * len(narrow):
+            gone.update(cut_off)
+    return [ridge for number, ridge in enumerate(ridges) if number not in gone]
 
 
 def separating(rules: Sequence[Rule], ridges: Sequence[Ridge], thickness: float) -> list[Rule]:

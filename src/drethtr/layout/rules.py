@@ -27,6 +27,22 @@ UNBROKEN = 0.9
 LONG = 12.0
 """Least length of a rule in thicknesses: about four lines of writing."""
 
+BESIDE_ITSELF = 0.5
+"""Most distance between strokes that continue each other, in thicknesses."""
+
+INTERRUPTED = 8.0
+"""Most rows between them, in thicknesses."""
+
+FOLD = 0.85
+"""Least length of a fold, relative to the height of the picture."""
+
+OPENING = 1.1
+"""Least width of an opening, relative to its height."""
+
+CENTER = (0.4, 0.6)
+"""Where the fold of an opening may be, relative to its width."""
+
+
 class Rule(NamedTuple):
     """A straight stroke from its upper to its lower end, in pixels of the picture in which it was found."""
 
@@ -39,6 +55,10 @@ class Rule(NamedTuple):
     def length(self) -> float:
         """Rows from end to end."""
         return self.bottom - self.top
+
+    def ends(self) -> NDArray[np.float64]:
+        """Its upper and lower end: (2, 2) points (x, y)."""
+        return np.array(((self.at_top, self.top), (self.at_bottom, self.bottom)))
 
     def at(self, row: float) -> float:
         """The column at a row."""
@@ -63,17 +83,40 @@ def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
     solid = mean_over(thick.astype(np.float32), high // 2) > UNBROKEN
     found = []
     for (rows, columns), mask in components(solid):
-        top, bottom = rows.start - high // 2 + 1, rows.stop + high // 2 - 1
-        if bottom - top < LONG * thickness or mask.shape[0] < 2:
+        if mask.shape[0] < 2:
             continue
-        places = np.arange(mask.shape[0])
+        places = np.arange(rows.start, rows.stop)
         middles = columns.start + (mask * np.arange(mask.shape[1])).sum(1) / mask.sum(1)
-        line = np.polynomial.Polynomial.fit(rows.start + places, middles, 1)
-        top, bottom = max(0, top), min(picture.shape[0] - 1, bottom)
+        course = np.polynomial.Polynomial.fit(places, middles, 1)
+        # The window is full only half its height away from the ends of a stroke.
+        top, bottom = max(0, rows.start - high // 2), min(picture.shape[0] - 1, rows.stop + high // 2)
         found.append(
-            Rule(float(top), float(bottom), float(line(top) - shift[top]), float(line(bottom) - shift[bottom]))
+            Rule(float(top), float(bottom), float(course(top) - shift[top]), float(course(bottom) - shift[bottom]))
         )
-    return sorted(found, key=lambda rule: rule.at_top + rule.at_bottom)
+    return [rule for rule in pieced(found, thickness) if rule.length >= LONG * thickness]
+
+
+def pieced(strokes: Sequence[Rule], thickness: float) -> list[Rule]:
+    """Strokes that continue each other, put together, from left to right."""
+    rules: list[Rule] = []
+    for stroke in sorted(strokes, key=lambda stroke: stroke.top):
+        for number, rule in enumerate(rules):
+            near = abs(rule.at(stroke.top) - stroke.at_top) < BESIDE_ITSELF * thickness
+            if near and stroke.top - rule.bottom < INTERRUPTED * thickness and stroke.bottom > rule.bottom:
+                rules[number] = Rule(rule.top, stroke.bottom, rule.at_top, stroke.at_bottom)
+                break
+        else:
+            rules.append(stroke)
+    return sorted(rules, key=lambda rule: rule.at_top + rule.at_bottom)
+
+
+def folds_among(rules: Sequence[Rule], height: int, width: int) -> list[Rule]:
+    """The fold of an opening, if a picture of this size shows one."""
+    if width < OPENING * height:
+        return []
+    low, high = (share * width for share in CENTER)
+    folds = [rule for rule in rules if rule.length > FOLD * height and low < rule.at(height / 2) < high]
+    return sorted(folds, key=lambda rule: -rule.length)[:1]
 
 
 def between(rules: Sequence[Rule], row: float, left: float, right: float) -> bool:
