@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from drethtr.layout.finder import FoundLine
-from drethtr.layout.order import arrange
+from drethtr.layout.finder import Cell, FoundLine, Kind, Layout, Order
+from drethtr.layout.order import arrange, arranged
 from drethtr.layout.turn import turn_line
 
 WIDTH, HEIGHT = 1000, 1400
@@ -124,3 +124,79 @@ def test_two_thousand_lines():
 
 def test_nothing():
     assert arrange([]) == []
+
+
+def ruled(columns, rules, order=Order.AUTO):
+    """A page of these lines, shuffled, with upright rules; and what is found, by the lines as they were given."""
+    lines = [line for column in columns for line in column]
+    shuffled = np.random.default_rng(0).permutation(len(lines))
+    ends = tuple(np.array(((column, 50), (column, 1300)), float) for column in rules)
+    layout = arranged(Layout(tuple(lines[number] for number in shuffled), rules=ends, order=order))
+    return layout, [[int(shuffled[number]) for number in region.lines] for region in layout.regions]
+
+
+CELLS = [column(80, 200, ROWS), column(250, 600, ROWS), column(650, 900, ROWS)]
+RULES = (225, 625)
+
+
+def test_a_ruled_table_is_read_row_by_row():
+    layout, blocks = ruled([[line(80, 900, 20)], *CELLS, [line(80, 900, 1360)]], RULES)
+    rows = len(ROWS)
+    table = [1 + rows * place + row for row in range(rows) for place in range(3)]
+    assert blocks == [[0], table, [3 * rows + 1]]
+    assert [region.kind for region in layout.regions] == [Kind.TEXT, Kind.TABLE, Kind.TEXT]
+    cells = layout.regions[1].cells
+    assert len(cells) == 3 * rows and [(cell.row, cell.column) for cell in cells[:4]] == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+    ]
+    assert [number for cell in cells for number in cell.lines] == list(layout.regions[1].lines)
+
+
+def test_or_column_by_column():
+    _, [block] = ruled(CELLS, RULES, Order.COLUMNS)
+    assert block == list(range(3 * len(ROWS)))
+
+
+def test_two_columns_with_a_rule_between_them_are_no_table():
+    _, blocks = ruled([column(80, 470, ROWS), column(530, 900, ROWS)], (500,))
+    assert blocks == [list(range(len(ROWS))), list(range(len(ROWS), 2 * len(ROWS)))]
+
+
+def test_a_fold_parts_two_pages_even_if_lines_cross_it():
+    pages = [column(80, 520, ROWS), column(530, 900, ROWS)]
+    lines = tuple(line for page in pages for line in page)
+    fold = np.array(((500, 0), (500, 1400)), float)
+    assert arrange(Layout(lines, folds=(fold,))) == [list(range(len(ROWS))), list(range(len(ROWS), 2 * len(ROWS)))]
+
+
+def test_the_amounts_of_an_account_are_read_with_their_entries():
+    """Leaders part the amounts from the entries; some entries have none."""
+    entries, amounts = column(80, 600, ROWS), column(800, 900, list(ROWS)[::2])
+    [region] = arranged(Layout((*amounts, *entries))).regions
+    assert region.kind == Kind.TABLE and region.lines[:3] == (5, 0, 6)
+    assert Cell(0, 1, (0,)) in region.cells
+
+
+def test_notes_are_marked():
+    main, notes = column(300, 900, ROWS), column(60, 250, (320, 360))
+    assert [region.kind for region in arranged(Layout((*main, *notes))).regions] == [Kind.TEXT, Kind.MARGIN]
+
+
+def test_an_order_that_is_known_stays():
+    lines = tuple(column(100, 900, ROWS))
+    known = arranged(Layout(lines)).regions[0]._replace(lines=tuple(range(len(lines)))[::-1])
+    assert arranged(Layout(lines, (known,))).regions == (known,)
+
+
+def test_regions_follow_their_lines():
+    layout, _ = ruled(CELLS, RULES)
+    left = {number: line for number, line in enumerate(layout.lines) if number % 2}
+    kept = layout.with_lines(left)
+    [region] = kept.regions
+    assert sorted(region.lines) == list(range(len(left)))
+    was = [number for number in layout.regions[0].lines if number % 2]
+    assert [kept.lines[number] for number in region.lines] == [layout.lines[number] for number in was]
+    assert sorted(number for cell in region.cells for number in cell.lines) == sorted(region.lines)

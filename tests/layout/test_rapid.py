@@ -72,9 +72,9 @@ def test_skewed_page(degrees):
 
 
 def test_empty_page():
-    assert FINDER.find(blank().gray) == []
+    assert FINDER.find(blank().gray).lines == ()
     grain = np.random.default_rng(0).normal(200, 6, (900, 700)).clip(0, 255).astype(np.uint8)
-    assert FINDER.find(grain) == []
+    assert FINDER.find(grain).lines == ()
 
 
 def test_photograph_with_a_shadow():

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from drethtr.layout.ridge import Ridge, join, ridge_of, weighted_median
+from drethtr.layout.ridge import Ridge, cut, join, on_this_page, ridge_of, separating, weighted_median
+from drethtr.layout.rules import Rule
 
 
 def ridge(left, right, row, slope=0.0, thickness=10.0):
@@ -56,3 +57,29 @@ def test_nothing():
 def test_weighted_median():
     assert weighted_median([3.0, 1.0, 2.0], [1, 1, 5]) == 2
     assert weighted_median([3.0, 1.0, 2.0], [9, 1, 5]) == 3
+
+
+def test_a_rule_cuts_lines_and_keeps_their_pieces_apart():
+    rules = [Rule(0, 100, 150, 150)]
+    assert spans(cut([ridge(0, 300, 50), ridge(0, 300, 150)], rules)) == [(0, 151), (0, 300), (151, 300)]
+    assert len(join([ridge(0, 140, 50), ridge(160, 300, 50)], rules)) == 2
+    assert len(join([ridge(0, 140, 50), ridge(160, 300, 50)], [])) == 1
+
+
+def test_what_a_rule_leaves_of_a_letter_is_dropped():
+    assert spans(cut([ridge(0, 155, 50)], [Rule(0, 100, 150, 150)])) == [(0, 151)]
+
+
+@pytest.mark.parametrize(("crossing", "kept"), [(1, 1), (4, 0)])
+def test_a_stroke_is_a_rule_where_lines_end(crossing, kept):
+    lines = [ridge(0, 140, row) for row in range(0, 80, 20)]
+    lines += [ridge(0, 300, row) for row in range(100, 100 + 20 * crossing, 20)]
+    assert len(separating([Rule(0, 400, 150, 150)], lines, 10)) == kept
+
+
+def test_lines_that_the_edge_cuts_off_are_those_of_a_facing_page():
+    page = [ridge(200, 900, row) for row in range(0, 200, 20)]
+    ends = [ridge(0, 60, row) for row in range(0, 100, 20)]
+    assert on_this_page([*page, *ends], 1000) == page
+    first_column = [ridge(row, 110, row) for row in range(0, 100, 20)]
+    assert len(on_this_page([*page, *first_column], 1000)) == len(page) + len(first_column)

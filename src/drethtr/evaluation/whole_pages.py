@@ -11,9 +11,9 @@ from drethtr.documents.page import Page
 from drethtr.evaluation.end_to_end import PageCounts, compare_pages
 from drethtr.evaluation.layout import KnownLine, PageLayout, compare_layout
 from drethtr.images.line import Line
-from drethtr.layout.finder import FoundLine
+from drethtr.layout.finder import FoundLine, Layout
 from drethtr.layout.given import GivenLine, complete
-from drethtr.layout.order import arrange
+from drethtr.layout.order import arranged
 from drethtr.pages.inputs import files_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original, open_originals
@@ -101,8 +101,8 @@ def find_and_compare(
         gray = original.source.gray()
         known = known_lines(original, gray)
         start = process_time()
-        found = segmentation.finder(original).find(gray)
-        ordered = [found[number] for block in arrange(found) for number in block]
+        layout = arranged(Layout.of(segmentation.finder(original).find(gray)))
+        ordered = [layout.lines[number] for region in layout.regions or () for number in region.lines]
         seconds = process_time() - start
         layouts[str(original.description)] = replace(compare_layout(known, ordered), seconds=seconds)
         report()

@@ -1,5 +1,5 @@
-"""Line segmentation: the positions of the lines on a page, and their reading order."""
+"""Line segmentation: the positions of the lines on a page, its regions and tables, and their reading order."""
 
-from drethtr.layout.finder import Finder, FoundLine
+from drethtr.layout.finder import Cell, Finder, FoundLine, FoundRegion, Kind, Layout, Order
 
-__all__ = ["Finder", "FoundLine"]
+__all__ = ["Cell", "Finder", "FoundLine", "FoundRegion", "Kind", "Layout", "Order"]

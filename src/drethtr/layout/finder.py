@@ -19,6 +19,14 @@ from drethtr.images.line import Line
 Floats: TypeAlias = NDArray[np.float64]
 
 
+class Order(StrEnum):
+    """How tables are read: row by row, column by column, or as they usually are, which is row by row."""
+
+    AUTO = "auto"
+    ROWS = "rows"
+    COLUMNS = "columns"
+
+
 class FoundLine(NamedTuple):
     """A line on a page: (n, 2) points (x, y) in pixels of the page, the baseline in reading direction."""
 
@@ -64,12 +72,14 @@ class Layout(Sequence[FoundLine]):
     regions  in reading order, with each line in one of them; None if the order is unknown, see `order.arranged`
     rules    both ends (x, y) of strokes beyond which no line goes on, such as those of tables
     folds    the same for the fold between two pages
+    order    of the lines of tables, where the regions are unknown
     """
 
     lines: tuple[FoundLine, ...] = ()
     regions: tuple[FoundRegion, ...] | None = None
     rules: tuple[Floats, ...] = ()
     folds: tuple[Floats, ...] = ()
+    order: Order = Order.AUTO
 
     @classmethod
     def of(cls, found: "Layout | Sequence[FoundLine]") -> "Layout":
@@ -118,3 +128,20 @@ class Finder(Protocol):
     def find(self, page: Line) -> Layout | Sequence[FoundLine]:
         """The layout of a gray page, uint8 (height, width), or just its lines in any order; empty if it is blank."""
         ...
+
+
+@dataclass(frozen=True)
+class InOrder(Finder):
+    """A line segmentation with an order for tables."""
+
+    finder: Finder
+    order: Order
+
+    @property
+    def whole(self) -> bool:  # type: ignore[override]
+        """As that of the line segmentation."""
+        return self.finder.whole
+
+    def find(self, page: Line) -> Layout:
+        """The layout that the line segmentation finds, its tables in this order."""
+        return replace(Layout.of(self.finder.find(page)), order=self.order)

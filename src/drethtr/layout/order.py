@@ -5,12 +5,11 @@ Lines are compared after rotating the page so that its writing is horizontal, in
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Kind, Layout
+from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Kind, Layout, Order
 from drethtr.layout.rules import Rule
 from drethtr.layout.turn import quarters_of
 
@@ -36,14 +35,6 @@ IN_ROW = 0.8
 """Least share of the amounts that stand in a row of the account."""
 
 
-class Order(StrEnum):
-    """How tables are read: row by row, column by column, or as they usually are, which is row by row."""
-
-    AUTO = "auto"
-    ROWS = "rows"
-    COLUMNS = "columns"
-
-
 class LinePosition(NamedTuple):
     """The position of a line, and its index."""
 
@@ -67,7 +58,7 @@ class Block(NamedTuple):
     cells: tuple[Cell, ...] = ()
 
 
-def arranged(layout: Layout, order: Order = Order.AUTO) -> Layout:
+def arranged(layout: Layout) -> Layout:
     """The layout with its lines in regions in reading order, if this is not known.
 
     Writing in another direction than most comes last.
@@ -85,14 +76,14 @@ def arranged(layout: Layout, order: Order = Order.AUTO) -> Layout:
         for page in pages_of(places, folds):
             regions += [
                 FoundRegion(block.kind, tuple(place.number for place in block.places), cells=block.cells)
-                for block in read_with_tables(page, rules, order)
+                for block in read_with_tables(page, rules, layout.order)
             ]
     return replace(layout, regions=tuple(regions))
 
 
-def arrange(lines: Layout | Sequence[FoundLine], order: Order = Order.AUTO) -> list[list[int]]:
+def arrange(lines: Layout | Sequence[FoundLine]) -> list[list[int]]:
     """Indices of the lines in blocks, in reading order."""
-    return [list(region.lines) for region in arranged(Layout.of(lines), order).regions or ()]
+    return [list(region.lines) for region in arranged(Layout.of(lines)).regions or ()]
 
 
 def by_direction(lines: Sequence[FoundLine]) -> list[list[int]]:

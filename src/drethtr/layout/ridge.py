@@ -14,8 +14,8 @@ from drethtr.layout.rules import Rule, between
 
 Floats: TypeAlias = NDArray[np.float64]
 
-MAX_GAP = 7.0
-"""Pieces farther apart than this many thicknesses belong to different lines."""
+MAX_GAP = 4.0
+"""Pieces farther apart than this many thicknesses belong to different lines (LOG, 2026-11-27)."""
 
 SAFE_GAP = 1.5
 """Pieces closer than this belong to one line, whatever is above and below."""
@@ -107,11 +107,7 @@ def on_this_page(ridges: Sequence[Ridge], width: int) -> list[Ridge]:
     strip, edge = STRIP * width, EDGE * width
     gone: set[int] = set()
     for distances in ([ridge.left for ridge in ridges], [width - ridge.right for ridge in ridges]):
-        narrow = [
-            number
-            for number, distance in enumerate(distances)
-            if distance + len(ridges[number].middle) < strip
-        ]
+        narrow = [number for number, distance in enumerate(distances) if distance + len(ridges[number].middle) < strip]
         cut_off = [number for number in narrow if distances[number] < edge]
         if len(cut_off) >= CUT_OFF * len(narrow):
             gone.update(cut_off)
@@ -142,11 +138,10 @@ def cut(ridges: Sequence[Ridge], rules: Sequence[Rule]) -> list[Ridge]:
     for ridge in ridges:
         ends = [ridge.left, ridge.right]
         for rule in rules:
-            columns = np.arange(ridge.left, ridge.right)
-            beyond = np.flatnonzero(np.diff(columns > rule.at(ridge.middle)))  # type: ignore[arg-type]
-            ends += [
-                ridge.left + int(place) + 1 for place in beyond if rule.top <= ridge.middle[place] <= rule.bottom
-            ]
+            beyond = np.arange(ridge.left, ridge.right) > rule.columns(ridge.middle)
+            for place in np.flatnonzero(np.diff(beyond)).tolist():
+                if rule.top <= ridge.middle[place] <= rule.bottom:
+                    ends.append(ridge.left + place + 1)
         if len(ends) == 2:
             pieces.append(ridge)
             continue
@@ -158,10 +153,10 @@ def cut(ridges: Sequence[Ridge], rules: Sequence[Rule]) -> list[Ridge]:
 
 
 def join(ridges: Sequence[Ridge], rules: Sequence[Rule] = ()) -> list[Ridge]:
-    """Join the pieces of lines, but not across a rule, nor across the gutter between columns, even if lines continue
-    beyond it.
+    """Join the pieces of lines, but neither across a rule nor across the gutter between columns.
 
-    The closest pieces are joined first, each with at most one piece before and one after it.
+    A gutter parts lines even if others continue beyond it. The closest pieces are joined first, each with at most one
+    piece before and one after it.
     """
     slope = typical_slope(ridges)
     spans = np.array([[ridge.left, ridge.right, ridge.middle.mean()] for ridge in ridges]).T

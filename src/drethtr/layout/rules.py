@@ -64,6 +64,10 @@ class Rule(NamedTuple):
         """The column at a row."""
         return self.at_top + (self.at_bottom - self.at_top) * (row - self.top) / max(self.length, 1.0)
 
+    def columns(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The columns at some rows."""
+        return self.at_top + (self.at_bottom - self.at_top) * (rows - self.top) / max(self.length, 1.0)
+
 
 def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
     """The rules of a page from left to right.
@@ -77,10 +81,10 @@ def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
     upright = sheared(picture, shift)
     dark = is_darker(upright, max(2, round(AROUND * thickness)))
     high = max(3, round(WINDOW * thickness))
-    thick = dark.copy()
+    thick = dark.copy()  # by a pixel on either side, for strokes that lean a little
     thick[:, 1:] |= dark[:, :-1]
     thick[:, :-1] |= dark[:, 1:]
-    solid = mean_over(thick.astype(np.float32), high // 2) > UNBROKEN
+    solid = mean_over(thick, high // 2) > UNBROKEN
     found = []
     for (rows, columns), mask in components(solid):
         if mask.shape[0] < 2:
@@ -133,14 +137,14 @@ def sheared(picture: Line, shift: NDArray[np.intp]) -> Line:
 
 def is_darker(picture: Line, half: int) -> NDArray[np.bool_]:
     """Whether pixels are darker than the mean of their row from `half` pixels before to `half` pixels after them."""
-    sums = np.cumsum(np.pad(picture.astype(np.float32), ((0, 0), (half + 1, half)), mode="edge"), axis=1)
+    sums = np.cumsum(np.pad(picture.astype(np.int64), ((0, 0), (half + 1, half)), mode="edge"), axis=1)
     around = (sums[:, 2 * half + 1 :] - sums[:, : -2 * half - 1]) / (2 * half + 1)
     darker: NDArray[np.bool_] = around - picture > DARKER
     return darker
 
 
-def mean_over(values: NDArray[np.float32], half: int) -> NDArray[np.float32]:
+def mean_over(values: NDArray[np.bool_], half: int) -> NDArray[np.float64]:
     """The mean of each column from `half` rows above to `half` rows below; 0 beyond the picture."""
-    sums = np.cumsum(np.pad(values, ((half + 1, half), (0, 0))), axis=0, dtype=np.float32)
-    means: NDArray[np.float32] = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
+    sums = np.cumsum(np.pad(values, ((half + 1, half), (0, 0))), axis=0, dtype=np.float64)
+    means: NDArray[np.float64] = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
     return means

@@ -1,16 +1,23 @@
 """The line segmentation that a user chooses: given lines, a named finder, or automatic."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from drethtr.base.config import named
 from drethtr.base.errors import DataError
-from drethtr.layout.finder import Finder
+from drethtr.layout.finder import Finder, InOrder, Order
 from drethtr.layout.finders import finder_named
 from drethtr.pages.source import Original
 
 
+@dataclass(frozen=True)
 class Segmentation:
-    """How to get the lines of a page. By default: given lines if there are any, else found ones."""
+    """How to get the lines of a page. By default: given lines if there are any, else found ones.
+
+    order  how found tables are read
+    """
+
+    order: Order = field(default=Order.AUTO, kw_only=True)
 
     def prepare(self, original: Original) -> Original:
         """The original, without its given lines if they are not used; if lines must be given and are not, its error."""
@@ -18,7 +25,8 @@ class Segmentation:
 
     def finder(self, original: Original) -> Finder:
         """The finder for pages without given lines."""
-        return finder_named(self.finder_name(original))
+        finder = finder_named(self.finder_name(original))
+        return finder if self.order is Order.AUTO else InOrder(finder, self.order)
 
     def finder_name(self, original: Original) -> str:
         """The name of the finder for pages without given lines."""
@@ -68,20 +76,22 @@ WITHOUT_FINDER: Mapping[str, Segmentation] = {"auto": Automatic(), "given": Give
 """Segmentations that are not finders, by name."""
 
 
-def segmentation_named(name: str) -> Segmentation:
-    """The segmentation with a name: `auto`, `given`, or that of a finder.
+def segmentation_named(name: str, order: str = Order.AUTO) -> Segmentation:
+    """The segmentation with a name: `auto`, `given`, or that of a finder; and how found tables are read.
 
     Raises:
         ConfigError: listing the known names.
     """
+    by = named("order", order, {known.value: known for known in Order})
     if name in WITHOUT_FINDER:
-        return WITHOUT_FINDER[name]
+        return replace(WITHOUT_FINDER[name], order=by)
     finder_named(name, tuple(WITHOUT_FINDER))
-    return DetectedLines(name)
+    return DetectedLines(name, order=by)
 
 
 def name_of(segmentation: Segmentation) -> str:
-    """The name of a segmentation, for `segmentation_named`; its `repr` if it has none."""
-    if isinstance(segmentation, DetectedLines):
-        return segmentation.name
-    return next((name for name, known in WITHOUT_FINDER.items() if known == segmentation), repr(segmentation))
+    """The name of a segmentation, with the order of tables if one was chosen; its `repr` if it has none."""
+    plain = replace(segmentation, order=Order.AUTO)
+    names = {known: name for name, known in WITHOUT_FINDER.items()}
+    name = plain.name if isinstance(plain, DetectedLines) else names.get(plain, repr(plain))
+    return name if segmentation.order is Order.AUTO else f"{name}, tables by {segmentation.order}"

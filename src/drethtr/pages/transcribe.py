@@ -1,6 +1,6 @@
 """Read a page: find its lines unless they are given, straighten and read them, and place their words on the page."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -14,10 +14,10 @@ from drethtr.documents.points import Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import Line, open_line
 from drethtr.images.straighten import Strip, straighten
-from drethtr.layout.finder import Finder, Floats, FoundLine
+from drethtr.layout.finder import Finder, Floats, FoundLine, Layout
 from drethtr.layout.finders import finder_named
 from drethtr.layout.given import FOOT, GivenLine, complete
-from drethtr.layout.order import arrange, by_direction
+from drethtr.layout.order import arranged, by_direction
 from drethtr.layout.whole import Whole
 from drethtr.pages.source import Original, open_originals
 from drethtr.recognition.reading import Reading, Word, is_doubtful
@@ -200,12 +200,15 @@ def read_found(
 ) -> Page:
     """The page of an image with this name: the lines that are found and have text."""
     height, width = gray.shape
-    reads = upright(gray, dict(read_lines(gray, finder.find(gray), recognizer, read)), recognizer, read)
-    written = [one for one in reads if one.reading.text]
+    layout = Layout.of(finder.find(gray))
+    reads = upright(gray, dict(read_lines(gray, layout.lines, recognizer, read)), recognizer, read)
+    written = {number: one for number, one in reads.items() if one.reading.text}
+    layout = arranged(layout.with_lines({number: one.line for number, one in written.items()}))
+    in_layout = list(written.values())
     regions = []
-    for place, block in enumerate(arrange([one.line for one in written]), start=1):
+    for place, region in enumerate(layout.regions or (), start=1):
         lines = []
-        for number, one in enumerate((written[member] for member in block), start=1):
+        for number, one in enumerate((in_layout[member] for member in region.lines), start=1):
             text = transcription_of(one.reading, one.strip, width, height)
             lines.append(placed_line(f"r{place}l{number}", one, text, width, height))
             witness(lines[-1].id, one.strip, one.reading)
@@ -238,20 +241,21 @@ def readable(gray: Line, line: FoundLine, recognizer: Recognizer) -> Strip | Non
 
 
 def upright(
-    gray: Line, reads: dict[int, ReadLine], recognizer: Recognizer, read: ReadLines | None = None
-) -> list[ReadLine]:
+    gray: Line, reads: Mapping[int, ReadLine], recognizer: Recognizer, read: ReadLines | None = None
+) -> dict[int, ReadLine]:
     """The lines, with those of a direction turned and read again if they are upside down."""
-    found = list(reads.values())
-    for group in by_direction([read.line for read in found]):
-        if confidence([found[number] for number in group]) >= HEAD_DOWN:
+    found, numbers = dict(reads), list(reads)
+    for group in by_direction([read.line for read in found.values()]):
+        own = [numbers[place] for place in group]
+        if confidence([found[number] for number in own]) >= HEAD_DOWN:
             continue
-        probes = sorted(group, key=lambda number: -found[number].strip.line.shape[1])[:PROBES]
+        probes = sorted(own, key=lambda number: -found[number].strip.line.shape[1])[:PROBES]
         turned = read_lines(gray, [half_turned(found[number]) for number in probes], recognizer, read)
         if confidence([one for _, one in turned]) < confidence([found[number] for number in probes]) + BETTER:
             continue
-        lines = [half_turned(found[number]) for number in group]
-        for number, one in read_lines(gray, lines, recognizer, read):
-            found[group[number]] = one
+        lines = [half_turned(found[number]) for number in own]
+        for place, one in read_lines(gray, lines, recognizer, read):
+            found[own[place]] = one
     return found
 
 
