@@ -5,7 +5,7 @@ import pytest
 from made_pages import blank
 
 from drethtr.base.errors import ConfigError
-from drethtr.layout.finder import Finder
+from drethtr.layout.finder import Finder, InOrder, Order
 from drethtr.layout.finders import FINDERS, finder_named
 from drethtr.layout.kraken import Kraken
 from drethtr.layout.rapid import RapidDetector
@@ -73,3 +73,11 @@ def test_settings_out_of_range(settings):
 def test_whole():
     [line] = Whole().find(np.zeros((40, 300), np.uint8))
     assert line.polygon.max(0).tolist() == [300, 40] and line.baseline[:, 0].tolist() == [0, 300]
+
+
+def test_an_order_and_a_number_of_threads_go_through_to_the_line_segmentation():
+    finder = InOrder(finder_named("rapid"), Order.COLUMNS).with_threads(1)
+    assert finder.finder == RapidDetector(threads=1) and not finder.whole
+    assert finder.finder.with_threads(2) == finder.finder
+    assert finder.find(blank().gray).order is Order.COLUMNS
+    assert finder_named("projection").with_threads(1) == finder_named("projection")

@@ -23,7 +23,7 @@ def test_the_ridge_of_a_slanting_patch():
 
 
 def test_words_of_a_line_are_joined():
-    assert spans(join([ridge(0, 100, 50), ridge(140, 200, 52), ridge(215, 300, 49)])) == [(0, 300)]
+    assert spans(join([ridge(0, 100, 50), ridge(130, 200, 52), ridge(215, 300, 49)])) == [(0, 300)]
 
 
 @pytest.mark.parametrize("second", [(130, 200, 65), (190, 260, 50)], ids=["the next line", "too far"])
@@ -36,16 +36,16 @@ def test_large_and_small_writing_are_not_joined():
 
 
 def test_a_slanting_line_is_followed():
-    assert spans(join([ridge(0, 200, 50, 0.15), ridge(240, 400, 50, 0.15)])) == [(0, 400)]
+    assert spans(join([ridge(0, 200, 50, 0.15), ridge(235, 400, 50, 0.15)])) == [(0, 400)]
 
 
 def test_a_gutter_parts_lines_that_a_gap_between_words_would_not():
-    """The same gap of forty columns: once it runs through all lines, once only through one."""
-    columns = [ridge(left, left + 200, row) for row in range(50, 250, 40) for left in (0, 240)]
+    """The same gap of thirty columns: once it runs through all lines, once only through one."""
+    columns = [ridge(left, left + 200, row) for row in range(50, 250, 40) for left in (0, 230)]
     assert len(join(columns)) == 10
     words = [ridge(0, 440, row) for row in range(50, 250, 40) if row != 130] + [
         ridge(0, 200, 130),
-        ridge(240, 440, 130),
+        ridge(230, 440, 130),
     ]
     assert len(join(words)) == 5
 

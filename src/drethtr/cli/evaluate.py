@@ -11,7 +11,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.files import write_text
 from drethtr.base.wording import counted
 from drethtr.cli.evaluate_layout import evaluate_cost, evaluate_layout
-from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
+from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, TableOrder, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import report_skipped, say
 from drethtr.cli.reports import EvaluationResult, error_rates, read_by, trustworthiness
@@ -64,6 +64,7 @@ def evaluate(
             "with --end-to-end, also what that costs in characters.",
         ),
     ] = False,
+    order: TableOrder = "auto",
     *,
     reading: ReadingOptions,
 ) -> None:
@@ -78,6 +79,8 @@ def evaluate(
     of_pages = "--end-to-end" if end_to_end else "--layout" if layout else None
     if lines is not None and of_pages is None:
         raise ConfigError("--lines needs --end-to-end or --layout; add one, or leave out --lines")
+    if order != "auto" and of_pages is None:
+        raise ConfigError("--order needs --end-to-end or --layout; add one, or leave out --order")
     of_lines = {"--limit": limit is not None, "--confidence": confidence, "--per-line": per_line is not None}
     if of_pages is not None and (wanted := [name for name, is_wanted in of_lines.items() if is_wanted]):
         raise ConfigError(f"{wanted[0]} is for lines, but {of_pages} evaluates whole pages; leave out one of them")
@@ -85,13 +88,13 @@ def evaluate(
         raise ConfigError(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
         )
-    if layout and not end_to_end:
-        found = evaluate_layout(data, segmentation_named(lines or "rapid"))
+    segmentation = segmentation_named(lines or "rapid", order) if of_pages is not None else None
+    if segmentation is not None and not end_to_end:
+        found = evaluate_layout(data, segmentation, reading.threads)
         if json_file is not None:
             write_json(json_file, found.figures)
         typer.echo(found.text)
         return
-    segmentation = segmentation_named(lines or "rapid") if end_to_end else None
     recognizer = reading.load()
     if segmentation is not None and layout:
         result = evaluate_cost(recognizer, data, segmentation)

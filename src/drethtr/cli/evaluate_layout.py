@@ -34,7 +34,7 @@ COST = (
 )
 
 
-def evaluate_layout(data: Sequence[str], segmentation: "Segmentation") -> EvaluationResult:
+def evaluate_layout(data: Sequence[str], segmentation: "Segmentation", threads: int | None = None) -> EvaluationResult:
     """Find the lines of whole pages and compare them with those in their files, with a progress bar.
 
     Raises:
@@ -47,7 +47,7 @@ def evaluate_layout(data: Sequence[str], segmentation: "Segmentation") -> Evalua
 
     originals = open_references(data, texts=False)
     with tqdm(total=len(originals), unit="page", disable=None) as bar:
-        pages = find_and_compare(originals, segmentation, bar.update)
+        pages = find_and_compare(originals, segmentation, threads, bar.update)
     figures = to_json(pages, collections_of(list(pages)))
     return EvaluationResult(layout_table(figures), figures)
 
@@ -65,7 +65,7 @@ def evaluate_cost(recognizer: "Recognizer", data: Sequence[str], segmentation: "
     from drethtr.pages.segmentation import GivenLines
 
     originals = open_references(data)
-    layout = evaluate_layout(data, segmentation)
+    layout = evaluate_layout(data, segmentation, recognizer.threads)
     with tqdm(total=2 * len(originals), unit="page", disable=None) as bar:
         given, found = (
             read_and_compare(recognizer, originals, lines, lambda original, page: bar.update())

@@ -138,6 +138,14 @@ TrainingThreads = Annotated[
 Lines = Annotated[
     str, typer.Option("--lines", metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
 ]
+TableOrder = Annotated[
+    str,
+    typer.Option(
+        "--order",
+        metavar="NAME",
+        help="How found tables are read: rows, columns, or auto, which is rows.",
+    ),
+]
 Pages = Annotated[
     str | None,
     typer.Option(

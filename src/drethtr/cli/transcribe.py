@@ -9,7 +9,7 @@ import typer
 from drethtr.base.sandbox import prepare
 from drethtr.cli.doubts import USUAL, Doubts, WithDoubts
 from drethtr.cli.logs import LogName, RunLog, run_log_named
-from drethtr.cli.options import Pages, ReadingOptions, with_reading_options
+from drethtr.cli.options import Pages, ReadingOptions, TableOrder, with_reading_options
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.running import run_job
 from drethtr.cli.transcribe_choices import Choices, formats_named
@@ -56,6 +56,7 @@ def transcribe(
             "auto: given, else whole if less than 300 pixels tall or 5 times wider than tall, else rapid.",
         ),
     ] = "auto",
+    order: TableOrder = "auto",
     pages: Pages = None,
     recursive: Annotated[
         bool,
@@ -91,6 +92,7 @@ def transcribe(
             names=formats_named(format if format is not None or update else "txt"),
             output=output,
             lines=lines,
+            order=order,
             pages=pages,
             recursive=recursive,
             update=update,

@@ -23,6 +23,7 @@ class Choices:
     names: tuple[str, ...]
     output: Path | None
     lines: str
+    order: str
     pages: str | None
     recursive: bool
     update: bool
@@ -61,7 +62,7 @@ class Choices:
         from drethtr.pages.segmentation import segmentation_named
         from drethtr.pages.selection import select
 
-        names, segmentation = self.names, segmentation_named(self.lines)
+        names, segmentation = self.names, segmentation_named(self.lines, self.order)
         selection = select(inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive)
         if self.index is not None:
             from drethtr.search.build import refuse_passing

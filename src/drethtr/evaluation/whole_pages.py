@@ -7,6 +7,7 @@ from pathlib import Path
 from time import process_time
 
 from drethtr.base.errors import DataError
+from drethtr.base.processors import free_processors
 from drethtr.documents.page import Page
 from drethtr.evaluation.end_to_end import PageCounts, compare_pages
 from drethtr.evaluation.layout import KnownLine, PageLayout, compare_layout
@@ -86,11 +87,13 @@ def read_and_compare(
 def find_and_compare(
     pages: Sequence[Original],
     segmentation: Segmentation,
+    threads: int | None = None,
     report: Callable[[], object] = lambda: None,
 ) -> Mapping[str, PageLayout]:
     """How well the lines of each page are found, by the name of its file.
 
     Args:
+        threads: To find lines with; by default one for each free processor.
         report: Called after every page.
 
     Raises:
@@ -100,8 +103,9 @@ def find_and_compare(
     for original in pages:
         gray = original.source.gray()
         known = known_lines(original, gray)
+        finder = segmentation.finder(original).with_threads(threads or free_processors())
         start = process_time()
-        layout = arranged(Layout.of(segmentation.finder(original).find(gray)))
+        layout = arranged(Layout.of(finder.find(gray)))
         ordered = [layout.lines[number] for region in layout.regions or () for number in region.lines]
         seconds = process_time() - start
         layouts[str(original.description)] = replace(compare_layout(known, ordered), seconds=seconds)

@@ -129,6 +129,10 @@ class Finder(Protocol):
         """The layout of a gray page, uint8 (height, width), or just its lines in any order; empty if it is blank."""
         ...
 
+    def with_threads(self, threads: int) -> "Finder":
+        """The same segmentation, computed with this many threads if it does not choose itself."""
+        return self
+
 
 @dataclass(frozen=True)
 class InOrder(Finder):
@@ -145,3 +149,7 @@ class InOrder(Finder):
     def find(self, page: Line) -> Layout:
         """The layout that the line segmentation finds, its tables in this order."""
         return replace(Layout.of(self.finder.find(page)), order=self.order)
+
+    def with_threads(self, threads: int) -> "InOrder":
+        """The same, computed with this many threads."""
+        return replace(self, finder=self.finder.with_threads(threads))

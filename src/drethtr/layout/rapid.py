@@ -6,7 +6,7 @@ lines, including curved ones.
 
 import lzma
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -41,8 +41,8 @@ SPREADS = np.array((0.229, 0.224, 0.225), dtype=np.float32)[:, None, None]
 LEVELS = (0.3, 0.5, 0.7, 0.85)
 """The threshold of a core, and higher levels at which touching cores are separated."""
 
-SURE = 0.5
-"""Minimum mean probability of a core; fainter ones are stains."""
+SURE = 0.6
+"""Minimum mean probability of a core; fainter ones are stains (LOG, 2026-11-27)."""
 
 THINNEST = 0.35
 """Minimum thickness of a core relative to the usual; thinner ones are dust."""
@@ -59,23 +59,29 @@ class RapidDetector(Finder):
     """Detects text with PP-OCRv6 and follows the ridges of its map.
 
     side, fine_side  longer side of the network's input in pixels, usually and for small writing
+    threads          to compute with; None for one per free processor
     """
 
     side: int = 1280
     fine_side: int = 1920
+    threads: int | None = None
 
     def __post_init__(self) -> None:
         if not MULTIPLE <= self.side <= self.fine_side:
             raise ConfigError(f"{MULTIPLE} <= side <= fine_side must hold, not {self.side} and {self.fine_side}")
 
+    def with_threads(self, threads: int) -> "RapidDetector":
+        """The same detector with this many threads, unless their number was chosen."""
+        return replace(self, threads=self.threads or threads)
+
     def find(self, page: Line) -> Layout:
         """The lines that run across the page, and those that run up or down."""
         scale = min(2.0, self.side / max(page.shape))
-        cores = look(page, scale)
+        cores = look(page, scale, self.threads)
         finer = min(1.0, self.fine_side / max(page.shape))
         if scale < finer and (not cores or usual_thickness(cores) < FINE):
             scale = finer
-            cores = look(page, scale)
+            cores = look(page, scale, self.threads)
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
         across = [core.ridge for core in cores if not (core.runs_up or (core.is_short and mostly_up))]
         upward = [core.turned for core in cores if core.runs_up or (core.is_short and mostly_up)]
@@ -129,30 +135,30 @@ def reduced(page: Line, scale: float) -> Line:
     return np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
 
 
-def look(page: Line, scale: float) -> list[Core]:
+def look(page: Line, scale: float, threads: int | None = None) -> list[Core]:
     """The cores at `scale` times the size of the page, without dust and without cores that have no ink."""
     picture = reduced(page, scale)
-    cores = list(find_cores(heat_map(picture), picture))
+    cores = list(find_cores(heat_map(picture, threads), picture))
     least = THINNEST * usual_thickness(cores) if cores else 0.0
     return [core for core in cores if core.thickness >= least]
 
 
-def heat_map(picture: Line) -> Map:
+def heat_map(picture: Line, threads: int | None = None) -> Map:
     """The probability that each pixel is in the core of a line."""
     height, width = picture.shape
     missing = [(0, -length % MULTIPLE) for length in (height, width)]
     grays = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
-    network = load_network()
+    network = load_network(threads or free_processors())
     [[[heat]]] = network.run(None, {network.get_inputs()[0].name: ((grays - MEANS) / SPREADS)[None]})
     found: Map = heat[:height, :width]
     return found
 
 
 @cache
-def load_network() -> onnxruntime.InferenceSession:
-    """The detector, loaded once per process."""
+def load_network(threads: int) -> onnxruntime.InferenceSession:
+    """The detector, loaded once per process and number of threads."""
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = free_processors()
+    options.intra_op_num_threads = threads
     options.enable_cpu_mem_arena = False  # free the memory of a page before the next
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(

@@ -200,7 +200,7 @@ def read_found(
 ) -> Page:
     """The page of an image with this name: the lines that are found and have text."""
     height, width = gray.shape
-    layout = Layout.of(finder.find(gray))
+    layout = Layout.of(finder.with_threads(recognizer.threads).find(gray))
     reads = upright(gray, dict(read_lines(gray, layout.lines, recognizer, read)), recognizer, read)
     written = {number: one for number, one in reads.items() if one.reading.text}
     layout = arranged(layout.with_lines({number: one.line for number, one in written.items()}))

@@ -104,7 +104,8 @@ class Recognizer:
             raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
         self.precision = precision_named(precision)
         self.model = model
-        self.network = network or open_network(model, device, self.precision, threads or free_processors())
+        self.threads = threads or free_processors()
+        self.network = network or open_network(model, device, self.precision, self.threads)
         best = chosen or model.record.strategy or default_strategy(self.network)
         self.strategy = model.record.completed(best)
         check_strategy(self.strategy, self.network)
