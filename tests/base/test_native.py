@@ -2,12 +2,14 @@
 
 import math
 import os
+import runpy
 import shutil
 import subprocess
 import sys
 import sysconfig
 from array import array
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +49,7 @@ WIDE = learn(
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "drethtr" / "base" / "compiled"
+BUILD = runpy.run_path(str(ROOT / "setup.py"))
 
 
 def test_ci_has_a_compiler():
@@ -60,12 +63,22 @@ def test_it_compiles_without_warnings(limited):
     if not Path(include, "Python.h").is_file():
         pytest.skip("no Python.h")
     wary = ["-std=c11", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror"]
-    subprocess.run(["cc", *wary, *limited, "-isystem", include, *SOURCES.glob("*.c")], check=True)
+    numbers = [f"-D{name}={value}" for name, value in BUILD["macros"]()]
+    subprocess.run(["cc", *wary, *limited, *numbers, "-isystem", include, *SOURCES.glob("*.c")], check=True)
+
+
+def test_numbers_of_the_compiled_loops_are_those_of_their_modules():
+    """setup.py reads them from the sources, without importing these."""
+    for path, names in BUILD["SHARED"].items():
+        module = import_module("drethtr." + path.removesuffix(".py").replace("/", "."))
+        macros = {name: eval(value) for name, value in BUILD["macros"]()}
+        assert [macros[f"{Path(path).stem.upper()}_{name}"] for name in names] == [getattr(module, n) for n in names]
 
 
 def test_without_a_compiler_it_is_left_out(tmp_path):
     pytest.importorskip("setuptools")
-    for path in (ROOT / "setup.py", *SOURCES.iterdir()):
+    modules = (ROOT / "src" / "drethtr" / path for path in BUILD["SHARED"])
+    for path in (ROOT / "setup.py", *modules, *SOURCES.iterdir()):
         (tmp_path / path.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, tmp_path / path.relative_to(ROOT))
     environment = os.environ | {"CC": str(tmp_path / "no-compiler")}

@@ -29,7 +29,7 @@ FAINTEST = -255 * STEP
 """The lowest log-probability, that of unseen tokens."""
 
 MAX_ORDER = 10
-"""The highest order, which `compiled/texts.c` assumes as well."""
+"""The highest order."""
 
 REMEMBERED = 1 << 14
 """Cache size of `step`; an entry takes a few hundred bytes."""

@@ -27,8 +27,8 @@ pattern follow."""
 KINDS = 4
 
 MARK, PAIR, OPEN, SEVERAL, BROKEN = range(251, 256)
-"""The codes in `compiled/pages.c` for tokens without a letter, tokens of two letters, letters that a word leaves open,
-longer tokens, and hyphens."""
+"""Codes for `compiled/pages.c`: tokens without a letter, tokens of two letters, letters that a word leaves open, longer
+tokens, and hyphens."""
 
 
 class PatternState(NamedTuple):

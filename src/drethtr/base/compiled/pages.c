@@ -5,8 +5,7 @@
 
 /* ---- A pattern on the lines of a page: see probabilities_in_python in search/forward.py ---- */
 
-#define LEVEL_BITS 5
-#define LEVELS (1 << LEVEL_BITS)
+#define LEVELS (1 << PACKED_LEVEL_BITS)
 
 typedef struct {
     Py_ssize_t lines, steps, entries, texts, states, classes;
@@ -32,15 +31,8 @@ typedef struct {
     uint32_t *marks, mark;                               /* [states] mark of states in `reached` */
 } Lines;
 
-/* Kinds of texts other than letters of the word. */
-#define SIGNS 1
-#define MARK 251 /* a mark without effect */
-#define PAIR 252 /* two letters */
-#define ANYTHING 253
-#define SEVERAL 254
-#define HYPHENS 255
+/* The kinds of texts are numbered in search/automaton.py: AUTOMATON_MARK etc. */
 
-#define LONGEST_WORD 100
 #define MOST_PIECES 8
 #define FLAT 1e-30f /* keeps products out of the slow denormal range */
 
@@ -49,7 +41,7 @@ typedef struct {
 /* Consecutive letters that every match of a pattern contains. */
 struct Piece {
     int letters, open_begin, open_end; /* whether others may precede or follow them in their word */
-    uint8_t kinds[LONGEST_WORD + 16];  /* kinds of letters, counted from 1 */
+    uint8_t kinds[PATTERN_MAX_LETTERS + 16];  /* kinds of letters, counted from 1 */
 };
 
 static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
@@ -163,7 +155,7 @@ static void advance_places(const float *restrict masses, float *restrict after, 
 static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
     /* Masses of a boundary, in place 0, and of each number of letters after it; the place before is always 0. */
-    float rooms[2][LONGEST_WORD + 16], chances[256] = {0};
+    float rooms[2][PATTERN_MAX_LETTERS + 16], chances[256] = {0};
     float *masses = rooms[0] + 1, *after = rooms[1] + 1;
     int letters = piece->letters, places = letters / 8 * 8 + 8;
     double had = 0, over = 0;
@@ -180,12 +172,12 @@ static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t ste
             chances[kinds[which]] += value;
             sum += value;
         }
-        if (chances[SEVERAL] > 0)
+        if (chances[AUTOMATON_SEVERAL] > 0)
             return 1;
-        float hyphens = chances[HYPHENS], signs = chances[SIGNS] + hyphens, pair = chances[PAIR];
-        float rest = 1 - sum + chances[MARK];
+        float hyphens = chances[AUTOMATON_BROKEN], signs = chances[AUTOMATON_BOUNDARY] + hyphens, pair = chances[AUTOMATON_PAIR];
+        float rest = 1 - sum + chances[AUTOMATON_MARK];
         rest = rest > 0 ? rest : 0;
-        chances[ANYTHING] = sum - chances[MARK] - signs;
+        chances[AUTOMATON_OPEN] = sum - chances[AUTOMATON_MARK] - signs;
         over *= rest + signs;
         if (hyphens > 0) {
             float begun = piece->open_begin ? masses[0] : 0;
@@ -262,7 +254,7 @@ static int take_pieces(Lines *l, struct Piece *pieces, const uint8_t *from, Py_s
 {
     l->piece = pieces;
     for (l->pieces = 0; length > 0; l->pieces++) {
-        if (l->pieces == MOST_PIECES || length < 4 || !from[0] || from[0] > LONGEST_WORD || length < from[0] + 3)
+        if (l->pieces == MOST_PIECES || length < 4 || !from[0] || from[0] > PATTERN_MAX_LETTERS || length < from[0] + 3)
             return 0;
         struct Piece *piece = &pieces[l->pieces];
         *piece = (struct Piece){.letters = from[0], .open_begin = from[1], .open_end = from[2]};
@@ -285,13 +277,13 @@ static void unpack_steps(Lines *l, const uint8_t *packed)
     }
 }
 
-/* Unpack entries: a token in `bits` bits, its level in `LEVEL_BITS` bits above, no gaps. 0 if a token is invalid. */
+/* Unpack entries: a token in `bits` bits, its level in `PACKED_LEVEL_BITS` bits above, no gaps. 0 if a token is invalid. */
 static int unpack_entries(Lines *l, const uint8_t *packed, const uint8_t *end, int bits)
 {
     uint64_t held = 0;
     int count = 0, fits = 1;
     for (Py_ssize_t entry = 0; entry < l->entries; entry++) {
-        if (count < bits + LEVEL_BITS)
+        if (count < bits + PACKED_LEVEL_BITS)
             for (; count <= 56 && packed < end; count += 8)
                 held |= (uint64_t)*packed++ << count;
         uint8_t token = (uint8_t)(held & ((1u << bits) - 1));
@@ -299,8 +291,8 @@ static int unpack_entries(Lines *l, const uint8_t *packed, const uint8_t *end, i
         l->tokens[entry] = token;
         l->kinds_read[entry] = token < l->texts ? l->kinds[token] : 0;
         l->levels[entry] = held >> bits & (LEVELS - 1);
-        held >>= bits + LEVEL_BITS;
-        count -= bits + LEVEL_BITS;
+        held >>= bits + PACKED_LEVEL_BITS;
+        count -= bits + PACKED_LEVEL_BITS;
     }
     return fits;
 }
@@ -376,7 +368,7 @@ static int search_page(Lines *l, const uint8_t *steps, const uint8_t *entries, P
     l->entries = 0;
     l->most = 1;
     unpack_steps(l, steps);
-    int fits = entry_bytes == (l->entries * (bits + LEVEL_BITS) + 7) / 8;
+    int fits = entry_bytes == (l->entries * (bits + PACKED_LEVEL_BITS) + 7) / 8;
     size_t states = (size_t)l->states;
     uint8_t *of_entries = fits ? malloc(3 * (size_t)l->entries + 1) : NULL;
     double *room = fits ? malloc(states * (5 + 2 * l->most) * sizeof(double) + 1) : NULL;

@@ -13,10 +13,6 @@ static double log_add(double a, double b)
 
 /* ---- N-grams: language/ngrams.py describes the tree ---- */
 
-#define LONGEST 10
-#define STEP (1 / 16.0)
-#define FAINTEST (-255 * STEP)
-
 typedef struct {
     int order;
     int32_t nodes, contexts;
@@ -30,7 +26,7 @@ typedef struct {
 
 /* The nodes of the last 0, 1, 2, ... tokens; NONE where no n-gram begins with these. */
 typedef struct {
-    int32_t nodes[LONGEST];
+    int32_t nodes[NGRAMS_MAX_ORDER];
 } State;
 
 static void release_ngrams(NGrams *ngrams)
@@ -45,7 +41,7 @@ static int take_ngrams(PyObject *from, NGrams *ngrams)
     if (!PyArg_ParseTuple(from, "iy*y*y*y*", &ngrams->order, tokens, losses, firsts, backoffs))
         return 0;
     Py_ssize_t nodes = losses->len, contexts = backoffs->len;
-    int fits = 1 <= ngrams->order && ngrams->order <= LONGEST && 1 <= contexts && contexts <= nodes &&
+    int fits = 1 <= ngrams->order && ngrams->order <= NGRAMS_MAX_ORDER && 1 <= contexts && contexts <= nodes &&
                nodes < INT32_MAX && is_array(firsts, contexts + 1, 8) &&
                (is_array(tokens, nodes, 1) || is_array(tokens, nodes, 2));
     if (!fits) {
@@ -110,11 +106,11 @@ static double next_token(const NGrams *ngrams, const State *state, int32_t token
     for (int length = ngrams->order - 1; length >= 0; length--) {
         int32_t node = state->nodes[length], longer = child(ngrams, node, token);
         if (longer >= 0)
-            return STEP * (lost - ngrams->losses[longer]);
+            return NGRAMS_STEP * (lost - ngrams->losses[longer]);
         if (node >= 0 && node < ngrams->contexts)
             lost += ngrams->backoffs[node];
     }
-    return STEP * lost + FAINTEST;
+    return NGRAMS_STEP * lost + NGRAMS_FAINTEST;
 }
 
 PyObject *log_probability(PyObject *self, PyObject *args)
@@ -146,7 +142,6 @@ PyObject *log_probability(PyObject *self, PyObject *args)
 
 /* ---- Prefix search: see prefix_search_in_python in recognition/decoding/ctc_search.py ---- */
 
-#define SURE (-1e-3)
 #define MOST_BEAMS (1 << 20)
 #define REMEMBERED (1 << 10)
 
@@ -440,7 +435,7 @@ static int run(Search *search)
         int sure_before = 1;
         for (Py_ssize_t step = 0; step < search->steps; step++) {
             const float *row = search->rows + step * search->tokens;
-            int sure = at(row, search->blank) > SURE;
+            int sure = at(row, search->blank) > CTC_SEARCH_SURE;
             int idle = sure && sure_before && search->margin < INFINITY;
             sure_before = sure;
             if (pass == 0 && idle)
