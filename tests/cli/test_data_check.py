@@ -80,6 +80,12 @@ def test_suspects_are_drawn(drethtr, splits, tmp_path):
         assert drawn.width > 20
 
 
+def test_an_image_with_two_texts_is_drawn(drethtr, tmp_path):
+    store_parquet([Sample(written("x"), text, "s") for text in ("x", "y")], tmp_path / "s.parquet")
+    outcome = drethtr("data", "check", tmp_path / "s.parquet", "--read", "0", "--picture", tmp_path / "suspects.png")
+    assert "suspects.png: 1 of 1" in outcome.out
+
+
 def test_a_line_is_no_place_for_the_picture(drethtr, lines):
     outcome = drethtr("data", "check", lines, "--read", "0", "--picture", lines / "one.png")
     assert outcome.code == 2 and "one.png is an input" in outcome.err

@@ -276,7 +276,7 @@ def test_a_split_of_a_data_set_is_chosen_by_name(with_splits):
     both = open_all([f"{with_splits}#train", f"{with_splits}#val"])
     assert [sample.text for sample in both] == ["train", "val"]
     assert [sample.text for sample in open_all([f"{with_splits.parent}/*#train"])] == ["train"]
-    with pytest.raises(DataError, match="set: no lines of the split 'test'"):
+    with pytest.raises(DataError, match="set: has no split 'test', only train, val"):
         open_samples(f"{with_splits}#test")
 
 

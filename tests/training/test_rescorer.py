@@ -81,7 +81,7 @@ def test_texts_have_their_share(tmp_path):
 
 
 def test_without_lines_there_is_nothing_to_learn(tmp_path):
-    with pytest.raises(DataError, match="no lines with text"):
+    with pytest.raises(DataError, match="no line has a text"):
         train_rescorer(TrainingTexts([], None, TOKENIZER, RUN), tmp_path / "run")
 
 

@@ -25,7 +25,7 @@ from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 5  # lines listed per finding; --json has all
 DRAWN = 40  # lines in the picture
-PICTURED = ("misaligned", "contrary duplicates", "crowded line", "roomy line", "blank image", "empty text")
+PICTURED = ("misaligned", "conflicting duplicates", "crowded line", "roomy line", "blank image", "empty text")
 """Findings that a picture of the line helps to judge, the most serious first."""
 
 

@@ -46,7 +46,8 @@ def open_samples(name: str | Path, spelling: Spelling = for_scoring) -> list[Sam
     splits = list(dict.fromkeys(sample.split for sample in samples))
     if wanted:
         if wanted not in splits:
-            raise DataError(f"no lines of the split {wanted!r}", path)
+            found = ", ".join(split or "lines of no split" for split in splits) or "no lines"
+            raise DataError(f"has no split {wanted!r}, only {found}", path)
         return [sample for sample in samples if sample.split == wanted]
     if len(splits) > 1:
         choices = " or ".join(f"{Path(path).name}#{split}" for split in splits if split)

@@ -104,7 +104,7 @@ def open_pages(path: str | Path, most: int = MAX_PAGES) -> tuple[PageSource, ...
     """
     path = Path(path)
     if not path.is_file():
-        raise DataError("is a folder" if path.is_dir() else "no such file", path)
+        raise DataError("is a folder; give an image or a PDF" if path.is_dir() else "no such file", path)
     found, _ = sandboxed(str(path), page_file.frames, path, most)
     return tuple(PageSource(path, frame, number, len(found)) for number, frame in enumerate(found, start=1))
 

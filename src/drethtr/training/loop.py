@@ -72,8 +72,8 @@ def train_locked(
     """Do what `train` does; the caller has locked the folder against other programs."""
     snapshot = output / SNAPSHOT
     if not resume and any((output / name).exists() for name in (SNAPSHOT, LATEST, BEST)):
-        way_on = "add --resume to continue it, or " if snapshot.exists() else ""
-        raise ConfigError(f"{output} already contains a run; {way_on}choose another --output")
+        cure = "add --resume to continue it, or " if snapshot.exists() else ""
+        raise ConfigError(f"{output} already contains a run; {cure}choose another --output")
     torch.manual_seed(run.seed)
     batches = batches_of(run)
     mixture = batches.mixture

@@ -29,8 +29,9 @@ class LossConfig:
     def __post_init__(self) -> None:
         if not 0 <= self.label_smoothing < 1:
             raise ConfigError(f"loss.label_smoothing must be in [0, 1), not {self.label_smoothing}")
-        if min(self.ctc, self.draft, self.language) < 0:
-            raise ConfigError("loss.ctc, loss.draft and loss.language must be at least 0")
+        for name in ("ctc", "draft", "language"):
+            if not (weight := getattr(self, name)) >= 0:
+                raise ConfigError(f"loss.{name} must be at least 0, not {weight}")
 
 
 class BatchCounts(NamedTuple):

@@ -112,12 +112,14 @@ class OptimizerConfig:
     average: float = 0.999
 
     def __post_init__(self) -> None:
-        if self.learning_rate <= 0 or self.clip <= 0:
-            raise ConfigError("optimizer.learning_rate and optimizer.clip must be above 0")
+        for name in ("learning_rate", "clip"):
+            if not (value := getattr(self, name)) > 0:
+                raise ConfigError(f"optimizer.{name} must be positive, not {value}")
         if not 0 <= self.average < 1:
             raise ConfigError(f"optimizer.average must be in [0, 1), not {self.average}")
-        if min(self.weight_decay, self.backbone_scale, self.warm_up) < 0:
-            raise ConfigError("optimizer.weight_decay, backbone_scale and warm_up must be at least 0")
+        for name in ("weight_decay", "backbone_scale", "warm_up"):
+            if not (value := getattr(self, name)) >= 0:
+                raise ConfigError(f"optimizer.{name} must be at least 0, not {value}")
         if not all(0 <= beta < 1 for beta in self.betas):
             raise ConfigError(f"optimizer.betas must be in [0, 1), not {self.betas}")
 

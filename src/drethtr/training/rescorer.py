@@ -73,7 +73,7 @@ class RescorerRun:
 
     def __post_init__(self) -> None:
         if not 1 <= self.per_step <= self.characters:
-            raise ConfigError(f"a step sees 1 to {self.characters:,} characters, not {self.per_step:,}")
+            raise ConfigError(f"per_step must be between 1 and characters ({self.characters:,}), not {self.per_step:,}")
         if not 0 <= self.share <= 1:
             raise ConfigError(f"share must be in [0, 1], not {self.share}")
 
@@ -161,7 +161,7 @@ def train_rescorer(
         DataError: if there are no lines, or the texts have no characters of the alphabet.
     """
     if not material.lines:
-        raise DataError("there are no lines with text to learn from")
+        raise DataError("no line has a text; a rescorer learns from texts alone")
     run, devices = material.run, Devices.open(device)
     bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
     torch.manual_seed(run.seed)

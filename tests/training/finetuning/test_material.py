@@ -58,7 +58,7 @@ def test_lines_to_choose_by_may_be_given():
 
 
 def test_lines_to_choose_by_must_be_usable():
-    with pytest.raises(DataError, match="none of the 2 validation lines is usable"):
+    with pytest.raises(DataError, match="none of the 2 validation lines can be used; 1 without text; 1 with"):
         split_lines(lines(FEWEST), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
 
 
@@ -121,5 +121,5 @@ def test_few_old_lines_are_all_mixed_in():
 
 
 def test_old_lines_must_be_usable():
-    with pytest.raises(DataError, match="none of the 1 old lines is usable"):
+    with pytest.raises(DataError, match="none of the 1 old lines can be used; 1 "):
         split_old_lines([Sample(written("b"), "b", clean=False)])

@@ -122,14 +122,14 @@ def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed
     left_out: Counter[str] = Counter()
     kept = usable(samples, left_out)
     if len(kept) < FEWEST:
-        reasons = "".join(f"; {number} {reason}" for reason, number in left_out.items())
-        raise DataError(f"{len(kept)} usable lines{reasons}; fine-tuning needs at least {FEWEST}")
+        raise DataError(f"{len(kept)} usable lines{reasons(left_out)}; fine-tuning needs at least {FEWEST}")
     pages = shuffled_pages(kept, seed)
     if given:
-        chosen_by = tuple(usable(given, left_out))
+        refused: Counter[str] = Counter()
+        chosen_by = tuple(usable(given, refused))
         if not chosen_by:
-            raise DataError(f"none of the {len(given)} validation lines is usable")
-        return parts_of(joined(pages), chosen_by, left_out)
+            raise DataError(f"none of the {len(given)} validation lines can be used{reasons(refused)}")
+        return parts_of(joined(pages), chosen_by, left_out + refused)
     chosen = choose(pages, len(kept))
     if chosen is None:
         pages = shuffled_pages([replace(sample, page=None) for sample in kept], seed)
@@ -149,9 +149,10 @@ def split_old_lines(samples: Sequence[Sample], *, seed: int = 0) -> tuple[tuple[
     Raises:
         DataError: if none is usable.
     """
-    kept = usable(samples, Counter())
+    left_out: Counter[str] = Counter()
+    kept = usable(samples, left_out)
     if not kept:
-        raise DataError(f"none of the {len(samples)} old lines is usable")
+        raise DataError(f"none of the {len(samples)} old lines can be used{reasons(left_out)}")
     if len(kept) < FEWEST:
         return tuple(kept), ()
     parts = split_lines(kept, seed=seed)
@@ -169,6 +170,11 @@ def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
         elif kept.setdefault(fingerprint(sample), sample) is not sample:
             left_out["with a duplicate image"] += 1
     return list(kept.values())
+
+
+def reasons(left_out: Mapping[str, int]) -> str:
+    """Why lines were left out, for messages."""
+    return "".join(f"; {number:,} {reason}" for reason, number in left_out.items())
 
 
 def shuffled_pages(samples: Sequence[Sample], seed: int) -> list[tuple[Sample, ...]]:

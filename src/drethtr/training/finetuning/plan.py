@@ -68,7 +68,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         if not 0 < self.old_share < 1:
-            raise ConfigError(f"the share of old data must be between 0 and 1, not {self.old_share}")
+            raise ConfigError(f"old_share must be between 0 and 1, not {self.old_share}")
         check_positive(self, "samples")
         if self.seed < 0:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
@@ -181,5 +181,7 @@ def rank_of(model: Model) -> int:
     """
     room = (ADAPTER_BYTES - HEADER_BYTES) // 2 // size_of_rank(network_without_weights(model))
     if not room:
-        raise ConfigError(f"even the smallest adapter of this model is larger than {ADAPTER_BYTES:,} bytes")
+        raise ConfigError(
+            f"even the smallest adapter of this model is larger than {ADAPTER_BYTES:,} bytes; leave out --adapter"
+        )
     return min(room, HIGHEST_RANK)
