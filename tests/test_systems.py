@@ -9,23 +9,20 @@ from conftest import written
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import fresh_network, with_network
 from drethtr.paper.published_decoding import PublishedBeam
-from drethtr.recognition.decoding.strategies import Beam, Greedy
-from drethtr.recognition.model.architecture import (
+from drethtr.paper.variants import (
     EncoderDecoder,
     Fade,
+    Gated,
     HeadNorm,
     JointSoftmax,
-    Learned,
-    Multiplied,
-    NetworkConfig,
-    NoPrior,
-    Retentive,
-    Sinusoidal,
+    Patches,
+    ShallowCNN,
     SplitSoftmax,
     SwishGate,
 )
-from drethtr.recognition.model.backbones import Patches, ShallowCNN
-from drethtr.recognition.model.decay import Gated, Scheduled
+from drethtr.recognition.decoding.strategies import Beam, Greedy
+from drethtr.recognition.model.architecture import Learned, Multiplied, NetworkConfig, NoPrior, Retentive, Sinusoidal
+from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.model.file import Model, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import Characters

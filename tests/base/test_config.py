@@ -9,26 +9,30 @@ import pytest
 
 from drethtr.base.config import changes, essence, from_dict, load, to_dict
 from drethtr.base.errors import ConfigError
+from drethtr.paper.variants import (
+    RETHTR_SMALL,
+    TRHTR_SMALL,
+    EncoderDecoder,
+    Fade,
+    Gated,
+    HeadNorm,
+    JointSoftmax,
+    Patches,
+    SplitSoftmax,
+)
 from drethtr.recognition.model.architecture import (
     BASE,
     COMPACT,
-    RETHTR_SMALL,
     SMALL,
-    TRHTR_SMALL,
     Added,
     CTCConfig,
-    EncoderDecoder,
-    Fade,
-    HeadNorm,
-    JointSoftmax,
     Learned,
     NetworkConfig,
     NoPrior,
     Retentive,
-    SplitSoftmax,
 )
-from drethtr.recognition.model.backbones import EfficientNetV2S, Light, Patches
-from drethtr.recognition.model.decay import Gated, Scheduled
+from drethtr.recognition.model.backbones import EfficientNetV2S, Light
+from drethtr.recognition.model.decay import Scheduled
 
 
 class Animal:

@@ -7,12 +7,13 @@ import torch
 from torch import nn
 
 from drethtr.base.errors import DataError
-from drethtr.network.backbones import build_backbone
-from drethtr.network.backbones.resnet import Bottleneck
-from drethtr.network.folding import fold_norms
-from drethtr.recognition.model.backbones import PPOCR, EfficientNetV2S, Light, Patches, ResNet50, ShallowCNN
+from drethtr.network.backbones import BACKBONES
+from drethtr.network.precision import fold_norms
+from drethtr.paper.network.resnet import Bottleneck
+from drethtr.paper.variants import Patches, ResNet50, ShallowCNN
+from drethtr.recognition.model.backbones import PPOCR, EfficientNetV2S, Light
 
-BACKBONES = [
+KINDS = [
     PPOCR(),
     PPOCR(height=64),
     EfficientNetV2S(),
@@ -28,10 +29,10 @@ BACKBONES = [
 WIDTHS = (5, 98, 64)
 
 
-@pytest.fixture(scope="module", params=BACKBONES, ids=repr)
+@pytest.fixture(scope="module", params=KINDS, ids=repr)
 def built(request):
     torch.manual_seed(0)
-    return settle(build_backbone(request.param)).eval()
+    return settle(BACKBONES.build(request.param)).eval()
 
 
 @pytest.fixture

@@ -3,8 +3,9 @@ import pytest
 import torch
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.decay import build_decay
-from drethtr.recognition.model.decay import Gated, LayerPosition, Scheduled
+from drethtr.network.decay import DECAYS
+from drethtr.paper.variants import Gated
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 
 def gammas(schedule, subtractor, layers, heads):
@@ -39,7 +40,7 @@ def test_a_single_layer_remembers_as_far_as_a_last_one():
 )
 def test_a_gamma_outside_0_and_1_is_refused_and_the_layer_named(subtractor, layer):
     with pytest.raises(ConfigError, match=rf"leaves \(0, 1\) at layer {layer}: γ = \["):
-        build_decay(Scheduled("layerwise", subtractor), LayerPosition(layer, 4, 8), 16)
+        DECAYS.build(Scheduled("layerwise", subtractor), LayerPosition(layer, 4, 8), 16)
 
 
 def test_an_unknown_schedule_lists_the_known():
@@ -48,7 +49,7 @@ def test_an_unknown_schedule_lists_the_known():
 
 
 def test_a_scheduled_decay_is_the_same_for_every_token():
-    decay = build_decay(Scheduled(), LayerPosition(1, 4, 8), 16)
+    decay = DECAYS.build(Scheduled(), LayerPosition(1, 4, 8), 16)
     log_gamma = decay(torch.randn(3, 5, 16))
     assert log_gamma.shape == (1, 8, 5)
     assert torch.equal(log_gamma.exp()[0, :, 4], log_gamma.exp()[0, :, 0])
@@ -61,7 +62,7 @@ def test_a_scheduled_decay_is_the_same_for_every_token():
 def test_a_schedule_has_values_even_where_weights_have_none():
     """A network built on the meta device, to be filled from a file, has no file to take γ from."""
     with torch.device("meta"):
-        decay = build_decay(Scheduled(), LayerPosition(1, 4, 8), 16)
+        decay = DECAYS.build(Scheduled(), LayerPosition(1, 4, 8), 16)
     torch.testing.assert_close(decay.log_gamma.exp(), torch.tensor(Scheduled().gamma(LayerPosition(1, 4, 8))).float())
 
 
@@ -69,7 +70,7 @@ def test_a_schedule_has_values_even_where_weights_have_none():
 def test_a_gate_follows_its_formula(dtype):
     """γ = sigmoid(x W)^(1/16), in float32 or better (paper, eq. 5)."""
     torch.manual_seed(0)
-    decay, x = build_decay(Gated(), LayerPosition(0, 4, 8), 16).to(dtype), torch.randn(3, 5, 16).to(dtype)
+    decay, x = DECAYS.build(Gated(), LayerPosition(0, 4, 8), 16).to(dtype), torch.randn(3, 5, 16).to(dtype)
     log_gamma = decay(x)
     assert log_gamma.dtype == torch.promote_types(dtype, torch.float32)
     expected = (x.double() @ decay.gate.weight.double().T).sigmoid() ** (1 / 16)
@@ -78,7 +79,7 @@ def test_a_gate_follows_its_formula(dtype):
 
 def test_a_fresh_gate_remembers():
     """Before it has learned anything, γ = 0.5^(1/16) = 0.9576."""
-    decay = build_decay(Gated(), LayerPosition(0, 4, 8), 16)
+    decay = DECAYS.build(Gated(), LayerPosition(0, 4, 8), 16)
     assert torch.allclose(decay(torch.zeros(1, 1, 16)).exp(), torch.tensor(0.9576), atol=5e-5)
 
 

@@ -4,41 +4,41 @@ import pytest
 import torch
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.network.backbones import build_backbone
+from drethtr.network.backbones import BACKBONES
 from drethtr.recognition.model.backbones import EfficientNetV2S
 
 NAMES = Path(__file__).parent / "fixtures" / "efficientnet_v2_s.tsv"
 
 
 def test_parameters_are_named_and_shaped_as_in_the_published_weights():
-    backbone = build_backbone(EfficientNetV2S(dropout=0.3))
+    backbone = BACKBONES.build(EfficientNetV2S(dropout=0.3))
     ours = {name: "x".join(map(str, tensor.shape)) or "scalar" for name, tensor in backbone.state_dict().items()}
     assert ours == dict(line.split("\t") for line in NAMES.read_text().splitlines())
     assert sum(parameter.numel() for parameter in backbone.parameters()) == 20_177_056
 
 
 def test_dropout_follows_every_silu():
-    backbone = build_backbone(EfficientNetV2S(dropout=0.3))
+    backbone = BACKBONES.build(EfficientNetV2S(dropout=0.3))
     dropouts = [module for module in backbone.modules() if isinstance(module, torch.nn.Dropout)]
     assert len(dropouts) == 102 and all(module.p == 0.3 for module in dropouts)
-    assert not [m for m in build_backbone(EfficientNetV2S()).modules() if isinstance(m, torch.nn.Dropout)]
+    assert not [m for m in BACKBONES.build(EfficientNetV2S()).modules() if isinstance(m, torch.nn.Dropout)]
 
 
 def test_stochastic_depth_grows_from_block_to_block():
-    drops = [module.drop for module in build_backbone(EfficientNetV2S()).modules() if hasattr(module, "drop")]
+    drops = [module.drop for module in BACKBONES.build(EfficientNetV2S()).modules() if hasattr(module, "drop")]
     assert drops == pytest.approx([0.2 * block / 40 for block in range(40)])
 
 
 @pytest.mark.parametrize(("columns", "tokens"), [(512, 32), (1000, 63), (1024, 64)])
 def test_a_token_for_every_16_columns_begun(columns, tokens):
-    backbone = build_backbone(EfficientNetV2S()).eval()
+    backbone = BACKBONES.build(EfficientNetV2S()).eval()
     with torch.inference_mode():
         features = backbone(torch.zeros(1, 1, 64, columns), torch.tensor([columns]))
     assert features.tokens.shape == (1, tokens, 2560)
 
 
 def test_a_token_is_both_rows_of_its_column():
-    backbone = build_backbone(EfficientNetV2S()).eval()
+    backbone = BACKBONES.build(EfficientNetV2S()).eval()
     image = torch.rand(1, 1, 64, 32) * 2 - 1
     maps = []
     backbone.features.register_forward_hook(lambda module, inputs, output: maps.append(output.pixels))
@@ -50,8 +50,8 @@ def test_a_token_is_both_rows_of_its_column():
 def test_a_canvas_is_all_line():
     """Every line gets the tokens of the same line filled up with paper by hand."""
     torch.manual_seed(0)
-    backbone = build_backbone(EfficientNetV2S(canvas=130)).eval()
-    free = build_backbone(EfficientNetV2S()).eval()
+    backbone = BACKBONES.build(EfficientNetV2S(canvas=130)).eval()
+    free = BACKBONES.build(EfficientNetV2S()).eval()
     free.load_state_dict(backbone.state_dict())
     images = torch.rand(2, 1, 64, 90) * 2 - 1
     filled = torch.full((2, 1, 64, 130), -1.0)
@@ -64,7 +64,7 @@ def test_a_canvas_is_all_line():
 
 
 def test_a_line_wider_than_the_canvas_is_refused():
-    backbone = build_backbone(EfficientNetV2S(canvas=64)).eval()
+    backbone = BACKBONES.build(EfficientNetV2S(canvas=64)).eval()
     with torch.inference_mode():
         assert backbone(torch.zeros(1, 1, 64, 80), torch.tensor([64])).counts.tolist() == [4]
         with pytest.raises(DataError, match="a line of 65 columns is wider than this backbone's canvas of 64"):

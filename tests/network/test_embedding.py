@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.embedding import TextEmbedding, build_positions, sinusoid
+from drethtr.network.embedding import POSITIONS, TextEmbedding, sinusoid
 from drethtr.recognition.model.architecture import Learned, Sinusoidal
 
 
@@ -39,14 +39,14 @@ def test_half_precision_counts_beyond_256():
 
 @pytest.mark.parametrize(("tokens", "places"), [(3, [0, 1, 2]), (5, [0, 1, 2, 3, 4])])
 def test_a_line_that_fits_takes_the_first_learned_places(tokens, places):
-    positions = build_positions(Learned(5), 4)
+    positions = POSITIONS.build(Learned(5), 4)
     added = positions(torch.zeros(1, tokens, 4), torch.tensor([tokens]))
     assert torch.equal(added, positions.table[:, places])
 
 
 def test_a_line_that_does_not_fit_stretches_the_table():
     """Its ends keep the ends of the table, between them it is interpolated; its neighbor, which fits, is not moved."""
-    positions = build_positions(Learned(3), 1)
+    positions = POSITIONS.build(Learned(3), 1)
     positions.table.data = torch.tensor([[[0.0], [10.0], [30.0]]])
     added = positions(torch.zeros(2, 5, 1), torch.tensor([5, 3]))[..., 0]
     assert added[0].tolist() == [0, 5, 10, 20, 30]
@@ -54,7 +54,7 @@ def test_a_line_that_does_not_fit_stretches_the_table():
 
 
 def test_a_table_of_one_place_says_only_that_there_is_an_image():
-    positions = build_positions(Learned(1), 4)
+    positions = POSITIONS.build(Learned(1), 4)
     added = positions(torch.zeros(2, 3, 4), torch.tensor([3, 1]))
     assert torch.equal(added, positions.table.expand(2, 3, 4))
     with pytest.raises(ConfigError, match="at least 1 place, not 0"):
@@ -62,5 +62,5 @@ def test_a_table_of_one_place_says_only_that_there_is_an_image():
 
 
 def test_sinusoidal_places_of_the_image():
-    added = build_positions(Sinusoidal(), 16)(torch.zeros(2, 7, 16), torch.tensor([7, 2]))
+    added = POSITIONS.build(Sinusoidal(), 16)(torch.zeros(2, 7, 16), torch.tensor([7, 2]))
     torch.testing.assert_close(added, sinusoid(torch.arange(7.0), 16).expand(2, 7, 16))

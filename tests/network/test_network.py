@@ -8,34 +8,37 @@ import torch
 from torch import Tensor, nn
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.backbones import Backbone, ImageFeatures, build_backbone
+from drethtr.network.backbones import BACKBONES, Backbone, ImageFeatures
 from drethtr.network.cache import TextCache
 from drethtr.network.network import DRetHTR
 from drethtr.network.padded import valid
+from drethtr.paper.variants import (
+    DTRHTR_SMALL,
+    RETHTR_SMALL,
+    TRHTR_SMALL,
+    EncoderDecoder,
+    Fade,
+    Gated,
+    HeadNorm,
+    JointSoftmax,
+    SplitSoftmax,
+    SwishGate,
+)
 from drethtr.recognition.model.architecture import (
     BASE,
     COMPACT,
-    DTRHTR_SMALL,
-    RETHTR_SMALL,
     SMALL,
-    TRHTR_SMALL,
     Added,
     CTCConfig,
-    EncoderDecoder,
-    Fade,
-    HeadNorm,
-    JointSoftmax,
     Learned,
     Multiplied,
     NetworkConfig,
     NoPrior,
     Retentive,
     Sinusoidal,
-    SplitSoftmax,
-    SwishGate,
 )
 from drethtr.recognition.model.backbones import BackboneConfig
-from drethtr.recognition.model.decay import Gated, Scheduled
+from drethtr.recognition.model.decay import Scheduled
 
 VOCABULARY, TEXT = 11, 7
 
@@ -58,7 +61,7 @@ class Striped(BackboneConfig):
     pass
 
 
-@build_backbone.register
+@BACKBONES.computes(Striped)
 def strips(config: Striped) -> Backbone:
     return Strips()
 
@@ -334,7 +337,7 @@ def test_weights_start_as_published():
 
 def test_the_backbone_keeps_its_own_start():
     torch.manual_seed(0)
-    started = build_backbone(COMPACT.backbone).state_dict()
+    started = BACKBONES.build(COMPACT.backbone).state_dict()
     torch.manual_seed(0)
     network = DRetHTR(COMPACT, VOCABULARY)
     assert all(torch.equal(weight, started[name]) for name, weight in network.backbone.state_dict().items())

@@ -12,19 +12,20 @@ import numpy as np
 import pytest
 import torch
 
-from drethtr.network.attention import KeyValue, build_prior
-from drethtr.network.backbones import Backbone, ImageFeatures, build_backbone
-from drethtr.network.decay import build_decay
+from drethtr.network.attention import PRIORS, KeyValue
+from drethtr.network.backbones import BACKBONES, Backbone, ImageFeatures
+from drethtr.network.decay import DECAYS
 from drethtr.network.embedding import sinusoid
 from drethtr.network.retention import RetentionState, parallel
 from drethtr.paper.authors import published_network, published_weights
-from drethtr.recognition.model.architecture import JointSoftmax, Learned, Multiplied, NetworkConfig, NoPrior, Retentive
+from drethtr.paper.variants import JointSoftmax
+from drethtr.recognition.model.architecture import Learned, Multiplied, NetworkConfig, NoPrior, Retentive
 from drethtr.recognition.model.backbones import BackboneConfig
 from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"
-MIXERS = {"Bi_ret_RetNet_Sinusoidal_to_out": Retentive(), "Transformer": JointSoftmax()}
-PRIORS = {"Bi_ret_RetNet_Sinusoidal_to_out": Multiplied(), "Transformer": NoPrior()}
+MIXER_OF = {"Bi_ret_RetNet_Sinusoidal_to_out": Retentive(), "Transformer": JointSoftmax()}
+PRIOR_OF = {"Bi_ret_RetNet_Sinusoidal_to_out": Multiplied(), "Transformer": NoPrior()}
 
 
 class TokensAsTheyAre(Backbone):
@@ -41,7 +42,7 @@ class AsTheyAre(BackboneConfig):
     pass
 
 
-@build_backbone.register
+@BACKBONES.computes(AsTheyAre)
 def tokens(config: AsTheyAre) -> Backbone:
     return TokensAsTheyAre()
 
@@ -60,8 +61,8 @@ class Published:
             hidden=meta["ffn"],
             backbone=AsTheyAre(),
             positions=Learned(meta["n_img"]),
-            prior=PRIORS[meta["mode"]],
-            mixer=MIXERS[meta["mode"]],
+            prior=PRIOR_OF[meta["mode"]],
+            mixer=MIXER_OF[meta["mode"]],
         )
         weights = {key.removeprefix("w/"): array for key, array in self.arrays.items() if key.startswith("w/")}
         # The tokens are already projected and know their place, so both steps leave them alone.
@@ -148,7 +149,7 @@ def test_decay_of_text(retentive):
     """D, its rows divided by the root of their sum: what retention reads where all scores are 1."""
     ones, each = torch.ones(1, 4, 15, 1), torch.eye(15).expand(1, 4, 15, 15)
     for layer, expected in enumerate(retentive["const/D_text"]):
-        log_decay = build_decay(Scheduled(), LayerPosition(layer, 3, 4), 32)(ones[:, 0])
+        log_decay = DECAYS.build(Scheduled(), LayerPosition(layer, 3, 4), 32)(ones[:, 0])
         [read], _ = parallel(ones, ones, each, log_decay, RetentionState.empty(ones, each), normalize=True)
         assert_agree(read, expected, 1e-6)
 
@@ -157,5 +158,5 @@ def test_prior_of_the_image(retentive):
     """What every 20th image token sees of each other one where attention is even."""
     zeros, each = torch.zeros(1, 4, 140, 1), torch.eye(140).expand(1, 4, 140, 140)
     for layer, expected in enumerate(retentive["const/D_img"]):
-        [seen] = build_prior(Multiplied(), LayerPosition(layer, 3, 4))(zeros, KeyValue(zeros, each), None, 0.0)
+        [seen] = PRIORS.build(Multiplied(), LayerPosition(layer, 3, 4))(zeros, KeyValue(zeros, each), None, 0.0)
         assert_agree(seen[..., ::20, :] * 140, expected, 1e-5)

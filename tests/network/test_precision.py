@@ -12,17 +12,9 @@ from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.network.padded import Padded
 from drethtr.network.precision import cast, pays_for_steps
-from drethtr.recognition.model.architecture import (
-    BASE,
-    COMPACT,
-    RETHTR_SMALL,
-    SMALL,
-    JointSoftmax,
-    Retentive,
-    SwishGate,
-)
-from drethtr.recognition.model.backbones import PPOCR, EfficientNetV2S, ResNet50
-from drethtr.recognition.model.decay import Gated
+from drethtr.paper.variants import RETHTR_SMALL, Gated, JointSoftmax, ResNet50, SwishGate
+from drethtr.recognition.model.architecture import BASE, COMPACT, SMALL, Retentive
+from drethtr.recognition.model.backbones import PPOCR, EfficientNetV2S
 from drethtr.recognition.network import Precision
 
 WIDTHS = torch.tensor([300, 180])

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from drethtr.base.errors import CheckpointError, MissingExtraError
-from drethtr.network.backbones import build_backbone
+from drethtr.network.backbones import BACKBONES
 from drethtr.network.pretrained import EXTRA, MODEL, backbone_weights, fold_norm, network_in_rapidocr, ppocr_weights
 from drethtr.recognition.model.backbones import PPOCR
 
@@ -24,7 +24,7 @@ def pretrained():
 
 @pytest.fixture(scope="module")
 def network(pretrained):
-    network = build_backbone(PPOCR()).eval()
+    network = BACKBONES.build(PPOCR()).eval()
     network.load_state_dict(pretrained.backbone)
     return network
 

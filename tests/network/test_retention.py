@@ -5,19 +5,20 @@ from functools import partial
 import pytest
 import torch
 
-from drethtr.network.decay import build_decay
+from drethtr.network.decay import DECAYS
 from drethtr.network.retention import RetentionState, chunkwise, parallel, recurrent
-from drethtr.recognition.model.decay import Gated, LayerPosition, Scheduled
+from drethtr.paper.variants import Gated
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 TOKENS = 37
 FORMS = {"recurrent": recurrent, "parallel": parallel, "chunkwise": partial(chunkwise, chunk=16)}
-DECAYS = {
+KINDS = {
     "original": Scheduled("original"),
     "layerwise, fastest layer": Scheduled("layerwise", 0.86),
     "gated": Gated(temperature=16),
 }
 every_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
-every_decay = pytest.mark.parametrize("decay", DECAYS.values(), ids=DECAYS.keys())
+every_decay = pytest.mark.parametrize("decay", KINDS.values(), ids=KINDS.keys())
 both_ways = pytest.mark.parametrize("normalize", [False, True], ids=["plain", "normalized"])
 
 
@@ -25,11 +26,11 @@ def draw(decay, tokens=TOKENS, dtype=torch.float64):
     """q, k, v and log γ; by default in float64, where rounding cannot hide a mistake."""
     torch.manual_seed(0)
     q, k, v, x = (torch.randn(2, 4, tokens, 8, dtype=torch.float64).to(dtype) for _ in range(4))
-    log_decay = build_decay(decay, LayerPosition(layer=0, layers=4, heads=4), 8).double()(x[:, 0].double())
+    log_decay = DECAYS.build(decay, LayerPosition(layer=0, layers=4, heads=4), 8).double()(x[:, 0].double())
     return q, k, v, log_decay.detach()
 
 
-@pytest.fixture(params=DECAYS.values(), ids=DECAYS.keys())
+@pytest.fixture(params=KINDS.values(), ids=KINDS.keys())
 def inputs(request):
     return draw(request.param)
 
@@ -88,7 +89,7 @@ def test_the_future_is_unseen(form, normalize, inputs):
 def test_gradients_are_finite_where_the_decay_underflows(normalize):
     """In float32 a fast head forgets to exactly 0 within 128 tokens, and the future would overflow."""
     q = torch.ones(1, 4, 128, 8, requires_grad=True)
-    log_decay = build_decay(Scheduled("layerwise", 0.86), LayerPosition(0, 4, 4), 8)(q[:, 0]).clone().requires_grad_()
+    log_decay = DECAYS.build(Scheduled("layerwise", 0.86), LayerPosition(0, 4, 4), 8)(q[:, 0]).clone().requires_grad_()
     assert (log_decay.sum(-1).exp() == 0).any()
     read, _ = parallel(q, q, q, log_decay, RetentionState.empty(q, q), normalize=normalize)
     read.sum().backward()

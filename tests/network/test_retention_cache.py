@@ -4,22 +4,23 @@ import pytest
 import torch
 
 from drethtr.network.attention import KeyValue
-from drethtr.network.decay import build_decay
+from drethtr.network.cache import RetentionCache, buffer_size
+from drethtr.network.decay import DECAYS
 from drethtr.network.network import select_rows
 from drethtr.network.retention import RetentionState, recurrent
-from drethtr.network.retention_cache import RetentionCache, buffer_size
-from drethtr.recognition.model.decay import Gated, LayerPosition, Scheduled
+from drethtr.paper.variants import Gated
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 ROWS, HEADS, WIDTH, TOKENS = 3, 4, 8, 21
-DECAYS = {"layerwise": Scheduled("layerwise"), "original": Scheduled("original"), "gated": Gated()}
+KINDS = {"layerwise": Scheduled("layerwise"), "original": Scheduled("original"), "gated": Gated()}
 both_ways = pytest.mark.parametrize("normalize", [False, True], ids=["plain", "normalized"])
 
 
-@pytest.fixture(params=DECAYS.values(), ids=DECAYS.keys())
+@pytest.fixture(params=KINDS.values(), ids=KINDS.keys())
 def inputs(request):
     torch.manual_seed(0)
     q, k, v, x = torch.randn(4, ROWS, HEADS, TOKENS, WIDTH, dtype=torch.float64)
-    decay = build_decay(request.param, LayerPosition(layer=1, layers=4, heads=HEADS), WIDTH).double()
+    decay = DECAYS.build(request.param, LayerPosition(layer=1, layers=4, heads=HEADS), WIDTH).double()
     return q, k, v, decay(x[:, 0]).detach()
 
 

@@ -9,9 +9,9 @@ import torch
 from drethtr.base.errors import CheckpointError
 from drethtr.network.network import DRetHTR
 from drethtr.paper.authors import fill, published_weights
-from drethtr.recognition.model.architecture import BASE, JointSoftmax, NetworkConfig, Retentive
+from drethtr.paper.variants import Gated, JointSoftmax
+from drethtr.recognition.model.architecture import BASE, NetworkConfig, Retentive
 from drethtr.recognition.model.backbones import EfficientNetV2S
-from drethtr.recognition.model.decay import Gated
 
 BACKBONE = Path(__file__).parents[1] / "network" / "fixtures" / "efficientnet_v2_s.tsv"
 

@@ -9,7 +9,8 @@ import torch
 from drethtr.network.network import DRetHTR
 from drethtr.paper.authors import their_name
 from drethtr.paper.tables.paper import TABLES
-from drethtr.recognition.model.architecture import SMALL, JointSoftmax
+from drethtr.paper.variants import JointSoftmax
+from drethtr.recognition.model.architecture import SMALL
 from drethtr.recognition.model.file import load_model
 
 SETTINGS = [f"--set=network.{name}" for name in ("layers=1", "width=16", "heads=2", "hidden=24")]

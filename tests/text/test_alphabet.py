@@ -1,8 +1,8 @@
 import pytest
 
 from drethtr.base.errors import ConfigError
+from drethtr.paper.byte_pairs import BytePairs
 from drethtr.text.alphabet import AlphabetChange, relative
-from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import Characters
 
 LETTERS = Characters.learn(["abcdefghijklmnopqrstuvwxyz'- "])

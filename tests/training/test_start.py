@@ -14,23 +14,25 @@ from drethtr.datasets.sample import Sample
 from drethtr.images.prepare import Preparation
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
-from drethtr.network.backbones import build_backbone
+from drethtr.network.backbones import BACKBONES
 from drethtr.network.backend import network_of, rescorer_of, with_network
 from drethtr.network.network import DRetHTR
 from drethtr.network.rescorer import RescorerNetwork
+from drethtr.paper.starts import FromImageNet, InPieces
+from drethtr.paper.variants import ResNet50
 from drethtr.recognition.model.architecture import RescorerConfig
-from drethtr.recognition.model.backbones import PPOCR, ResNet50
+from drethtr.recognition.model.backbones import PPOCR
 from drethtr.recognition.model.file import Rescorer, load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, SPECIALS, Characters
-from drethtr.training.start import Fresh, FromImageNet, FromModel, InPieces, Start
+from drethtr.training.start import Fresh, FromModel, Start
 
 
 def test_imagenet_weights_are_kept(tmp_path):
     """The published code loads them and then draws others; here a start comes last."""
     torch.manual_seed(0)
     config = replace(TINY, backbone=ResNet50())
-    theirs = build_backbone(config.backbone).state_dict() | {"fc.weight": torch.zeros(3, 4), "fc.bias": torch.zeros(3)}
+    theirs = BACKBONES.build(config.backbone).state_dict() | {"fc.weight": torch.zeros(3, 4), "fc.bias": torch.zeros(3)}
     torch.save(theirs, tmp_path / "resnet.pth")
     network = DRetHTR(config, 12)
     decoder = {name: weight.clone() for name, weight in network.state_dict().items() if "backbone" not in name}

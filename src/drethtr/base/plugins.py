@@ -1,4 +1,4 @@
-"""Entry points of other packages, by group. Those of `drethtr.plugins` are modules that define variants."""
+"""Entry points, by group. Those of `drethtr.plugins` are modules that define variants."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -20,13 +20,13 @@ def plugged(group: str) -> Mapping[str, "EntryPoint"]:
 
 
 @cache
-def load_plugins() -> None:
-    """Import every plugin, once.
+def load_plugins(group: str = GROUP) -> None:
+    """Import every plugin of a group, once.
 
     Raises:
         ConfigError: naming a plugin that cannot be imported.
     """
-    for plugin in plugged(GROUP).values():
+    for plugin in plugged(group).values():
         try:
             plugin.load()
         except ImportError as error:

@@ -11,12 +11,11 @@ from torch import Tensor
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
 from drethtr.network.device import open_device, torch_device
-from drethtr.network.inspection import record_weights
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, pays_for_steps
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
-from drethtr.network.weights_file import fit
+from drethtr.network.weights import fit
 from drethtr.recognition import network as protocol
 from drethtr.recognition.batching import group_by_width, padded_width
 from drethtr.recognition.model.architecture import NetworkConfig
@@ -139,10 +138,13 @@ class TorchNetwork:
 
     @torch.inference_mode()
     def attend(self, memory: protocol.ImageMemory, tokens: Sequence[int]) -> protocol.Attention:
-        looks = record_weights(self.text, memory.kept, torch.tensor([list(tokens)], device=self.device))
-        parts = (None if part is None else part.float().cpu().numpy() for part in looks)
-        attention = protocol.Attention(*parts)  # type: ignore[arg-type]  # only the reach may be None
-        return attention._replace(image=attention.image[..., : memory.tokens[0]])
+        layers = self.text.weigh(torch.tensor([list(tokens)], device=self.device), memory.kept)
+        reach = [layer.reach for layer in layers if layer.reach is not None]
+        return protocol.Attention(
+            np.stack([layer.image[..., : memory.tokens[0]].float().cpu().numpy() for layer in layers]),
+            np.stack([layer.text.float().cpu().numpy() for layer in layers]),
+            np.stack([of_heads.cpu().numpy() for of_heads in reach]) if reach else None,
+        )
 
 
 def open_network(model: Model, device: str, precision: Precision, threads: int) -> TorchNetwork:

@@ -1,22 +1,131 @@
-"""The layers of a network: attention or retention, then feed-forward, with pre-norm and residuals.
+"""The layers of the decoder: ARMF, then feed-forward, each after a norm and added to its input (paper, Sec. 4.1.3).
 
-A decoder block processes the image once, in `image`, which returns its tokens and the keys and values for the text;
-then it processes the text, any number of tokens at a time, in `text`.
+A block processes the image once, in `image`, which returns its tokens and the keys and values for the text; then it
+processes the text, any number of tokens at a time, in `text`. Image and text share all weights.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import singledispatch
+from typing import Generic, NamedTuple
 
 from torch import Tensor, nn
 
-from drethtr.network.attention import KeyValue, build_prior
-from drethtr.network.fusion import CrossAttention, ImageAttention, ModalityFusion, TextMixing
-from drethtr.network.mixer import MixerState, PastMixer, TextMixer, build_mixer, build_past
-from drethtr.network.output import build_output
+from drethtr.network.attention import PRIORS, KeyValue
+from drethtr.network.mixer import MIXERS, MixerState, PastMixer, Query, State, Weights
 from drethtr.network.tree import Tree
-from drethtr.recognition.model.architecture import ArchitectureConfig, DecoderOnly, EncoderDecoder, NetworkConfig
-from drethtr.recognition.model.decay import LayerPosition
+from drethtr.network.variants import Variants
+from drethtr.recognition.model.architecture import DecoderOnly, NetworkConfig, Plain
+
+
+class HeadProjections(nn.Module):
+    """Base class with the projections to queries, keys and values of each head, and back."""
+
+    def __init__(self, width: int, heads: int, dropout: float, weight_dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.to_qkv = nn.Linear(width, 3 * width, bias=False)
+        self.to_out = nn.Linear(width, width)
+        self.dropout = nn.Dropout(dropout)
+        self.weight_dropout = weight_dropout
+
+    def dropped(self) -> float:
+        """The dropout rate of attention and retention weights; 0 outside training."""
+        return self.weight_dropout if self.training else 0.0
+
+    def split_heads(self, x: Tensor) -> tuple[Tensor, KeyValue]:
+        """Tokens (B, N, width) to queries, and keys and values, (B, H, N, K) each."""
+        q, k, v = self.to_qkv(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        return q, KeyValue(k, v)
+
+    def query(self, x: Tensor) -> Query:
+        """Text tokens as the mixers take them."""
+        return Query(x, *self.split_heads(x))
+
+    def project(self, found: Tensor) -> Tensor:
+        """Project the output of the heads, (B, N, width), back to the tokens."""
+        out: Tensor = self.dropout(self.to_out(found))
+        return out
+
+
+def join_heads(heads: Tensor) -> Tensor:
+    """(B, H, N, K) as (B, N, H x K)."""
+    return heads.transpose(1, 2).flatten(2)
+
+
+class Output(nn.Module, ABC):
+    """Changes the output of a layer's heads before it is projected; with `on_image`, also that of image tokens."""
+
+    on_image: bool = True
+
+    @abstractmethod
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        """Change the output `found` of the heads, (B, N, width); `x` are the layer's input tokens after its norm."""
+
+    def of_image(self, found: Tensor, x: Tensor) -> Tensor:
+        """Change the output for image tokens, if `on_image` is set."""
+        changed: Tensor = self(found, x) if self.on_image else found
+        return changed
+
+
+OUTPUTS = Variants[Output]("output")
+"""Made from config, width and number of heads."""
+
+
+@OUTPUTS.computes(Plain)
+class PlainOutput(Output):
+    """No change: DRetHTR leaves out RetNet's norm and gate (paper, Sec. 4.1.2)."""
+
+    def __init__(self, config: Plain, width: int, heads: int) -> None:
+        super().__init__()
+
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        return found
+
+
+class ModalityFusion(HeadProjections):
+    """Image tokens attend to the image, text tokens to the image and the text before them."""
+
+    def __init__(self, config: NetworkConfig, layer: int) -> None:
+        super().__init__(config.width, config.heads, config.dropout, config.weight_dropout)
+        position = config.position(layer)
+        self.output = OUTPUTS.build(config.output, config.width, config.heads)
+        self.text_mixer = MIXERS.build(config.mixer, position, config.width)
+        self.image_prior = PRIORS.build(config.prior, position)
+
+    def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
+        """Process image tokens (B, I, width); also returns their keys and values for the text."""
+        q, own = self.split_heads(x)
+        found = join_heads(self.image_prior(q, own, mask, self.dropped()))
+        return self.project(self.output.of_image(found, x)), own
+
+    def text(
+        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: MixerState, tree: Tree | None
+    ) -> tuple[Tensor, MixerState]:
+        """Process text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
+        if tree is None:
+            mixed, state = self.text_mixer(self.query(x), image, mask, state, dropout=self.dropped())
+        else:
+            mixed, state = self.text_mixer.mix_tree(self.query(x), image, mask, state, tree)
+        return self.project(self.output(join_heads(mixed), x)), state
+
+
+class TextMixing(HeadProjections, Generic[State]):
+    """Text tokens attend to the text before them alone: in the rescorer, and in an encoder-decoder."""
+
+    def __init__(
+        self, width: int, heads: int, past: PastMixer[State], output: Output, dropout: float, weight_dropout: float
+    ) -> None:
+        super().__init__(width, heads, dropout, weight_dropout)
+        self.output = output
+        self.text_mixer = past
+
+    def forward(self, x: Tensor, state: State, tree: Tree | None) -> tuple[Tensor, State]:
+        """Process text tokens (R, N, width), or the nodes (B, N, width) of a tree."""
+        if tree is None:
+            mixed, state = self.text_mixer(self.query(x), state, dropout=self.dropped())
+        else:
+            mixed, state = self.text_mixer.mix_tree(self.query(x), state, tree)
+        return self.project(self.output(join_heads(mixed), x)), state
 
 
 def feed_forward(width: int, hidden: int, dropout: float) -> nn.Sequential:
@@ -52,23 +161,17 @@ class Block(nn.Module, ABC):
     ) -> tuple[Tensor, MixerState]:
         """Text tokens (R, N, width), or nodes (B, N, width) of a tree, after this layer, and the state after them."""
 
+    @abstractmethod
+    def weigh(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> Weights:
+        """How the tokens (1, N, width) of a whole text weigh image and text."""
+
 
 class FusedBlock(Block):
-    """The layer of a decoder-only network: image and text share its weights."""
+    """The layer of DRetHTR."""
 
     def __init__(self, config: NetworkConfig, layer: int) -> None:
         super().__init__()
-        position = config.position(layer)
-        mixer: TextMixer[MixerState] = build_mixer(config.mixer, position, config.width)
-        self.fusion = ModalityFusion(
-            config.width,
-            config.heads,
-            mixer,
-            build_prior(config.prior, position),
-            build_output(config.output, config.width, config.heads),
-            config.dropout,
-            config.weight_dropout,
-        )
+        self.fusion = ModalityFusion(config, layer)
         self.fusion_norm = nn.LayerNorm(config.width)
         self.feed_forward = feed_forward(config.width, config.hidden, config.dropout)
 
@@ -81,7 +184,8 @@ class FusedBlock(Block):
         return self.fusion.split_heads(self.fusion_norm(x))[1]
 
     def initial_state(self, like: KeyValue) -> MixerState:
-        return self.fusion.text_mixer.initial_state(like)
+        state: MixerState = self.fusion.text_mixer.initial_state(like)
+        return state
 
     def text(
         self, x: Tensor, image: KeyValue, mask: Tensor | None, state: MixerState, tree: Tree | None = None
@@ -90,87 +194,25 @@ class FusedBlock(Block):
         x = x + mixed
         return x + self.feed_forward(x), state
 
-
-class CrossBlock(Block):
-    """The decoder layer of an encoder-decoder: text attends to itself, then to the encoded image."""
-
-    def __init__(self, config: NetworkConfig, layer: int) -> None:
-        super().__init__()
-        mixer: PastMixer[MixerState] = build_past(config.mixer, config.position(layer), config.width)
-        output = build_output(config.output, config.width, config.heads)
-        self.mixing = TextMixing(config.width, config.heads, mixer, output, config.dropout, config.weight_dropout)
-        self.mixing_norm = nn.LayerNorm(config.width)
-        self.cross = CrossAttention(config.width, config.heads, config.dropout, config.weight_dropout)
-        self.cross_norm = nn.LayerNorm(config.width)
-        self.feed_forward = feed_forward(config.width, config.hidden, config.dropout)
-
-    def image(self, x: Tensor, mask: Tensor | None) -> tuple[Tensor, KeyValue]:
-        return x, self.kept_of_image(x)
-
-    def kept_of_image(self, x: Tensor) -> KeyValue:
-        return self.cross.kept_of_image(x)
-
-    def initial_state(self, like: KeyValue) -> MixerState:
-        return self.mixing.text_mixer.initial_state(like)
-
-    def text(
-        self, x: Tensor, image: KeyValue, mask: Tensor | None, state: MixerState, tree: Tree | None = None
-    ) -> tuple[Tensor, MixerState]:
-        mixed, state = self.mixing(self.mixing_norm(x), state, tree)
-        x = x + mixed
-        x = x + self.cross(self.cross_norm(x), image, mask)
-        return x + self.feed_forward(x), state
+    def weigh(self, x: Tensor, image: KeyValue, mask: Tensor | None) -> Weights:
+        return self.fusion.text_mixer.weigh(self.fusion.query(self.fusion_norm(x)), image, mask)
 
 
-class EncoderLayer(nn.Module):
-    """A layer of an encoder: self-attention of image tokens, then feed-forward."""
+class Layers(NamedTuple):
+    """The layers of a network: those of its encoder, if it has one, and the blocks of its decoder.
 
-    def __init__(self, config: NetworkConfig, position: LayerPosition, hidden: int) -> None:
-        super().__init__()
-        prior = build_prior(config.prior, position)
-        self.attention = ImageAttention(config.width, config.heads, prior, config.dropout, config.weight_dropout)
-        self.attention_norm = nn.LayerNorm(config.width)
-        self.feed_forward = feed_forward(config.width, hidden, config.dropout)
+    A layer of an encoder takes image tokens (B, I, width) and their mask, and returns tokens of the same shape.
+    """
 
-    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        """Same shape (B, I, width); `mask` (B, I) is true where a token is."""
-        x = x + self.attention(self.attention_norm(x), mask)
-        out: Tensor = x + self.feed_forward(x)
-        return out
+    encoder: Sequence[nn.Module]
+    blocks: Sequence[Block]
 
 
-@singledispatch
-def build_encoder(architecture: ArchitectureConfig, config: NetworkConfig) -> Sequence[EncoderLayer]:
-    """Build the layers of the encoder; a decoder-only network has none."""
-    raise TypeError(f"no layers are registered for {architecture!r}")
+ARCHITECTURES = Variants[Layers]("architecture")
+"""Made from its config and the whole network's."""
 
 
-@build_encoder.register
-def no_encoder(architecture: DecoderOnly, config: NetworkConfig) -> Sequence[EncoderLayer]:
-    """Build no layers."""
-    return ()
-
-
-@build_encoder.register
-def plain_encoder(architecture: EncoderDecoder, config: NetworkConfig) -> Sequence[EncoderLayer]:
-    """Build a pre-norm transformer encoder."""
-    positions = [LayerPosition(layer, architecture.layers, config.heads) for layer in range(architecture.layers)]
-    return [EncoderLayer(config, position, architecture.hidden) for position in positions]
-
-
-@singledispatch
-def build_block(architecture: ArchitectureConfig, config: NetworkConfig, layer: int) -> Block:
-    """Build layer number `layer` of the decoder, from 0."""
-    raise TypeError(f"no layers are registered for {architecture!r}")
-
-
-@build_block.register
-def fused(architecture: DecoderOnly, config: NetworkConfig, layer: int) -> Block:
-    """Build a layer shared by image and text."""
-    return FusedBlock(config, layer)
-
-
-@build_block.register
-def crossed(architecture: EncoderDecoder, config: NetworkConfig, layer: int) -> Block:
-    """Build a layer whose text attends to the encoded image."""
-    return CrossBlock(config, layer)
+@ARCHITECTURES.computes(DecoderOnly)
+def decoder_only(config: DecoderOnly, network: NetworkConfig) -> Layers:
+    """The layers of DRetHTR: no encoder, as image and text go through the same blocks."""
+    return Layers((), [FusedBlock(network, layer) for layer in range(network.layers)])

@@ -1,17 +1,15 @@
-"""The decay of a layer: a factor γ in (0, 1) per head.
+"""The decay of a layer: a factor γ in (0, 1) per head; the larger γ, the longer the memory (paper, eq. 10).
 
-γ is either scheduled, as a function of the layer's position in the network, or gated, computed from the text. The
-larger γ, the longer the memory.
+`recognition/model/decay.py` has the schedules of γ, which both backends compute with.
 """
 
 from abc import ABC, abstractmethod
-from functools import singledispatch
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.recognition.model.decay import DecayConfig, Gated, LayerPosition, Scheduled
+from drethtr.network.variants import Variants
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 
 class Decay(nn.Module, ABC):
@@ -22,49 +20,24 @@ class Decay(nn.Module, ABC):
         """Token vectors (B, N, width) to log γ, (B, H, N), or (1, H, N) if the same for all lines."""
 
 
+DECAYS = Variants[Decay]("decay")
+"""Made from config, position of the layer, and width of the network."""
+
+
+@DECAYS.computes(Scheduled)
 class ScheduledDecay(Decay):
-    """One γ per head, for every token."""
+    """One γ per head, the same for every token."""
 
     log_gamma: Tensor
 
-    def __init__(self, log_gamma: Tensor) -> None:
+    def __init__(self, config: Scheduled, position: LayerPosition, width: int) -> None:
         super().__init__()
-        self.register_buffer("log_gamma", log_gamma, persistent=False)
+        self.register_buffer("log_gamma", log_gamma(config, position), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.log_gamma[None, :, None].expand(1, -1, x.shape[1])
 
 
-class GatedDecay(Decay):
-    """γ = sigmoid(x W)^(1/τ): each token decides how much of the past to keep (paper, eq. 5)."""
-
-    def __init__(self, width: int, heads: int, temperature: float) -> None:
-        super().__init__()
-        self.gate = nn.Linear(width, heads, bias=False)
-        self.temperature = temperature
-
-    def forward(self, x: Tensor) -> Tensor:
-        return F.logsigmoid(self.gate(x).to(torch.promote_types(x.dtype, torch.float32))).mT / self.temperature
-
-
 def log_gamma(decay: Scheduled, position: LayerPosition) -> Tensor:
     """Log γ of each head, (H,); on the CPU even while a network is built on the meta device."""
     return torch.from_numpy(decay.log_gamma(position))
-
-
-@singledispatch
-def build_decay(config: DecayConfig, position: LayerPosition, width: int) -> Decay:
-    """Build the decay of a layer."""
-    raise TypeError(f"no decay is registered for {config!r}")
-
-
-@build_decay.register
-def scheduled(config: Scheduled, position: LayerPosition, width: int) -> Decay:
-    """Build a scheduled decay."""
-    return ScheduledDecay(log_gamma(config, position))
-
-
-@build_decay.register
-def gated(config: Gated, position: LayerPosition, width: int) -> Decay:
-    """Build a gated decay with fresh weights."""
-    return GatedDecay(width, position.heads, config.temperature)

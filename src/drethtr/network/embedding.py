@@ -2,12 +2,12 @@
 
 import math
 from abc import ABC, abstractmethod
-from functools import singledispatch
 
 import torch
 from torch import Tensor, nn
 
-from drethtr.recognition.model.architecture import ImagePositionsConfig, Learned, Sinusoidal, Unplaced
+from drethtr.network.variants import Variants
+from drethtr.recognition.model.architecture import Learned, Sinusoidal, Unplaced
 
 
 def sinusoid(positions: Tensor, width: int) -> Tensor:
@@ -45,12 +45,17 @@ class ImagePositions(nn.Module, ABC):
     def forward(self, x: Tensor, counts: Tensor) -> Tensor: ...
 
 
+POSITIONS = Variants[ImagePositions]("positions")
+"""Made from config and width."""
+
+
+@POSITIONS.computes(Learned)
 class LearnedImagePositions(ImagePositions):
     """One vector per position; over a longer line, the table is stretched."""
 
-    def __init__(self, places: int, width: int) -> None:
+    def __init__(self, config: Learned, width: int) -> None:
         super().__init__()
-        self.table = nn.Parameter(torch.randn(1, places, width))
+        self.table = nn.Parameter(torch.randn(1, config.places, width))
 
     def forward(self, x: Tensor, counts: Tensor) -> Tensor:
         tokens, last = x.shape[1], self.table.shape[1] - 1
@@ -64,39 +69,23 @@ class LearnedImagePositions(ImagePositions):
         return x + table[before].lerp(table[after], (at - before)[..., None].to(table.dtype))
 
 
+@POSITIONS.computes(Sinusoidal)
 class SinusoidalImagePositions(ImagePositions):
     """Sinusoids of the token's number, as for text."""
+
+    def __init__(self, config: Sinusoidal, width: int) -> None:
+        super().__init__()
 
     def forward(self, x: Tensor, counts: Tensor) -> Tensor:
         return x + sinusoid(torch.arange(x.shape[1], device=x.device, dtype=torch.float32), x.shape[-1]).to(x.dtype)
 
 
+@POSITIONS.computes(Unplaced)
 class NoImagePositions(ImagePositions):
     """Adds nothing."""
 
+    def __init__(self, config: Unplaced, width: int) -> None:
+        super().__init__()
+
     def forward(self, x: Tensor, counts: Tensor) -> Tensor:
         return x
-
-
-@singledispatch
-def build_positions(config: ImagePositionsConfig, width: int) -> ImagePositions:
-    """Build the positions of image tokens."""
-    raise TypeError(f"no image positions are registered for {config!r}")
-
-
-@build_positions.register
-def learned(config: Learned, width: int) -> ImagePositions:
-    """Build a table with fresh weights."""
-    return LearnedImagePositions(config.places, width)
-
-
-@build_positions.register
-def sinusoidal(config: Sinusoidal, width: int) -> ImagePositions:
-    """Build sinusoidal positions."""
-    return SinusoidalImagePositions()
-
-
-@build_positions.register
-def unplaced(config: Unplaced, width: int) -> ImagePositions:
-    """Build no positions."""
-    return NoImagePositions()

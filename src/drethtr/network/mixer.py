@@ -1,31 +1,62 @@
-"""Mixers: how the text tokens of a layer weigh the image and the preceding text.
+"""ARMF, the paper's idea: text attends to the image with softmax, to the text before it with retention, and adds both.
 
-A `PastMixer` attends to the text alone, a `TextMixer` to image and text. Both take a state and return the next one; it
-may be a matrix of fixed size or a growing cache. `drethtr.network.fusion` has the projections to and from heads.
+A `TextMixer` mixes image and text into the text tokens of a layer, a `PastMixer` the text alone. Both take the state of
+the text so far and return the next one, as values: so a search can reorder and keep states, and a test compare them.
+`block.py` has the projections to and from heads.
+
+Shapes, everywhere in this file: R rows of text, H heads, N new tokens, K channels of a head; I tokens of B images.
+Rows are lines x beams, the beams of a line next to each other.
 """
 
 from abc import ABC, abstractmethod
-from functools import singledispatch
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.network.attention import KeyValue, attend_image, fold_beams, unfold_beams
-from drethtr.network.cache import TextCache
-from drethtr.network.decay import Decay, build_decay, log_gamma
+from drethtr.network.attention import KeyValue, attend_image
+from drethtr.network.cache import RetentionCache, TextCache
+from drethtr.network.decay import DECAYS
 from drethtr.network.retention import CHUNK, chunkwise, recall
-from drethtr.network.retention_cache import RetentionCache
-from drethtr.network.softmax import softmax_attention
 from drethtr.network.tree import Tree
-from drethtr.recognition.model.architecture import Fade, JointSoftmax, MixerConfig, Retentive, SplitSoftmax
+from drethtr.network.variants import Variants
+from drethtr.recognition.model.architecture import Retentive
 from drethtr.recognition.model.decay import LayerPosition
 
 State = TypeVar("State")
 
 MixerState = RetentionCache | TextCache
-"""The state of a mixer of this file: of retention, or of softmax attention."""
+"""The state of retention, or of softmax attention."""
+
+
+class Query(NamedTuple):
+    """N new text tokens of R rows; N = 1 in decoding.
+
+    x     (R, N, width)  the tokens, from which a gated decay is computed
+    q     (R, H, N, K)   their queries, not yet scaled
+    text  (R, H, N, K)   their keys and values
+    """
+
+    x: Tensor
+    q: Tensor
+    text: KeyValue
+
+    def spread(self, tree: Tree) -> "Query":
+        """Copy the nodes of a tree to its texts."""
+        return Query(tree.spread(self.x), tree.spread(self.q), KeyValue(*map(tree.spread, self.text)))
+
+
+class Weights(NamedTuple):
+    """How N text tokens of one line weigh what they see in a layer, for pictures.
+
+    image  (H, N, I)  attention to each image token; sums to 1
+    text   (H, N, N)  weight of each earlier token: softmax weights, or |Q Kᵀ| ⊙ D
+    reach  (H,)       mean number of tokens that a memory lasts, 1 / (1 - γ); None without decay
+    """
+
+    image: Tensor
+    text: Tensor
+    reach: Tensor | None
 
 
 class PastMixer(nn.Module, ABC, Generic[State]):
@@ -36,20 +67,23 @@ class PastMixer(nn.Module, ABC, Generic[State]):
         """The state before the first text token, with as many rows as `like`."""
 
     @abstractmethod
-    def forward(self, x: Tensor, q: Tensor, text: KeyValue, state: State, *, dropout: float) -> tuple[Tensor, State]:
-        """Mix for N new text tokens, N = 1 in decoding, and return the state after them."""
+    def forward(self, query: Query, state: State, *, dropout: float) -> tuple[Tensor, State]:
+        """Mix for the new tokens, (R, H, N, K), and return the state after them."""
 
-    def mix_tree(self, x: Tensor, q: Tensor, text: KeyValue, state: State, tree: Tree) -> tuple[Tensor, State]:
-        """Mix for the N nodes of a tree; the states have a row per text of the tree."""
-        texts = KeyValue(*map(tree.spread, text))
-        mixed, state = self(tree.spread(x), tree.spread(q), texts, state, dropout=0.0)
+    def mix_tree(self, query: Query, state: State, tree: Tree) -> tuple[Tensor, State]:
+        """Mix for the nodes of a tree; the states have a row per text of the tree."""
+        mixed, state = self(query.spread(tree), state, dropout=0.0)
         return tree.gather(mixed), state
+
+    def weigh(self, query: Query) -> tuple[Tensor, Tensor | None]:
+        """`Weights.text` and `Weights.reach` of a whole text, for mixers that can show them."""
+        raise NotImplementedError
 
 
 class TextMixer(nn.Module, ABC, Generic[State]):
-    """Attends from text tokens to the image and the preceding text.
+    """Attends from text tokens to the image and the preceding text. `dropout` applies to single weights.
 
-    Rows are lines x beams: the text is (R, ...), the image (B, ...) with B lines. `dropout` applies to single weights.
+    `image` are the keys and values of B lines, (B, H, I, K); `mask` (B, I) is true where there is an image token.
     """
 
     @abstractmethod
@@ -58,42 +92,37 @@ class TextMixer(nn.Module, ABC, Generic[State]):
 
     @abstractmethod
     def forward(
-        self,
-        x: Tensor,
-        q: Tensor,
-        text: KeyValue,
-        image: KeyValue,
-        mask: Tensor | None,
-        state: State,
-        *,
-        dropout: float,
+        self, query: Query, image: KeyValue, mask: Tensor | None, state: State, *, dropout: float
     ) -> tuple[Tensor, State]:
-        """Mix for N new text tokens, N = 1 in decoding, and return the state after them."""
+        """Mix for the new tokens, (R, H, N, K), and return the state after them."""
 
     def mix_tree(
-        self, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
+        self, query: Query, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
     ) -> tuple[Tensor, State]:
-        """Mix for the N nodes of a tree; the states have a row per text of the tree."""
-        texts = KeyValue(*map(tree.spread, text))
-        mixed, state = self(tree.spread(x), tree.spread(q), texts, image, mask, state, dropout=0.0)
+        """Mix for the nodes of a tree; the states have a row per text of the tree."""
+        mixed, state = self(query.spread(tree), image, mask, state, dropout=0.0)
         return tree.gather(mixed), state
 
+    @abstractmethod
+    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> Weights:
+        """The weights of a whole text."""
 
-class RetentiveMixer(PastMixer[RetentionCache]):
+
+class Retention(PastMixer[RetentionCache]):
     """Retention over the text: without softmax, with a memory of fixed size (paper, eqs. 2-4)."""
 
-    def __init__(self, decay: Decay, normalize: bool) -> None:
+    def __init__(self, config: Retentive, position: LayerPosition, width: int) -> None:
         super().__init__()
-        self.decay = decay
-        self.normalize = normalize
+        self.decay = DECAYS.build(config.decay, position, width)
+        self.normalize = config.normalize
 
     def initial_state(self, like: KeyValue) -> RetentionCache:
         return RetentionCache.empty(like)
 
-    def forward(
-        self, x: Tensor, q: Tensor, text: KeyValue, state: RetentionCache, *, dropout: float
-    ) -> tuple[Tensor, RetentionCache]:
+    def forward(self, query: Query, state: RetentionCache, *, dropout: float) -> tuple[Tensor, RetentionCache]:
+        x, q, text = query
         scaled, log_decay = q * q.shape[-1] ** -0.5, self.decay(x)
+        # Three forms of one result: a token of a search, a whole text in training and scoring, a very long text.
         if q.shape[2] == 1 and not dropout:
             state = state.followed_by(text, log_decay)
             return state.read(scaled, normalize=self.normalize).to(q.dtype), state.absorb_if_full()
@@ -105,64 +134,17 @@ class RetentiveMixer(PastMixer[RetentionCache]):
         read, memory = chunkwise(scaled, *text, log_decay, before, normalize=self.normalize, dropout=dropout)
         return read.to(q.dtype), RetentionCache.of(memory, text)
 
-
-def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor | None:
-    """The causal mask (queries, keys), true where to attend, for queries at the last keys; None: everywhere."""
-    if queries == 1:
-        return None
-    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
-
-
-class FadedWeights(nn.Module):
-    """Softmax weights of the text times γ^(n-m), so that they no longer sum to 1."""
-
-    log_gamma: Tensor
-
-    def __init__(self, log_gamma: Tensor, normalize: bool) -> None:
-        super().__init__()
-        self.normalize = normalize
-        self.register_buffer("log_gamma", log_gamma, persistent=False)
-
-    def forward(self, weights: Tensor) -> Tensor:
-        """Multiply weights (R, H, queries, keys) by the decay, for queries at the last keys; same shape."""
-        queries, keys = weights.shape[-2:]
-        places = torch.arange(keys, device=weights.device)
-        distance = places[keys - queries :, None] - places
-        decay = (distance.clamp(min=0) * self.log_gamma[:, None, None]).exp()
+    def weigh(self, query: Query) -> tuple[Tensor, Tensor | None]:
+        log_gamma = self.decay(query.x).float()
+        fade = log_gamma.cumsum(-1)
+        decay = (fade[..., :, None] - fade[..., None, :]).exp().tril()
         if self.normalize:
-            decay = decay / (decay * (distance >= 0)).sum(-1, keepdim=True).sqrt()
-        return weights * decay
+            decay = decay / decay.sum(-1, keepdim=True).sqrt()
+        return (scores(query.q, query.text).abs() * decay)[0], (1 / -torch.expm1(log_gamma)).mean((0, 2))
 
 
-class SoftmaxMixer(PastMixer[TextCache]):
-    """Causal softmax attention; its state holds every text token."""
-
-    def __init__(self, fade: FadedWeights | None) -> None:
-        super().__init__()
-        self.fade = fade
-
-    def initial_state(self, like: KeyValue) -> TextCache:
-        return TextCache.empty(like)
-
-    def forward(
-        self, x: Tensor, q: Tensor, text: KeyValue, state: TextCache, *, dropout: float
-    ) -> tuple[Tensor, TextCache]:
-        state = state.followed_by(text)
-        written, seen = state.tokens, causal_mask(q.shape[2], state.length, q.device)
-        if self.fade is None:
-            return softmax_attention(q, *written, seen, dropout), state
-        scores = mask_scores(q * q.shape[-1] ** -0.5 @ written.keys.mT, seen)
-        weights = F.dropout(self.fade(scores.softmax(-1)), dropout, training=dropout > 0)
-        return weights.to(q.dtype) @ written.values, state
-
-
-def mask_scores(scores: Tensor, seen: Tensor | None) -> Tensor:
-    """Set scores to -inf where a query may not attend."""
-    return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
-
-
-class SummedMixer(TextMixer[State]):
-    """Attends to image and text separately and sums both: ARMF (paper, eqs. 7-9) with retention, else split softmax."""
+class ARMF(TextMixer[State]):
+    """Attention to the image plus what `past` finds in the text: retention in DRetHTR (paper, eqs. 7-9)."""
 
     def __init__(self, past: PastMixer[State]) -> None:
         super().__init__()
@@ -172,94 +154,39 @@ class SummedMixer(TextMixer[State]):
         return self.past.initial_state(like)
 
     def forward(
-        self,
-        x: Tensor,
-        q: Tensor,
-        text: KeyValue,
-        image: KeyValue,
-        mask: Tensor | None,
-        state: State,
-        *,
-        dropout: float,
+        self, query: Query, image: KeyValue, mask: Tensor | None, state: State, *, dropout: float
     ) -> tuple[Tensor, State]:
-        from_text, state = self.past(x, q, text, state, dropout=dropout)
-        return attend_image(q, image, mask, dropout) + from_text, state
+        from_text, state = self.past(query, state, dropout=dropout)
+        return attend_image(query.q, image, mask, dropout) + from_text, state
 
     def mix_tree(
-        self, x: Tensor, q: Tensor, text: KeyValue, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
+        self, query: Query, image: KeyValue, mask: Tensor | None, state: State, tree: Tree
     ) -> tuple[Tensor, State]:
-        from_text, state = self.past.mix_tree(x, q, text, state, tree)
-        return attend_image(q, image, mask) + from_text, state
+        # Each node sees the image once, however many texts of the tree share it.
+        from_text, state = self.past.mix_tree(query, state, tree)
+        return attend_image(query.q, image, mask) + from_text, state
+
+    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> Weights:
+        return Weights(image_scores(query.q, image, mask).softmax(-1)[0], *self.past.weigh(query))
 
 
-class JointSoftmaxMixer(TextMixer[TextCache]):
-    """One softmax over image and text together: the DTrHTR baseline."""
-
-    def __init__(self, fade: FadedWeights | None) -> None:
-        super().__init__()
-        self.fade = fade
-
-    def initial_state(self, like: KeyValue) -> TextCache:
-        return TextCache.empty(like)
-
-    def forward(
-        self,
-        x: Tensor,
-        q: Tensor,
-        text: KeyValue,
-        image: KeyValue,
-        mask: Tensor | None,
-        state: TextCache,
-        *,
-        dropout: float,
-    ) -> tuple[Tensor, TextCache]:
-        state = state.followed_by(text)
-        written, seen = state.tokens, causal_mask(q.shape[2], state.length, q.device)
-        rows, lines, places = q.shape[0], image.keys.shape[0], image.keys.shape[2]
-        scaled = q * q.shape[-1] ** -0.5
-        to_image = mask_scores(
-            fold_beams(scaled, lines) @ image.keys.mT, None if mask is None else mask[:, None, None, :]
-        )
-        to_text = mask_scores(scaled @ written.keys.mT, seen)
-        weights = torch.cat([unfold_beams(to_image, rows), to_text], dim=-1).softmax(-1)
-        if self.fade is not None:
-            weights = torch.cat([weights[..., :places], self.fade(weights[..., places:])], dim=-1)
-        weights = F.dropout(weights, dropout, training=dropout > 0).to(q.dtype)
-        from_image = unfold_beams(fold_beams(weights[..., :places], lines) @ image.values, rows)
-        return from_image + weights[..., places:] @ written.values, state
+MIXERS = Variants[TextMixer[Any]]("mixer")
+"""Made from config, position of the layer, and width of the network; the config determines the class of the state."""
 
 
-@singledispatch
-def build_mixer(config: MixerConfig, position: LayerPosition, width: int) -> TextMixer[Any]:
-    """Build the mixer of a layer that sees image and text; the config determines the class of its state."""
-    return SummedMixer(build_past(config, position, width))
+@MIXERS.computes(Retentive)
+def armf(config: Retentive, position: LayerPosition, width: int) -> ARMF[RetentionCache]:
+    """The mixer of DRetHTR."""
+    return ARMF(Retention(config, position, width))
 
 
-@build_mixer.register
-def joint(config: JointSoftmax, position: LayerPosition, width: int) -> TextMixer[TextCache]:
-    """Build one softmax over image and text."""
-    return JointSoftmaxMixer(build_fade(config.fade, position))
+def scores(q: Tensor, tokens: KeyValue) -> Tensor:
+    """Scaled dot products (R, H, N, M) of queries and M keys, in float32."""
+    found: Tensor = q.float() @ tokens.keys.float().mT * q.shape[-1] ** -0.5
+    return found
 
 
-@singledispatch
-def build_past(config: MixerConfig, position: LayerPosition, width: int) -> PastMixer[Any]:
-    """Build the mixer of a layer that sees text only; the config determines the class of its state."""
-    raise TypeError(f"no mixer is registered for {config!r}")
-
-
-@build_past.register
-def retentive(config: Retentive, position: LayerPosition, width: int) -> PastMixer[RetentionCache]:
-    """Build retention."""
-    return RetentiveMixer(build_decay(config.decay, position, width), config.normalize)
-
-
-@build_past.register(JointSoftmax)
-@build_past.register(SplitSoftmax)
-def softmax(config: JointSoftmax | SplitSoftmax, position: LayerPosition, width: int) -> PastMixer[TextCache]:
-    """Build causal softmax attention."""
-    return SoftmaxMixer(build_fade(config.fade, position))
-
-
-def build_fade(fade: Fade | None, position: LayerPosition) -> FadedWeights | None:
-    """Build the decay of a layer's softmax weights, if it has one."""
-    return None if fade is None else FadedWeights(log_gamma(fade.decay, position), fade.normalize)
+def image_scores(q: Tensor, image: KeyValue, mask: Tensor | None) -> Tensor:
+    """Scaled dot products with the image tokens of the same rows, -inf in padding."""
+    found = scores(q, image)
+    return found if mask is None else found.masked_fill(~mask[:, None, None, :], -torch.inf)

@@ -1,10 +1,9 @@
-"""DRetHTR and its relatives: encode an image once, then decode its text.
+"""DRetHTR: encode an image once, then decode its text.
 
     encode_image  images → keys and values for the text, in every layer    once per line
     decode_text   tokens, image memory, state → logits, state              a whole text, or one token
 
-Training decodes the whole text in one call, reading one token per call, with the same code. The config determines the
-system of the paper: decoder-only or encoder-decoder, retentive or softmax.
+Training decodes the whole text in one call, reading one token per call, with the same code.
 """
 
 from collections.abc import Sequence
@@ -14,11 +13,11 @@ import torch
 from torch import Tensor, nn
 
 from drethtr.network.attention import KeyValue
-from drethtr.network.backbones import build_backbone
-from drethtr.network.block import Block, EncoderLayer, build_block, build_encoder
+from drethtr.network.backbones import BACKBONES
+from drethtr.network.block import ARCHITECTURES, Block
 from drethtr.network.ctc import CTCHead, CTCReading
-from drethtr.network.embedding import TextEmbedding, build_positions
-from drethtr.network.mixer import MixerState
+from drethtr.network.embedding import POSITIONS, TextEmbedding
+from drethtr.network.mixer import MixerState, Weights
 from drethtr.network.padded import valid
 from drethtr.network.tree import Tree
 from drethtr.recognition.model.architecture import NetworkConfig
@@ -49,20 +48,19 @@ class DecoderState(NamedTuple):
 class DRetHTR(nn.Module):
     """The network for `vocabulary` tokens, of which the CTC head uses `blank` as its blank."""
 
-    encoder: Sequence[EncoderLayer]
+    encoder: Sequence[nn.Module]
     blocks: Sequence[Block]
 
     def __init__(self, config: NetworkConfig, vocabulary: int, *, blank: int = 1) -> None:
         super().__init__()
         self.config = config
-        self.backbone = build_backbone(config.backbone)
+        self.backbone = BACKBONES.build(config.backbone)
         self.to_width = nn.Linear(self.backbone.width, config.width)
-        self.positions = build_positions(config.positions, config.width)
+        self.positions = POSITIONS.build(config.positions, config.width)
         self.image_dropout = nn.Dropout(config.embedding_dropout)
         self.embed = TextEmbedding(vocabulary, config.width, config.embedding_dropout, placed=config.text_positions)
-        architecture = config.architecture
-        self.encoder = nn.ModuleList(build_encoder(architecture, config))  # type: ignore[assignment]
-        blocks = (build_block(architecture, config, layer) for layer in range(config.layers))
+        encoder, blocks = ARCHITECTURES.build(config.architecture, config)
+        self.encoder = nn.ModuleList(encoder)  # type: ignore[assignment]  # empty in DRetHTR
         self.blocks = nn.ModuleList(blocks)  # type: ignore[assignment]
         self.final_norm = nn.LayerNorm(config.width) if config.final_norm else nn.Identity()
         self.to_logits = nn.Linear(config.width, vocabulary, bias=False)
@@ -162,6 +160,15 @@ class DRetHTR(nn.Module):
             x, _ = block.text(x, kept, memory.mask, empty, tree)
         logits: Tensor = self.to_logits(self.final_norm(x))
         return logits
+
+    @torch.inference_mode()
+    def weigh(self, tokens: Tensor, memory: BatchMemory) -> list[Weights]:
+        """How each layer weighs image and text while it decodes a text (1, N) of one line, for pictures."""
+        x, found = self.embed(tokens, torch.arange(tokens.shape[1], device=tokens.device)), []
+        for block, kept, empty in zip(self.blocks, memory.layers, self.initial_state(memory).layers, strict=True):
+            found.append(block.weigh(x, kept, memory.mask))
+            x, _ = block.text(x, kept, memory.mask, empty)
+        return found
 
     def forward(self, images: Tensor, widths: Tensor, tokens: Tensor) -> tuple[Tensor, CTCReading | None]:
         """Logits of whole texts (B, N, vocabulary) and the CTC reading in one call, for training."""

@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 from drethtr.network.attention import KeyValue
-from drethtr.network.backbones.backbone import Backbone
-from drethtr.network.folding import fold_norms
+from drethtr.network.backbones import Backbone, Normed
 from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.recognition.model.architecture import NetworkConfig
 
@@ -58,3 +58,20 @@ def cast_backbone(backbone: Backbone, dtype: torch.dtype) -> None:
     for module in backbone.modules():
         if not isinstance(module, nn.BatchNorm2d) and not any(True for _ in module.children()):
             module.to(dtype)
+
+
+def fold_norms(network: nn.Module) -> None:
+    """Fold batch norms into the preceding convolutions, which saves a rounding and a pass over the pixels."""
+    for module in network.modules():
+        if isinstance(module, Normed):
+            for conv, norm in module.norms:
+                fold(getattr(module, conv), getattr(module, norm))
+                setattr(module, norm, nn.Identity())
+
+
+def fold(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> None:
+    """Fold a batch norm into the preceding convolution."""
+    assert norm.running_mean is not None and norm.running_var is not None
+    conv.weight, conv.bias = fuse_conv_bn_weights(
+        conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias
+    )

@@ -7,11 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from drethtr.network.attention import KeyValue
-from drethtr.network.block import feed_forward
+from drethtr.network.block import PlainOutput, TextMixing, feed_forward
 from drethtr.network.embedding import TextEmbedding
-from drethtr.network.fusion import TextMixing
-from drethtr.network.mixer import build_past
-from drethtr.network.output import build_output
+from drethtr.network.mixer import Retention
 from drethtr.network.tree import Tree
 from drethtr.recognition.model.architecture import Plain, RescorerConfig
 
@@ -21,9 +19,9 @@ class RescorerBlock(nn.Module):
 
     def __init__(self, config: RescorerConfig, layer: int) -> None:
         super().__init__()
-        mixer = build_past(config.mixer, config.position(layer), config.width)
-        output = build_output(Plain(), config.width, config.heads)
-        self.mixing = TextMixing(config.width, config.heads, mixer, output, dropout=0.0, weight_dropout=0.0)
+        retention = Retention(config.mixer, config.position(layer), config.width)
+        output = PlainOutput(Plain(), config.width, config.heads)
+        self.mixing = TextMixing(config.width, config.heads, retention, output, dropout=0.0, weight_dropout=0.0)
         self.mixing_norm = nn.LayerNorm(config.width)
         self.feed_forward = feed_forward(config.width, config.hidden, dropout=0.0)
 

@@ -13,10 +13,12 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
 from drethtr.network.network import DRetHTR
-from drethtr.network.weights_file import fit, read_weights
+from drethtr.network.weights import fit
 from drethtr.paper.published_mode import PUBLISHED, PublishedSettings
+from drethtr.paper.variants import Given
+from drethtr.paper.weights_file import read_weights
 from drethtr.recognition.model.architecture import Learned, NetworkConfig, Unplaced
-from drethtr.recognition.model.backbones import EfficientNetV2S, Given
+from drethtr.recognition.model.backbones import EfficientNetV2S
 from drethtr.recognition.model.weights import listed
 
 CANVAS = 2227

@@ -139,8 +139,8 @@ def convert(
     require("torch", "train")
     refuse_places(output)
     refuse_existing(output, force=force, inputs=[str(weights)])
-    from drethtr.network.weights_file import read_weights
     from drethtr.paper.conversion import convert as make_model
+    from drethtr.paper.weights_file import read_weights
     from drethtr.recognition.model.file import save_model
 
     conversion = wanted(preset, settings or [], alphabet)

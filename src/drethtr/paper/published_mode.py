@@ -8,10 +8,8 @@ import re
 from dataclasses import dataclass
 
 from drethtr.base.errors import ConfigError
+from drethtr.paper.variants import Fade, Gated, HeadNorm, JointSoftmax, Sigmoid, SplitSoftmax, SwishGate
 from drethtr.recognition.model.architecture import (
-    Fade,
-    HeadNorm,
-    JointSoftmax,
     MixerConfig,
     Multiplied,
     NoPrior,
@@ -19,11 +17,8 @@ from drethtr.recognition.model.architecture import (
     Plain,
     PriorConfig,
     Retentive,
-    Sigmoid,
-    SplitSoftmax,
-    SwishGate,
 )
-from drethtr.recognition.model.decay import DecayConfig, Gated, Scheduled
+from drethtr.recognition.model.decay import DecayConfig, Scheduled
 
 WORDS = {
     "Transformer": "softmax over image and text",

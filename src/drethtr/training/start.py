@@ -1,7 +1,7 @@
 """The initial weights of a run."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -9,19 +9,16 @@ import torch
 from torch import Tensor
 
 from drethtr.base.errors import ConfigError
-from drethtr.datasets.open import open_all
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.language.levels import renamed
 from drethtr.network.backbones import PPOCRBackbone
-from drethtr.network.imagenet import load_imagenet
 from drethtr.network.network import DRetHTR
 from drethtr.network.pretrained import Pretrained, ppocr_weights
-from drethtr.network.vocabulary import with_vocabulary
+from drethtr.network.weights import with_vocabulary
 from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model
 from drethtr.recognition.model.weights import Weights
 from drethtr.text.alphabet import relative
-from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.tokenizer import PAD, SPECIALS, Characters, Tokenizer
 
 DROPOUTS = ("dropout", "weight_dropout", "embedding_dropout")
@@ -79,22 +76,6 @@ class FromPPOCR(Start):
 
 
 @dataclass(frozen=True)
-class FromImageNet(Start):
-    """The backbone from an image classifier in torchvision's naming, from a file or URL; the rest is random.
-
-    The published run loaded such weights too, but reinitialized all but the batch norms before training.
-    """
-
-    weights: str
-
-    def tokenizer(self) -> Tokenizer | None:
-        return None
-
-    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
-        load_imagenet(network.backbone, self.weights)
-
-
-@dataclass(frozen=True)
 class FromModel(Start):
     """All weights of a saved model, with its alphabet or with other `characters`.
 
@@ -147,21 +128,6 @@ def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:
     if not ours.backbone.takes_weights_of(theirs.backbone):
         others.append("backbone")
     return ", ".join(f"network.{name}" for name in others)
-
-
-@dataclass(frozen=True)
-class InPieces(Start):
-    """The weights of `start`, with a tokenizer of `size` word pieces, learned from the lines of `paths`."""
-
-    paths: tuple[str, ...]
-    size: int = 500
-    start: Start = field(default_factory=Fresh)
-
-    def tokenizer(self) -> Tokenizer:
-        return BytePairs.learn((sample.text for sample in open_all(self.paths)), self.size)
-
-    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
-        self.start.apply(network, tokenizer)
 
 
 def names(before: Tokenizer, after: Tokenizer) -> list[int]:

@@ -14,9 +14,10 @@ from drethtr.paper.speed.decoding import Grid, Task, build, contenders, images_o
 from drethtr.paper.speed.memory import formulas
 from drethtr.paper.speed.published import CopyingScorer, PublishedRetentive, on_canvas
 from drethtr.paper.speed.race import QUICK
-from drethtr.recognition.decoding.decoded import View
+from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
-from drethtr.recognition.model.architecture import SMALL, JointSoftmax, Learned, Retentive
+from drethtr.recognition.decoding.strategies import View
+from drethtr.recognition.model.architecture import SMALL, Learned, Retentive
 from drethtr.recognition.model.backbones import Light
 
 PLAIN = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from noise import network, noise_lines
 
+from drethtr.paper.variants import RETHTR_SMALL, Fade, Gated, JointSoftmax, SplitSoftmax
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.joint import (
     Change,
@@ -21,8 +22,7 @@ from drethtr.recognition.decoding.joint import (
 )
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer, log_softmax
 from drethtr.recognition.decoding.stepwise import Hypothesis
-from drethtr.recognition.model.architecture import RETHTR_SMALL, Fade, JointSoftmax, Retentive, SplitSoftmax
-from drethtr.recognition.model.decay import Gated
+from drethtr.recognition.model.architecture import Retentive
 from drethtr.recognition.network import TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD
 

@@ -12,13 +12,14 @@ from real_data import LINES
 from drethtr import Recognizer
 from drethtr.datasets.open import open_all
 from drethtr.network.backend import TorchNetwork
+from drethtr.paper.variants import JointSoftmax, SplitSoftmax
 from drethtr.recognition.decoding import speculative as module
 from drethtr.recognition.decoding.ctc_search import best_path
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.speculative import Continuation, verify
 from drethtr.recognition.decoding.stepwise import greedy
 from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts, write_greedily
-from drethtr.recognition.model.architecture import JointSoftmax, Retentive, SplitSoftmax
+from drethtr.recognition.model.architecture import Retentive
 from drethtr.recognition.network import Precision
 from drethtr.text.tokenizer import EOS
 

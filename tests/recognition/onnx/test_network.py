@@ -14,23 +14,13 @@ from conftest import TINY
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import mean_of_image, network_of
-from drethtr.network.inspection import record_weights
 from drethtr.network.network import DRetHTR
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import stack_trees
-from drethtr.recognition.model.architecture import (
-    BASE,
-    RETHTR_SMALL,
-    Added,
-    CTCConfig,
-    NoPrior,
-    RescorerConfig,
-    Retentive,
-    Sigmoid,
-    Unplaced,
-)
+from drethtr.paper.variants import RETHTR_SMALL, Gated, Sigmoid
+from drethtr.recognition.model.architecture import BASE, Added, CTCConfig, NoPrior, RescorerConfig, Retentive, Unplaced
 from drethtr.recognition.model.backbones import PPOCR, Light
-from drethtr.recognition.model.decay import Gated, Scheduled
+from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.model.file import SHIPPED, Rescorer, load_model
 from drethtr.recognition.network import TextTree
 from drethtr.recognition.onnx.network import OnnxNetwork, supports
@@ -254,10 +244,11 @@ def test_attention_equals_torch(both):
     x = line(network.backbone.height, 100)
     tokens = [0, 5, 6, 7, 5]
     found = own.attend(own.encode([x]), tokens)
-    expected = record_weights(network, encoded(network, x)[0], torch.tensor([tokens]))
-    equal(found.image, expected.attention)
-    equal(found.text, expected.text)
-    equal(found.reach, expected.reach, 1e-5)
+    expected = network.weigh(torch.tensor([tokens]), encoded(network, x)[0])
+    for image, text, reach, layer in zip(found.image, found.text, found.reach, expected, strict=True):
+        equal(image, layer.image)
+        equal(text, layer.text)
+        equal(reach, layer.reach, 1e-5)
     np.testing.assert_allclose(found.image.sum(-1), 1, rtol=1e-5)
 
 

@@ -1,14 +1,13 @@
 """The base class of backbones: images of lines in, tokens from left to right out."""
 
 from abc import ABC, abstractmethod
-from functools import singledispatch
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from torch import Tensor, nn
 
 from drethtr.base.errors import DataError
 from drethtr.network.padded import Padded
-from drethtr.recognition.model.backbones import BackboneConfig
+from drethtr.network.variants import Variants
 
 
 class ImageFeatures(NamedTuple):
@@ -64,13 +63,20 @@ class Backbone(nn.Module, ABC):
         return Padded.of(images, widths, at_least=self.narrowest)
 
 
+BACKBONES = Variants[Backbone]("backbone")
+"""Made from the config alone."""
+
+
 def start_before_relu(weight: Tensor) -> None:
     """Initialize the weights of a convolution so that gradients keep their scale (He, arXiv 1502.01852)."""
     if not weight.is_meta:  # needless there, and it would load a compiler
         nn.init.kaiming_normal_(weight, mode="fan_out", nonlinearity="relu")
 
 
-@singledispatch
-def build_backbone(config: BackboneConfig) -> Backbone:
-    """Build a backbone with fresh weights."""
-    raise TypeError(f"no backbone is registered for {config!r}")
+class Normed(nn.Module):
+    """A module in which batch norms directly follow convolutions; `norms` pairs the names of both.
+
+    `precision.fold_norms` folds each norm into its convolution, for reading.
+    """
+
+    norms: ClassVar[tuple[tuple[str, str], ...]]

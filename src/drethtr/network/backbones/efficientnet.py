@@ -14,8 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from drethtr.base.errors import DataError
-from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone, start_before_relu
-from drethtr.network.folding import Normed
+from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures, Normed, start_before_relu
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
 from drethtr.recognition.model.backbones import EfficientNetV2S
 
@@ -114,6 +113,7 @@ def branch(stage: Stage, inputs: int, stride: int, dropout: float) -> nn.Sequent
     )
 
 
+@BACKBONES.computes(EfficientNetV2S)
 class EfficientNetBackbone(Backbone):
     """Tokens of ceil(columns / 16), each the two rows of the last feature map: channel c, row r at 2c + r."""
 
@@ -165,9 +165,3 @@ def on_canvas(x: Padded, columns: int) -> Padded:
     pixels = F.pad(x.pixels[..., :columns], (0, max(0, columns - x.pixels.shape[-1])))
     pixels = pixels.masked_fill(~valid(x.widths, columns)[:, None, None], -1.0)
     return Padded(pixels, torch.full_like(x.widths, columns), full=True)
-
-
-@build_backbone.register
-def efficientnet(config: EfficientNetV2S) -> Backbone:
-    """Build this backbone with fresh weights."""
-    return EfficientNetBackbone(config)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
+from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures
 from drethtr.network.padded import MaskedConv, Padded
 from drethtr.recognition.model.backbones import Light
 
@@ -72,6 +72,7 @@ class Block(nn.Module):
         return x.map(self.project(F.gelu(self.expand(seen))).add)
 
 
+@BACKBONES.computes(Light)
 class LightBackbone(Backbone):
     """Tokens of ceil(columns / 8)."""
 
@@ -96,9 +97,3 @@ class LightBackbone(Backbone):
         x = self.blocks(self.padded(images, widths)).map(self.collapse)
         x = self.token_blocks(x).map(self.norm).cleared()
         return ImageFeatures(x.pixels.flatten(2).transpose(1, 2), x.widths)
-
-
-@build_backbone.register
-def light(config: Light) -> Backbone:
-    """Build this backbone with fresh weights."""
-    return LightBackbone(config)

@@ -13,9 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
+from drethtr.network.attention import softmax_attention
+from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
-from drethtr.network.softmax import softmax_attention
 from drethtr.recognition.model.backbones import PPOCR
 
 
@@ -161,6 +161,7 @@ class Neck(nn.Module):
         return self.norm(tokens) + shortcut.flatten(2).transpose(1, 2)  # type: ignore[no-any-return]
 
 
+@BACKBONES.computes(PPOCR)
 class PPOCRBackbone(Backbone):
     """Tokens of pooled convolutional features, followed by the `draft_width` features that PP-OCR reads from."""
 
@@ -190,9 +191,3 @@ class PPOCRBackbone(Backbone):
         if not pooled.full:
             tokens = tokens * valid(pooled.widths, tokens.shape[1])[..., None].to(tokens.dtype)
         return ImageFeatures(tokens, pooled.widths)
-
-
-@build_backbone.register
-def ppocr(config: PPOCR) -> Backbone:
-    """Build this backbone with fresh weights."""
-    return PPOCRBackbone(config)

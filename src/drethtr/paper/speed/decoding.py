@@ -20,9 +20,10 @@ from drethtr.paper.speed import published
 from drethtr.paper.speed.published import PublishedRetentive
 from drethtr.paper.speed.race import Contender, Rounds, Work, time_race
 from drethtr.paper.speed.report import BenchmarkReport
+from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.strategies import Beam, Greedy, Strategy
-from drethtr.recognition.model.architecture import PRESETS, JointSoftmax, MixerConfig, NetworkConfig, Retentive
+from drethtr.recognition.model.architecture import PRESETS, MixerConfig, NetworkConfig, Retentive
 from drethtr.recognition.network import Precision
 from drethtr.text.tokenizer import EOS
 

@@ -2,7 +2,7 @@
 
 Per head of width K, retention keeps K numbers per channel and updates them at each step; a cache keeps 2N. So retention
 needs less memory from N = K/2 on, and less arithmetic from about N = K on. Below that, it works like a cache
-(`drethtr.network.retention_cache`).
+(`drethtr.network.cache`).
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,14 @@ from torch import Tensor
 from drethtr.network.attention import KeyValue
 from drethtr.network.backend import stack
 from drethtr.network.cache import TextCache
-from drethtr.network.mixer import TextMixer
+from drethtr.network.mixer import Query, TextMixer
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.paper.speed.decoding import Task, build, images_of
 from drethtr.paper.speed.peak import MEGABYTE
 from drethtr.paper.speed.race import Contender, Race, Rounds, Work, time_race
 from drethtr.paper.speed.report import BenchmarkReport, CurveChart
-from drethtr.recognition.model.architecture import JointSoftmax, MixerConfig, Retentive
+from drethtr.paper.variants import JointSoftmax
+from drethtr.recognition.model.architecture import MixerConfig, Retentive
 
 MIXERS: dict[str, MixerConfig] = {"retention": Retentive(), "key-value cache": JointSoftmax()}
 PIECE = 250  # tokens decoded in one pass on the way to a length
@@ -119,6 +120,7 @@ class Written:
         turn, config = turned(task), task.config
         x = torch.randn(len(turn), 1, config.width, device=task.device)
         q, *text = x.view(len(turn), config.heads, 1, -1).expand(3, -1, -1, -1, -1)
+        query = Query(x, q, KeyValue(*text))
         mixers = [module for module in self.network.modules() if isinstance(module, TextMixer)]
         layers = state.layers
 
@@ -128,7 +130,7 @@ class Written:
             for _ in range(STEPS):
                 after = []
                 for mixer, image, before in zip(mixers, memory.layers, layers, strict=True):
-                    after.append(mixer(x, q, KeyValue(*text), image, None, before, dropout=0.0)[1])
+                    after.append(mixer(query, image, None, before, dropout=0.0)[1])
                 layers = select_rows(tuple(after), turn) if task.beams > 1 else tuple(after)
 
         return run

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from drethtr.network.backbones import build_backbone
+from drethtr.network.backbones import BACKBONES
 from drethtr.paper.speed.decoding import Grid, Task, contenders, images_of, notes
 from drethtr.paper.speed.peak import MEGABYTE, memory_race
 from drethtr.paper.speed.published import on_canvas
@@ -34,7 +34,7 @@ def formulas(task: Task) -> dict[str, float]:
     config, rows = task.config, task.batch * task.beams
     numbers = config.layers * config.width * FLOAT / MEGABYTE
     with torch.device("meta"):
-        backbone = build_backbone(config.backbone)
+        backbone = BACKBONES.build(config.backbone)
     image = images_of(replace(task, batch=1), backbone.height)[0]
     tokens, published = (-(-line.shape[1] // backbone.columns_per_token) for line in (image, on_canvas(image)))
     return {

@@ -19,7 +19,7 @@ from torch import Tensor
 from drethtr.images.prepare import Prepared
 from drethtr.network.attention import KeyValue
 from drethtr.network.decay import log_gamma
-from drethtr.network.mixer import PastMixer, build_past
+from drethtr.network.mixer import ARMF, MIXERS, PastMixer, Query
 from drethtr.network.retention import RetentionState, recurrent
 from drethtr.paper.authors import CANVAS
 from drethtr.paper.published_decoding import LIMIT, published_beam_search
@@ -45,16 +45,15 @@ class PublishedRetention(PastMixer[GrowingState]):
 
     log_gamma: Tensor
 
-    def __init__(self, log_gamma: Tensor) -> None:
+    def __init__(self, decay: Scheduled, position: LayerPosition) -> None:
         super().__init__()
-        self.register_buffer("log_gamma", log_gamma, persistent=False)
+        self.register_buffer("log_gamma", log_gamma(decay, position), persistent=False)
 
     def initial_state(self, like: KeyValue) -> GrowingState:
         return GrowingState(RetentionState.empty(*like), 0)
 
-    def forward(
-        self, x: Tensor, q: Tensor, text: KeyValue, state: GrowingState, *, dropout: float
-    ) -> tuple[Tensor, GrowingState]:
+    def forward(self, query: Query, state: GrowingState, *, dropout: float) -> tuple[Tensor, GrowingState]:
+        _, q, text = query
         decay = self.log_gamma[None, :, None]
         read, memory = recurrent(q * q.shape[-1] ** -0.5, *text, decay, state.memory)
         length = state.length + 1
@@ -69,10 +68,10 @@ class PublishedRetentive(MixerConfig):
     decay: Scheduled = field(default_factory=Scheduled)
 
 
-@build_past.register
-def published(config: PublishedRetentive, position: LayerPosition, width: int) -> PastMixer[GrowingState]:
-    """Build retention as published."""
-    return PublishedRetention(log_gamma(config.decay, position))
+@MIXERS.computes(PublishedRetentive)
+def published(config: PublishedRetentive, position: LayerPosition, width: int) -> ARMF[GrowingState]:
+    """ARMF with retention as published."""
+    return ARMF(PublishedRetention(config.decay, position))
 
 
 def on_canvas(image: Prepared) -> Prepared:

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from functools import reduce
 
+from drethtr.paper.starts import InPieces
 from drethtr.paper.tables.course import Change
+from drethtr.paper.variants import EncoderDecoder
 from drethtr.recognition.model.architecture import (
-    EncoderDecoder,
     ImagePositionsConfig,
     MixerConfig,
     NetworkConfig,
@@ -15,7 +16,7 @@ from drethtr.recognition.model.architecture import (
 from drethtr.recognition.model.backbones import BackboneConfig
 from drethtr.training.feed.supply import Real
 from drethtr.training.run import RunConfig
-from drethtr.training.start import Fresh, InPieces
+from drethtr.training.start import Fresh
 from drethtr.training.tuning import Whole
 
 

@@ -18,22 +18,22 @@ from drethtr.paper.tables.result import CER, GIGABYTES, LINES, PARAMETERS, SECON
 from drethtr.paper.tables.table import PaperTable, TableRow
 from drethtr.paper.tables.timed import PIECES, Timed, TimedTrOCR
 from drethtr.paper.tables.trained import Trained
-from drethtr.recognition.model.architecture import (
+from drethtr.paper.variants import (
     DTRHTR_SMALL,
     RETHTR_SMALL,
     TRHTR_SMALL,
-    Added,
     Fade,
+    Gated,
     HeadNorm,
     JointSoftmax,
-    Learned,
-    Multiplied,
-    Retentive,
+    ResNet50,
+    ShallowCNN,
     SplitSoftmax,
     SwishGate,
 )
-from drethtr.recognition.model.backbones import EfficientNetV2S, ResNet50, ShallowCNN
-from drethtr.recognition.model.decay import Gated, Scheduled
+from drethtr.recognition.model.architecture import Added, Learned, Multiplied, Retentive
+from drethtr.recognition.model.backbones import EfficientNetV2S
+from drethtr.recognition.model.decay import Scheduled
 
 DRETHTR = Trained()
 softmax, rethtr, trhtr = map(system, (DTRHTR_SMALL, RETHTR_SMALL, TRHTR_SMALL))

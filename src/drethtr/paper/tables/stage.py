@@ -15,6 +15,7 @@ import torch
 
 from drethtr.base import config
 from drethtr.base.files import atomic_write
+from drethtr.paper.starts import InPieces
 from drethtr.paper.tables.material import PaperData, contents
 from drethtr.paper.tables.scale import Scale
 from drethtr.paper.tables.start import FinishedImagePart
@@ -23,7 +24,7 @@ from drethtr.training.devices import Devices
 from drethtr.training.feed.supply import FromFiles, Made, Source
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.run import RunConfig
-from drethtr.training.start import FromModel, InPieces, Start
+from drethtr.training.start import FromModel, Start
 
 FINISHED = "run.json"
 

@@ -1,11 +1,11 @@
 """The architecture of a network, as data: every choice that affects what it computes, and none that affects how.
 
 A model file stores a `NetworkConfig` as JSON. Two backends build a network from it: `recognition/onnx` a graph for
-onnxruntime, `drethtr.network` torch modules. Each variant is a frozen dataclass; its torch module is registered for it
-with `singledispatch`, beside the module.
+onnxruntime, `drethtr.network` torch modules. Each variant is a frozen dataclass; `drethtr.network.variants` says how
+its torch class is found.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.model.backbones import PPOCR, BackboneConfig, EfficientNetV2S, check_share
@@ -29,28 +29,6 @@ class Retentive(MixerConfig):
 
     decay: DecayConfig = field(default_factory=Scheduled)
     normalize: bool = True
-
-
-@dataclass(frozen=True)
-class Fade:
-    """Softmax weights that decay with distance, as in the released code; `normalize` as for retention."""
-
-    decay: Scheduled = field(default_factory=Scheduled)
-    normalize: bool = True
-
-
-@dataclass(frozen=True)
-class JointSoftmax(MixerConfig):
-    """DTrHTR: one softmax over all that a token sees."""
-
-    fade: Fade | None = None
-
-
-@dataclass(frozen=True)
-class SplitSoftmax(MixerConfig):
-    """Separate normalization of image and text (paper, Sec. 7)."""
-
-    fade: Fade | None = None
 
 
 class PriorConfig:
@@ -85,25 +63,6 @@ class Plain(OutputConfig):
     """None, as in DRetHTR."""
 
 
-@dataclass(frozen=True)
-class Sigmoid(OutputConfig):
-    """A sigmoid."""
-
-
-@dataclass(frozen=True)
-class HeadNorm(OutputConfig):
-    """Group norm, one group per head."""
-
-    on_image: bool = True
-
-
-@dataclass(frozen=True)
-class SwishGate(OutputConfig):
-    """Group norm and a swish gate, as in RetNet."""
-
-    on_image: bool = True
-
-
 class ImagePositionsConfig:
     """The positional encoding of image tokens."""
 
@@ -136,25 +95,6 @@ class ArchitectureConfig:
 @dataclass(frozen=True)
 class DecoderOnly(ArchitectureConfig):
     """DRetHTR and DTrHTR: image and text share all layers."""
-
-
-@dataclass(frozen=True)
-class EncoderDecoder(ArchitectureConfig):
-    """RetHTR and TrHTR: an encoder of `layers` layers, `hidden` wide inside (paper, Sec. 5.5.1), and cross-attention.
-
-    The encoder is a plain pre-norm transformer with the network's image prior. The released tree has no code for it:
-    the layers are chosen so that the parameters add up to the paper's count.
-    """
-
-    layers: int = 4
-    hidden: int = 3072
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.layers <= MAX_LAYERS or self.hidden < 1:
-            raise ConfigError(
-                f"an encoder has 1 to {MAX_LAYERS} layers and 1 hidden channel or more, "
-                f"not {self.layers}, {self.hidden}"
-            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,10 +206,4 @@ COMPACT = NetworkConfig(
     prior=Added(),
     ctc=CTCConfig(),
 )
-DTRHTR_SMALL = replace(SMALL, mixer=JointSoftmax(), prior=NoPrior())
-"""The softmax baseline."""
-RETHTR_SMALL = replace(SMALL, architecture=EncoderDecoder(), output=SwishGate(), prior=NoPrior())
-"""The encoder-decoder with retention; only with RetNet's gate does it have the paper's 136 million parameters."""
-TRHTR_SMALL = replace(RETHTR_SMALL, mixer=JointSoftmax(), output=Plain())
-"""The encoder-decoder with softmax."""
 PRESETS = {"compact": COMPACT, "small": SMALL, "base": BASE}

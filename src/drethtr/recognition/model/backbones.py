@@ -63,48 +63,6 @@ class EfficientNetV2S(BackboneConfig):
             raise ConfigError(f"canvas {self.canvas}: must be 64 to 65,536, or left out for lines of their own width")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResNet50(BackboneConfig):
-    """ResNet-50: 64 rows, a token of 2048 channels times `rows`, 2 or 4, for every 16 columns.
-
-    Attributes:
-        dropout: After every ReLU; 0.3 in the paper.
-    """
-
-    rows: int = 2
-    dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_rows("ResNet50", self.rows, (2, 4))
-        check_share("dropout", self.dropout)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShallowCNN(BackboneConfig):
-    """Wick et al.: 64 rows, a token of 128 channels times `rows`, 4 or 10, for every 8 columns.
-
-    Attributes:
-        dropout: After every convolution; 0.3 in the paper.
-    """
-
-    rows: int = 4
-    dropout: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_rows("ShallowCNN", self.rows, (4, 10))
-        check_share("dropout", self.dropout)
-
-
-def check_rows(backbone: str, rows: int, possible: tuple[int, ...]) -> None:
-    """Refuse a number of rows that a backbone cannot output.
-
-    Raises:
-        ConfigError: naming the possible ones.
-    """
-    if rows not in possible:
-        raise ConfigError(f"rows {rows}: a {backbone} keeps {' or '.join(map(str, possible))}")
-
-
 def check_share(name: str, value: float) -> None:
     """Refuse a rate outside [0, 1).
 
@@ -123,37 +81,3 @@ class Light(BackboneConfig):
 
     def __post_init__(self) -> None:
         check_height(self.height, 16)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Patches(BackboneConfig):
-    """Patches of `rows` x `columns` pixels, each a token of `width` channels.
-
-    Patches stacked vertically share their columns, so `columns` must be a multiple of their number.
-    """
-
-    height: int = 64
-    rows: int = 16
-    columns: int = 8
-    width: int = 256
-
-    def __post_init__(self) -> None:
-        if min(self.height, self.rows, self.columns, self.width) < 1:
-            raise ConfigError("height, rows, columns and width of patches must be at least 1")
-        if self.height % self.rows:
-            raise ConfigError(f"rows {self.rows}: patches must divide the height of {self.height} pixels")
-        if self.columns % (self.height // self.rows):
-            raise ConfigError(
-                f"columns {self.columns}: must be a multiple of the {self.height // self.rows} patches in a column"
-            )
-
-
-@dataclass(frozen=True)
-class Given(BackboneConfig):
-    """No backbone: the caller provides tokens of `width` channels."""
-
-    width: int
-
-    def __post_init__(self) -> None:
-        if self.width < 1:
-            raise ConfigError(f"a token has at least 1 channel, not {self.width}")

@@ -96,14 +96,3 @@ class Scheduled(DecayConfig):
     def log_gamma(self, position: LayerPosition) -> NDArray[np.float32]:
         """Log γ of each head (H,) in a layer, as networks compute with it."""
         return np.log(self.gamma(position)).astype(np.float32)
-
-
-@dataclass(frozen=True)
-class Gated(DecayConfig):
-    """γ read from the text, sigmoid(x W)^(1/τ) (paper, eq. 5); τ = 16 follows YOCO."""
-
-    temperature: float = 16.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.temperature < math.inf:
-            raise ConfigError(f"the temperature of a gate must be above 0 and finite, not {self.temperature}")

@@ -4,7 +4,7 @@ import torch
 from conftest import TINY
 
 from drethtr.network.network import DRetHTR
-from drethtr.network.vocabulary import with_vocabulary
+from drethtr.network.weights import with_vocabulary
 from drethtr.recognition.model.architecture import CTCConfig
 
 OLD, NEW = 12, 10

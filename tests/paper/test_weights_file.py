@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import save_file
 
 from drethtr.base.errors import CheckpointError
-from drethtr.network.weights_file import read_weights
+from drethtr.paper.weights_file import read_weights
 
 TENSORS = {
     "scalar": torch.tensor(7),

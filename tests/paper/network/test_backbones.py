@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from drethtr.base.errors import ConfigError
-from drethtr.network.backbones import build_backbone
+from drethtr.network.backbones import BACKBONES
 from drethtr.network.network import DRetHTR
+from drethtr.paper.variants import Patches, ResNet50, ShallowCNN
 from drethtr.recognition.model.architecture import BASE
-from drethtr.recognition.model.backbones import Patches, ResNet50, ShallowCNN
 
 
 def features(config, columns):
-    backbone = build_backbone(config).eval()
+    backbone = BACKBONES.build(config).eval()
     with torch.inference_mode():
         return backbone(torch.rand(1, 1, backbone.height, columns) * 2 - 1, torch.tensor([columns]))
 
@@ -29,7 +29,7 @@ def test_resnet_has_a_token_for_every_16_columns(rows, width):
 
 def test_resnet_is_named_and_counted_as_elsewhere():
     """ResNet-50 has 25,557,032 parameters, 2,049,000 of them in its classifier; the stem here lacks two channels."""
-    backbone = build_backbone(ResNet50())
+    backbone = BACKBONES.build(ResNet50())
     assert size(backbone) == 25_557_032 - 2_049_000 - 2 * 64 * 49
     names = backbone.state_dict().keys()
     assert {"conv1.weight", "bn1.running_var", "layer1.0.downsample.0.weight", "layer4.2.bn3.bias"} <= names
@@ -40,11 +40,11 @@ def test_resnet_is_named_and_counted_as_elsewhere():
 def test_the_shallow_cnn_has_the_published_size(rows, width, published):
     """With its 276 learned positions, which are the network's here."""
     assert features(ShallowCNN(rows=rows), 2227).tokens.shape == (1, 276, width)
-    assert size(build_backbone(ShallowCNN(rows=rows))) + 276 * width == published
+    assert size(BACKBONES.build(ShallowCNN(rows=rows))) + 276 * width == published
 
 
 def test_the_shallow_cnn_knows_how_many_tokens_it_makes():
-    backbone = build_backbone(ShallowCNN())
+    backbone = BACKBONES.build(ShallowCNN())
     with torch.inference_mode():
         for columns in range(24, 56):
             found = backbone(torch.zeros(1, 1, 64, columns), torch.tensor([columns]))
@@ -52,7 +52,7 @@ def test_the_shallow_cnn_knows_how_many_tokens_it_makes():
 
 
 def test_the_first_token_of_the_shallow_cnn_sees_what_the_narrowest_line_has():
-    backbone = build_backbone(ShallowCNN()).eval()
+    backbone = BACKBONES.build(ShallowCNN()).eval()
     line = torch.rand(1, 1, 64, 40) * 2 - 1
     with torch.inference_mode():
         whole = backbone(line, torch.tensor([40])).tokens
@@ -62,7 +62,7 @@ def test_the_first_token_of_the_shallow_cnn_sees_what_the_narrowest_line_has():
 
 def test_patches_are_read_top_to_bottom_then_to_the_right():
     """Each token depends on the pixels of its patch alone, and those in reading order of rows."""
-    backbone = build_backbone(Patches(rows=32, columns=4, width=6)).eval()
+    backbone = BACKBONES.build(Patches(rows=32, columns=4, width=6)).eval()
     line = torch.rand(1, 1, 64, 9) * 2 - 1
     with torch.inference_mode():
         found = backbone(line, torch.tensor([9]))
@@ -76,7 +76,7 @@ def test_patches_are_read_top_to_bottom_then_to_the_right():
 
 
 def test_what_stands_right_of_a_line_is_not_in_its_last_patch():
-    backbone = build_backbone(Patches(rows=32, columns=4, width=6)).eval()
+    backbone = BACKBONES.build(Patches(rows=32, columns=4, width=6)).eval()
     lines = torch.rand(2, 1, 64, 12) * 2 - 1
     with torch.inference_mode():
         together = backbone(lines, torch.tensor([12, 9])).tokens

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from drethtr.base.config import from_dict, to_dict
 from drethtr.base.errors import ConfigError, MissingExtraError
+from drethtr.paper.byte_pairs import BytePairs
 from drethtr.recognition.model.file import save_model
-from drethtr.text.byte_pairs import BytePairs
 from drethtr.text.normalize import nfc
 from drethtr.text.tokenizer import EOS, PAD, UNK, Tokenizer
 

@@ -4,7 +4,7 @@ import pickle
 import re
 import struct
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
@@ -14,7 +14,6 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
-from drethtr.recognition.model.weights import listed, refuse_not_finite
 
 ZIP, LEGACY = b"PK\x03\x04", b"\x80\x02"
 """First bytes of torch files since torch 1.6, and before."""
@@ -112,46 +111,3 @@ def named_tensor(entry: tuple[object, object]) -> tuple[str, Tensor]:
     if weight.numel() > values:
         raise CheckpointError(f"{name} has {values} values, too few for a tensor of {tuple(weight.shape)}")
     return name, weight.detach()
-
-
-def fit(
-    weights: Mapping[str, Tensor],
-    wanted: Mapping[str, Tensor],
-    *,
-    named: Callable[[str], str] = str,
-    remedy: str = "are they from such a network?",
-) -> dict[str, Tensor]:
-    """Check weights against those of a network, `wanted`, and convert them to its data types.
-
-    `named` returns the name to show for a weight.
-
-    Raises:
-        CheckpointError: naming weights that are missing, unexpected, of another shape or kind, or not finite.
-    """
-    if trouble := misfit(weights, wanted, named):
-        raise CheckpointError(f"{trouble}; {remedy}")
-    fitted = {name: weight.detach().to(wanted[name].dtype) for name, weight in weights.items()}
-    # The meta device has no values.
-    refuse_not_finite([named(name) for name, weight in fitted.items() if not (weight.is_meta or is_finite(weight))])
-    return fitted
-
-
-def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: Callable[[str], str]) -> str:
-    """Explain why weights do not fit a network; "" if they do."""
-    if missing := [named(name) for name in wanted.keys() - weights.keys()]:
-        return f"the weights lack {listed(missing)}, which this network has"
-    if extra := [named(name) for name in weights.keys() - wanted.keys()]:
-        return f"this network has no place for the weights {listed(extra)}"
-    others = []
-    for name, weight in weights.items():
-        own = wanted[name]
-        if weight.shape != own.shape:
-            others.append(f"{named(name)} is of shape {tuple(weight.shape)}, in this network {tuple(own.shape)}")
-        elif weight.is_complex() or (own.is_floating_point() and not weight.is_floating_point()):
-            others.append(f"{named(name)} is of {weight.dtype}, in this network {own.dtype}")
-    return f"the weights do not fit: {listed(others, separator='; ')}" if others else ""
-
-
-def is_finite(weight: Tensor) -> bool:
-    """Whether all values are real, and finite in float32."""
-    return not weight.is_complex() and bool(weight.float().isfinite().all())

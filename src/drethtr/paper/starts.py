@@ -1,11 +1,13 @@
-"""Weights of image classifiers in torchvision's format, for the backbones of the same name.
+"""Starts of the paper's runs: a backbone from an image classifier, and word pieces in the place of characters.
 
-The three color channels of the first convolution are averaged into one, and the classifier is left out.
+Weights of classifiers are in torchvision's format, for the backbones of the same name. The three color channels of the
+first convolution are averaged into one, and the classifier is left out.
 """
 
 import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,13 +18,50 @@ from torch import Tensor
 from drethtr.base.cache import cache_folder
 from drethtr.base.errors import CheckpointError
 from drethtr.base.files import atomic_write
+from drethtr.datasets.open import open_all
 from drethtr.network.backbones import Backbone
-from drethtr.network.weights_file import fit, read_weights
+from drethtr.network.network import DRetHTR
+from drethtr.network.weights import fit
+from drethtr.paper.byte_pairs import BytePairs
+from drethtr.paper.weights_file import read_weights
+from drethtr.text.tokenizer import Tokenizer
+from drethtr.training.start import Fresh, Start
 
 CLASSIFIERS = ("classifier.", "fc.")
 HASH = re.compile(r"-(?!\d+\.)([0-9a-f]{8,64})\.")
 """The hash in a file name; digits alone may be a date."""
 CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class FromImageNet(Start):
+    """The backbone from an image classifier in torchvision's naming, from a file or URL; the rest is random.
+
+    The published run loaded such weights too, but reinitialized all but the batch norms before training.
+    """
+
+    weights: str
+
+    def tokenizer(self) -> Tokenizer | None:
+        return None
+
+    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
+        load_imagenet(network.backbone, self.weights)
+
+
+@dataclass(frozen=True)
+class InPieces(Start):
+    """The weights of `start`, with a tokenizer of `size` word pieces, learned from the lines of `paths`."""
+
+    paths: tuple[str, ...]
+    size: int = 500
+    start: Start = field(default_factory=Fresh)
+
+    def tokenizer(self) -> Tokenizer:
+        return BytePairs.learn((sample.text for sample in open_all(self.paths)), self.size)
+
+    def apply(self, network: DRetHTR, tokenizer: Tokenizer) -> None:
+        self.start.apply(network, tokenizer)
 
 
 def load_imagenet(backbone: Backbone, source: str) -> None:

@@ -14,7 +14,7 @@ from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.paper.authors import load
 from drethtr.paper.published_mode import WORDS, PublishedSettings
 
-FIXTURES = Path(__file__).parent / "fixtures" / "parity"
+FIXTURES = Path(__file__).parents[1] / "network" / "fixtures" / "parity"
 WIDTH, HEADS, LAYERS, IMAGE, TEXT, VOCABULARY = 16, 4, 3, 9, 6, 11
 
 RETENTIVE = [

@@ -1,7 +1,7 @@
-"""Patch embedding as in vision transformers: a line is cut into rectangles, each a token.
+"""Image parts without convolutions: patches, as in vision transformers, and tokens that the caller provides.
 
-Tokens are ordered by columns of patches, top to bottom, so that a longer line only adds tokens at the end. The released
-code also offers row order and a class token; neither is useful here.
+A line is cut into rectangles, each a token, ordered by columns of patches, top to bottom, so that a longer line only
+adds tokens at the end. The released code also offers row order and a class token; neither is useful here.
 
 Shapes, everywhere in this file: B lines, N tokens, P pixels of a patch.
 Source: ViT, arXiv 2010.11929.
@@ -10,11 +10,13 @@ Source: ViT, arXiv 2010.11929.
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
+from drethtr.base.errors import DataError
+from drethtr.network.backbones import BACKBONES, Backbone, ImageFeatures
 from drethtr.network.padded import valid
-from drethtr.recognition.model.backbones import Patches
+from drethtr.paper.variants import Given, Patches
 
 
+@BACKBONES.computes(Patches)
 class PatchBackbone(Backbone):
     """Norms, projects and norms every patch; an incomplete column of patches is padded with paper."""
 
@@ -46,7 +48,21 @@ class PatchBackbone(Backbone):
         return ImageFeatures(tokens * valid(counts, tokens.shape[1])[..., None].to(tokens.dtype), counts)
 
 
-@build_backbone.register
-def patches(config: Patches) -> Backbone:
-    """Build this backbone with fresh weights."""
-    return PatchBackbone(config)
+@BACKBONES.computes(Given)
+class GivenTokens(Backbone):
+    """Takes tokens (B, 1, N, width) instead of images and returns them unchanged."""
+
+    columns_per_token = 1
+    height = 0
+
+    def __init__(self, config: Given) -> None:
+        super().__init__()
+        self.width = config.width
+
+    def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
+        """See `Backbone`; `widths` counts tokens."""
+        if images.ndim != 4 or images.shape[1] != 1 or images.shape[-1] != self.width:
+            raise DataError(
+                f"this network has no image encoder: it takes tokens (B, 1, N, {self.width}), not {tuple(images.shape)}"
+            )
+        return ImageFeatures(images[:, 0], widths)

@@ -8,15 +8,16 @@ Source: the released code, for sizes that the paper does not give.
 
 from torch import Tensor, nn
 
-from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone
+from drethtr.network.backbones import BACKBONES, Backbone, ImageFeatures
 from drethtr.network.padded import valid
-from drethtr.recognition.model.backbones import ShallowCNN
+from drethtr.paper.variants import ShallowCNN
 
 CHANNELS = (16, 64, 128)
 POOLED = {4: 4, 10: 2}
 """Rows pooled into one after the second convolution, by the number of final rows."""
 
 
+@BACKBONES.computes(ShallowCNN)
 class ShallowBackbone(Backbone):
     """A token per 8 columns, with channel c, row r at rows x c + r; the last few columns of a line may have none."""
 
@@ -53,9 +54,3 @@ class ShallowBackbone(Backbone):
         """Apply a convolution, the activation and dropout."""
         out: Tensor = self.dropout(self.activation(conv(pixels)))
         return out
-
-
-@build_backbone.register
-def shallow(config: ShallowCNN) -> Backbone:
-    """Build this backbone with fresh weights."""
-    return ShallowBackbone(config)

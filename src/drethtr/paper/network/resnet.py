@@ -12,10 +12,9 @@ from typing import NamedTuple
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.network.backbones.backbone import Backbone, ImageFeatures, build_backbone, start_before_relu
-from drethtr.network.folding import Normed
+from drethtr.network.backbones import BACKBONES, Backbone, ImageFeatures, Normed, start_before_relu
 from drethtr.network.padded import MaskedConv, Padded
-from drethtr.recognition.model.backbones import ResNet50
+from drethtr.paper.variants import ResNet50
 
 Strides = tuple[int, int]
 
@@ -81,6 +80,7 @@ class Bottleneck(Normed):
         return y.map(around.pixels.add).map(F.relu).map(self.dropout)  # type: ignore[no-any-return]
 
 
+@BACKBONES.computes(ResNet50)
 class ResNetBackbone(Backbone, Normed):
     """Tokens of ceil(columns / 16), each the rows of the last feature map: channel c, row r at rows x c + r."""
 
@@ -110,9 +110,3 @@ class ResNetBackbone(Backbone, Normed):
             x = getattr(self, f"layer{number}")(x)
         x = x.cleared()
         return ImageFeatures(x.pixels.permute(0, 3, 1, 2).flatten(2), x.widths)
-
-
-@build_backbone.register
-def resnet(config: ResNet50) -> Backbone:
-    """Build this backbone with fresh weights."""
-    return ResNetBackbone(config)

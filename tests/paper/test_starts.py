@@ -9,9 +9,10 @@ import torch
 from safetensors.torch import save_file
 
 from drethtr.base.errors import CheckpointError
-from drethtr.network.backbones import build_backbone
-from drethtr.network.imagenet import fetch, load_imagenet
-from drethtr.recognition.model.backbones import EfficientNetV2S, Light, ResNet50
+from drethtr.network.backbones import BACKBONES
+from drethtr.paper.starts import fetch, load_imagenet
+from drethtr.paper.variants import ResNet50
+from drethtr.recognition.model.backbones import EfficientNetV2S, Light
 
 STEMS = {EfficientNetV2S(): ("features.0.0.weight", "classifier.1"), ResNet50(): ("conv1.weight", "fc")}
 
@@ -26,7 +27,7 @@ def classifier(config):
     """A state dict as torchvision has it: three channels, and a classifier behind."""
     stem, head = STEMS[config]
     torch.manual_seed(1)
-    state = build_backbone(config).state_dict()
+    state = BACKBONES.build(config).state_dict()
     state[stem] = torch.randn(state[stem].shape[0], 3, *state[stem].shape[2:])
     return state | {f"{head}.weight": torch.zeros(10, 4), f"{head}.bias": torch.zeros(10)}
 
@@ -35,7 +36,7 @@ def classifier(config):
 def test_weights_are_taken_and_the_stem_is_averaged(config, tmp_path):
     (stem, _), theirs = STEMS[config], classifier(config)
     torch.save(theirs, tmp_path / "weights.pth")
-    backbone = build_backbone(config)
+    backbone = BACKBONES.build(config)
     load_imagenet(backbone, str(tmp_path / "weights.pth"))
     for name, weight in backbone.state_dict().items():
         assert torch.equal(weight, theirs[name].mean(1, keepdim=True) if name == stem else theirs[name])
@@ -44,7 +45,7 @@ def test_weights_are_taken_and_the_stem_is_averaged(config, tmp_path):
 def test_a_url_is_fetched_once(tmp_path, cache):
     source = tmp_path / "weights.pth"
     torch.save(classifier(ResNet50()), source)
-    backbone = build_backbone(ResNet50())
+    backbone = BACKBONES.build(ResNet50())
     load_imagenet(backbone, source.as_uri())
     source.unlink()
     load_imagenet(backbone, source.as_uri())
@@ -121,15 +122,15 @@ def test_weights_that_are_no_finite_numbers_are_refused(strange, tmp_path):
     state = classifier(ResNet50())
     save_file(state | {"bn1.weight": state["bn1.weight"] * strange}, tmp_path / "weights")
     with pytest.raises(CheckpointError, match=r"weights: .* bn1\.weight (are finite|is of torch\.complex64)"):
-        load_imagenet(build_backbone(ResNet50()), str(tmp_path / "weights"))
+        load_imagenet(BACKBONES.build(ResNet50()), str(tmp_path / "weights"))
 
 
 def test_weights_of_another_backbone_are_refused(tmp_path):
     path = tmp_path / "weights.pth"
     torch.save(classifier(ResNet50()), path)
     with pytest.raises(CheckpointError, match=r"weights\.pth: the weights lack .*; are they from such a network\?"):
-        load_imagenet(build_backbone(Light()), str(path))
+        load_imagenet(BACKBONES.build(Light()), str(path))
     wider = classifier(ResNet50()) | {"conv1.weight": torch.zeros(64, 3, 5, 5)}
     torch.save(wider, path)
     with pytest.raises(CheckpointError, match=r"conv1\.weight is of shape \(64, 1, 5, 5\), in this network \(64, 1, 7"):
-        load_imagenet(build_backbone(ResNet50()), str(path))
+        load_imagenet(BACKBONES.build(ResNet50()), str(path))

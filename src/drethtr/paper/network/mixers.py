@@ -1,0 +1,139 @@
+"""Mixers of the paper's baselines and ablations: one softmax, two of them, with or without decay; and a gated decay.
+
+Shapes as in `drethtr.network.mixer`.
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from drethtr.network.attention import KeyValue, fold_beams, softmax_attention, unfold_beams
+from drethtr.network.cache import TextCache
+from drethtr.network.decay import DECAYS, Decay, log_gamma
+from drethtr.network.mixer import ARMF, MIXERS, PastMixer, Query, TextMixer, Weights, image_scores, scores
+from drethtr.paper.variants import Fade, Gated, JointSoftmax, SplitSoftmax
+from drethtr.recognition.model.decay import LayerPosition
+
+
+@DECAYS.computes(Gated)
+class GatedDecay(Decay):
+    """γ = sigmoid(x W)^(1/τ): each token decides how much of the past to keep (paper, eq. 5)."""
+
+    def __init__(self, config: Gated, position: LayerPosition, width: int) -> None:
+        super().__init__()
+        self.gate = nn.Linear(width, position.heads, bias=False)
+        self.temperature = config.temperature
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.logsigmoid(self.gate(x).to(torch.promote_types(x.dtype, torch.float32))).mT / self.temperature
+
+
+def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor | None:
+    """The causal mask (queries, keys), true where to attend, for queries at the last keys; None: everywhere."""
+    if queries == 1:
+        return None
+    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
+
+
+def mask_scores(scores: Tensor, seen: Tensor | None) -> Tensor:
+    """Set scores to -inf where a query may not attend."""
+    return scores if seen is None else scores.masked_fill(~seen, -torch.inf)
+
+
+class FadedWeights(nn.Module):
+    """Softmax weights of the text times γ^(n-m), so that they no longer sum to 1; unchanged without a `fade`."""
+
+    def __init__(self, fade: Fade | None, position: LayerPosition) -> None:
+        super().__init__()
+        self.normalize = fade is not None and fade.normalize
+        self.register_buffer("log_gamma", None if fade is None else log_gamma(fade.decay, position), persistent=False)
+
+    log_gamma: Tensor | None
+
+    def forward(self, weights: Tensor) -> Tensor:
+        """Multiply weights (R, H, queries, keys) by the decay, for queries at the last keys; same shape."""
+        if self.log_gamma is None:
+            return weights
+        queries, keys = weights.shape[-2:]
+        places = torch.arange(keys, device=weights.device)
+        distance = places[keys - queries :, None] - places
+        decay = (distance.clamp(min=0) * self.log_gamma[:, None, None]).exp()
+        if self.normalize:
+            decay = decay / (decay * (distance >= 0)).sum(-1, keepdim=True).sqrt()
+        return weights * decay
+
+    @property
+    def reach(self) -> Tensor | None:
+        """See `Weights`."""
+        return None if self.log_gamma is None else 1 / -torch.expm1(self.log_gamma.float())
+
+
+class SoftmaxMixer(PastMixer[TextCache]):
+    """Causal softmax attention; its state holds every text token."""
+
+    def __init__(self, fade: Fade | None, position: LayerPosition) -> None:
+        super().__init__()
+        self.fade = FadedWeights(fade, position)
+
+    def initial_state(self, like: KeyValue) -> TextCache:
+        return TextCache.empty(like)
+
+    def forward(self, query: Query, state: TextCache, *, dropout: float) -> tuple[Tensor, TextCache]:
+        _, q, text = query
+        state = state.followed_by(text)
+        written, seen = state.tokens, causal_mask(q.shape[2], state.length, q.device)
+        if self.fade.log_gamma is None:
+            return softmax_attention(q, *written, seen, dropout), state
+        found = mask_scores(q * q.shape[-1] ** -0.5 @ written.keys.mT, seen)
+        weights = F.dropout(self.fade(found.softmax(-1)), dropout, training=dropout > 0)
+        return weights.to(q.dtype) @ written.values, state
+
+    def weigh(self, query: Query) -> tuple[Tensor, Tensor | None]:
+        return self.fade(past_scores(query).softmax(-1))[0], self.fade.reach
+
+
+@MIXERS.computes(JointSoftmax)
+class JointSoftmaxMixer(TextMixer[TextCache]):
+    """One softmax over image and text together: the DTrHTR baseline."""
+
+    def __init__(self, config: JointSoftmax, position: LayerPosition, width: int) -> None:
+        super().__init__()
+        self.fade = FadedWeights(config.fade, position)
+
+    def initial_state(self, like: KeyValue) -> TextCache:
+        return TextCache.empty(like)
+
+    def forward(
+        self, query: Query, image: KeyValue, mask: Tensor | None, state: TextCache, *, dropout: float
+    ) -> tuple[Tensor, TextCache]:
+        _, q, text = query
+        state = state.followed_by(text)
+        written, seen = state.tokens, causal_mask(q.shape[2], state.length, q.device)
+        rows, lines, places = q.shape[0], image.keys.shape[0], image.keys.shape[2]
+        scaled = q * q.shape[-1] ** -0.5
+        to_image = mask_scores(
+            fold_beams(scaled, lines) @ image.keys.mT, None if mask is None else mask[:, None, None, :]
+        )
+        to_text = mask_scores(scaled @ written.keys.mT, seen)
+        weights = torch.cat([unfold_beams(to_image, rows), to_text], dim=-1).softmax(-1)
+        weights = torch.cat([weights[..., :places], self.fade(weights[..., places:])], dim=-1)
+        weights = F.dropout(weights, dropout, training=dropout > 0).to(q.dtype)
+        from_image = unfold_beams(fold_beams(weights[..., :places], lines) @ image.values, rows)
+        return from_image + weights[..., places:] @ written.values, state
+
+    def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> Weights:
+        of_image = image_scores(query.q, image, mask)
+        weights = torch.cat([of_image, past_scores(query)], dim=-1).softmax(-1)[..., of_image.shape[-1] :]
+        return Weights(of_image.softmax(-1)[0], self.fade(weights)[0], self.fade.reach)
+
+
+@MIXERS.computes(SplitSoftmax)
+def split_softmax(config: SplitSoftmax, position: LayerPosition, width: int) -> ARMF[TextCache]:
+    """ARMF with a second softmax in the place of retention."""
+    return ARMF(SoftmaxMixer(config.fade, position))
+
+
+def past_scores(query: Query) -> Tensor:
+    """Scaled dot products (1, H, N, N) of a whole text, -inf for later tokens."""
+    tokens = query.q.shape[2]
+    return mask_scores(scores(query.q, query.text), causal_mask(tokens, tokens, query.q.device))

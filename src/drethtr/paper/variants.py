@@ -1,0 +1,176 @@
+"""The paper's other networks, as data: what it compares DRetHTR with, and what the released code offers besides.
+
+`drethtr.paper.network` has their torch classes. A run file or model that names one of these kinds finds it through the
+entry point of the group `drethtr.plugins`.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+
+from drethtr.base.errors import ConfigError
+from drethtr.recognition.model.architecture import (
+    MAX_LAYERS,
+    SMALL,
+    ArchitectureConfig,
+    MixerConfig,
+    NoPrior,
+    OutputConfig,
+    Plain,
+)
+from drethtr.recognition.model.backbones import BackboneConfig, check_share
+from drethtr.recognition.model.decay import DecayConfig, Scheduled
+
+
+@dataclass(frozen=True)
+class Fade:
+    """Softmax weights that decay with distance, as in the released code; `normalize` as for retention."""
+
+    decay: Scheduled = field(default_factory=Scheduled)
+    normalize: bool = True
+
+
+@dataclass(frozen=True)
+class JointSoftmax(MixerConfig):
+    """DTrHTR: one softmax over all that a token sees."""
+
+    fade: Fade | None = None
+
+
+@dataclass(frozen=True)
+class SplitSoftmax(MixerConfig):
+    """Separate normalization of image and text (paper, Sec. 7)."""
+
+    fade: Fade | None = None
+
+
+@dataclass(frozen=True)
+class Gated(DecayConfig):
+    """γ read from the text, sigmoid(x W)^(1/τ) (paper, eq. 5); τ = 16 follows YOCO."""
+
+    temperature: float = 16.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.temperature < math.inf:
+            raise ConfigError(f"the temperature of a gate must be above 0 and finite, not {self.temperature}")
+
+
+@dataclass(frozen=True)
+class Sigmoid(OutputConfig):
+    """A sigmoid."""
+
+
+@dataclass(frozen=True)
+class HeadNorm(OutputConfig):
+    """Group norm, one group per head."""
+
+    on_image: bool = True
+
+
+@dataclass(frozen=True)
+class SwishGate(OutputConfig):
+    """Group norm and a swish gate, as in RetNet."""
+
+    on_image: bool = True
+
+
+@dataclass(frozen=True)
+class EncoderDecoder(ArchitectureConfig):
+    """RetHTR and TrHTR: an encoder of `layers` layers, `hidden` wide inside (paper, Sec. 5.5.1), and cross-attention.
+
+    The encoder is a plain pre-norm transformer with the network's image prior. The released tree has no code for it:
+    the layers are chosen so that the parameters add up to the paper's count.
+    """
+
+    layers: int = 4
+    hidden: int = 3072
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.layers <= MAX_LAYERS or self.hidden < 1:
+            raise ConfigError(
+                f"an encoder has 1 to {MAX_LAYERS} layers and 1 hidden channel or more, "
+                f"not {self.layers}, {self.hidden}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResNet50(BackboneConfig):
+    """ResNet-50: 64 rows, a token of 2048 channels times `rows`, 2 or 4, for every 16 columns.
+
+    Attributes:
+        dropout: After every ReLU; 0.3 in the paper.
+    """
+
+    rows: int = 2
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_rows("ResNet50", self.rows, (2, 4))
+        check_share("dropout", self.dropout)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShallowCNN(BackboneConfig):
+    """Wick et al.: 64 rows, a token of 128 channels times `rows`, 4 or 10, for every 8 columns.
+
+    Attributes:
+        dropout: After every convolution; 0.3 in the paper.
+    """
+
+    rows: int = 4
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_rows("ShallowCNN", self.rows, (4, 10))
+        check_share("dropout", self.dropout)
+
+
+def check_rows(backbone: str, rows: int, possible: tuple[int, ...]) -> None:
+    """Refuse a number of rows that a backbone cannot output.
+
+    Raises:
+        ConfigError: naming the possible ones.
+    """
+    if rows not in possible:
+        raise ConfigError(f"rows {rows}: a {backbone} keeps {' or '.join(map(str, possible))}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patches(BackboneConfig):
+    """Patches of `rows` x `columns` pixels, each a token of `width` channels.
+
+    Patches stacked vertically share their columns, so `columns` must be a multiple of their number.
+    """
+
+    height: int = 64
+    rows: int = 16
+    columns: int = 8
+    width: int = 256
+
+    def __post_init__(self) -> None:
+        if min(self.height, self.rows, self.columns, self.width) < 1:
+            raise ConfigError("height, rows, columns and width of patches must be at least 1")
+        if self.height % self.rows:
+            raise ConfigError(f"rows {self.rows}: patches must divide the height of {self.height} pixels")
+        if self.columns % (self.height // self.rows):
+            raise ConfigError(
+                f"columns {self.columns}: must be a multiple of the {self.height // self.rows} patches in a column"
+            )
+
+
+@dataclass(frozen=True)
+class Given(BackboneConfig):
+    """No backbone: the caller provides tokens of `width` channels."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise ConfigError(f"a token has at least 1 channel, not {self.width}")
+
+
+DTRHTR_SMALL = replace(SMALL, mixer=JointSoftmax(), prior=NoPrior())
+"""The softmax baseline."""
+RETHTR_SMALL = replace(SMALL, architecture=EncoderDecoder(), output=SwishGate(), prior=NoPrior())
+"""The encoder-decoder with retention; only with RetNet's gate does it have the paper's 136 million parameters."""
+TRHTR_SMALL = replace(RETHTR_SMALL, mixer=JointSoftmax(), output=Plain())
+"""The encoder-decoder with softmax."""
