@@ -24,7 +24,6 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results, write_json
 from drethtr.cli.reports import read_by
-from drethtr.recognition.backends import resolve_device
 
 if TYPE_CHECKING:
     from drethtr.bench.quality.retrieval.crowd import Crowd
@@ -90,6 +89,7 @@ def fit_check(
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.calibrate import TO_CALIBRATE
     from drethtr.evaluation.evaluate import to_read
+    from drethtr.recognition.backends import resolve_device
     from drethtr.recognition.model.file import load_model, save_record
     from drethtr.recognition.recognizer import Recognizer
 
