@@ -220,3 +220,28 @@ def test_what_is_not_there_cannot_be_changed(file):
         file.without_line("gone")
     with pytest.raises(DataError, match="contains no line 'gone'"):
         file.with_new_lines([NEW], "gone")
+
+
+def test_a_corrected_line_needs_one_more_parse(file, monkeypatch):
+    """With its text, its review, and the text of its region."""
+    parsed = []
+    monkeypatch.setattr(
+        "drethtr.documents.page_file.parse_page", lambda *arguments: parsed.append(1) or parse_page(*arguments)
+    )
+    assert file.with_line(reviewed(file.line("l1"), "new text", Review.CORRECTED)).line("l1").text == "new text"
+    assert len(parsed) == 1
+
+
+def test_text_and_review_share_an_attribute_that_loses_what_refers_to_the_old_text():
+    space = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
+    custom = "readingOrder {index:0;} unclear {offset:0; length:1;} drethtr {review:confirmed;}"
+    file = PageFile.parse(
+        f'<PcGts xmlns="{space}"><Metadata/><Page imageFilename="a.png" imageWidth="9" imageHeight="9">'
+        f'<TextRegion id="r"><Coords points="0,0 9,0 9,9"/><TextLine id="l" custom="{custom}">'
+        '<Coords points="0,0 9,0 9,9"/><TextEquiv><Unicode>old</Unicode></TextEquiv></TextLine></TextRegion>'
+        "</Page></PcGts>".encode(),
+        "a",
+    )
+    changed = file.with_line(reviewed(file.line("l"), "new", Review.CORRECTED))
+    assert b'custom="readingOrder {index:0;} drethtr {review:corrected;}"' in changed.data
+    assert changed.line("l").transcription == Transcription("new", review=Review.CORRECTED)

@@ -5,10 +5,12 @@ from mets_examples import ALTO_TYPE, PAGE_TYPE, mets_of
 from page_examples import document_of
 from printed_pages import put_page
 
+from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
+from drethtr.pages import Skipped
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.opening import open_job
 from drethtr.pages.source import Original, open_originals
@@ -128,3 +130,21 @@ def test_what_is_no_volume_is_refused(tmp_path, content):
     (tmp_path / "mets.xml").write_text(content)
     with pytest.raises(DataError, match=r"mets\.xml: "):
         open_originals(tmp_path / "mets.xml")
+
+
+def test_a_damaged_description_costs_its_page_only(workspace, tiny_path, tmp_path):
+    (workspace / "OCR-D-SEG" / "a.xml").write_text("<PcGts", encoding="utf-8")
+    path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]), ("2", ["I2", "G2"]))
+    events = []
+    job = open_job([path], tmp_path / "out", ["page"])
+    summary = job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"), events.append)
+    assert summary[:2] == (1, 1) and not job.unreadable
+    [skipped] = [event.error for event in events if isinstance(event, Skipped)]
+    assert skipped.source == str(workspace / "OCR-D-SEG" / "a.xml")
+    assert [path.name for path in (tmp_path / "out").glob("*.xml")] == ["mets_0002.page.xml"]
+
+
+def test_a_page_without_lines_costs_itself_only(workspace, tiny_path, tmp_path):
+    path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1"]), ("2", ["I2", "G2"]))
+    job = open_job([path], tmp_path / "out", ["page"], segmentation="given")
+    assert job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))[:2] == (1, 1)

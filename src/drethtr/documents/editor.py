@@ -54,6 +54,12 @@ class Editor(ABC):
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
         """Record what a person did with a line."""
 
+    def set_text_and_review(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        """Replace text, words and review of a line, by edits that do not overlap."""
+        assert line.transcription is not None
+        yield from self.set_text(element, line)
+        yield from self.set_review(element, line.transcription.review)
+
     @abstractmethod
     def set_place(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Replace polygon and baseline of a line by those of `line`."""

@@ -8,7 +8,7 @@ Every change returns a new file that preserves all other bytes, including elemen
 line is identified by its id; its revision changes with its element.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -21,7 +21,7 @@ from xml.etree import ElementTree as ET
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.editor import Editor
-from drethtr.documents.markup import Edit, Element, Markup, apply
+from drethtr.documents.markup import Edit, Element, Markup, apply, clean
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.parsed import Parsed
 from drethtr.documents.read import Dialect, parse_page
@@ -120,33 +120,39 @@ class PageFile:
         Raises:
             DataError: if there is no such line.
         """
-        changes = [(self.line(line.id), line) for line in lines]
-        return self.with_places(changes).with_texts(changes).with_reviews(changes).following(self)
+        return self.with_places(lines).with_texts(lines)
 
-    def with_places(self, changes: Iterable[tuple[TextLine, TextLine]]) -> Self:
-        """The file with new baselines and polygons, where they differ from those before."""
-        editor = self.editor
-        changed = (new for old, new in changes if (old.polygon, old.baseline) != (new.polygon, new.baseline))
-        edits = (editor.set_place(self.element(line.id), self.in_units(line)) for line in changed)
-        return self.edited(chain.from_iterable(edits))
-
-    def with_texts(self, changes: Iterable[tuple[TextLine, TextLine]]) -> Self:
-        """The file with new texts, words and confidences, where they differ from those before."""
+    def with_places(self, lines: Iterable[TextLine]) -> Self:
+        """The file with new baselines and polygons, where they differ."""
         editor, edits = self.editor, list[Edit]()
-        for old, new in changes:
-            before, after = old.transcription, new.transcription
-            if after is None:
-                edits += () if before is None else editor.remove_text(self.element(new.id))
-            elif before is None or written_of(before) != written_of(after):
-                edits += editor.set_text(self.element(new.id), self.in_units(new))
+        for new in lines:
+            old = self.line(new.id)
+            if (old.polygon, old.baseline) != (new.polygon, new.baseline):
+                edits += editor.set_place(self.element(new.id), self.in_units(new))
         return self.edited(edits)
 
-    def with_reviews(self, changes: Iterable[tuple[TextLine, TextLine]]) -> Self:
-        """The file with new reviews, where they differ from those before."""
-        editor = self.editor
-        reviews = ((new.id, review_of(old), review_of(new)) for old, new in changes)
-        edits = (editor.set_review(self.element(line), after) for line, before, after in reviews if before is not after)
-        return self.edited(chain.from_iterable(edits))
+    def with_texts(self, lines: Iterable[TextLine]) -> Self:
+        """The file with new texts, words, confidences and reviews, where they differ.
+
+        All of it is one set of edits, so that a corrected line needs the file parsed once more. Edits must not overlap,
+        and text and review share an attribute in PAGE: an editor sets both in one step.
+        """
+        editor, edits, changed = self.editor, list[Edit](), dict[str, TextLine]()
+        for new in lines:
+            old, element = self.line(new.id), self.element(new.id)
+            before, after = old.transcription, new.transcription
+            reviewed = review_of(old) is not review_of(new)
+            if after is not None and (before is None or written_of(before) != written_of(after)):
+                set_text = editor.set_text_and_review if reviewed else editor.set_text
+                edits += set_text(element, self.in_units(new))
+            else:
+                if after is None and before is not None:
+                    edits += editor.remove_text(element)
+                if reviewed:
+                    edits += editor.set_review(element, review_of(new))
+            changed[new.id] = as_read(new)
+        after_all = self.page.with_lines(lambda line: changed.get(line.id, line))
+        return self.edited([*edits, *self.region_edits(self.page, after_all)])
 
     def with_new_lines(self, lines: Sequence[TextLine], after: str | None) -> Self:
         """The file with new lines after the line `after`, in its region; if None, before all others.
@@ -218,18 +224,18 @@ class PageFile:
 
     def following(self, before: Self) -> Self:
         """Update the texts of whole regions, as in PAGE, where they equalled the lines in the file `before`."""
-        if self is before:
-            return self
-        edits = []
-        texts = {region.id: joined(region) for region in before.page.regions}
+        return self if self is before else self.edited(self.region_edits(before.page, self.page))
+
+    def region_edits(self, before: Page, after: Page) -> Iterator[Edit]:
+        """Edits of the texts of whole regions, where they equalled the lines of the page before."""
+        texts = {region.id: joined(region) for region in before.regions}
         elements = self.editor.region_texts()
-        for region in self.page.regions:
+        for region in after.regions:
             old, new = texts.get(region.id), joined(region)
             if old is not None and old != new and (unicode := elements.get(region.id)) is not None:
                 rows = [row.strip() for row in unicode.text.strip().splitlines()]
                 if "\n".join(rows) == old:
-                    edits.append(Edit(unicode.inside, unicode.inside_end, escape(new, quote=False).encode()))
-        return self.edited(edits)
+                    yield Edit(unicode.inside, unicode.inside_end, escape(new, quote=False).encode())
 
     def edited(self, edits: Iterable[Edit]) -> Self:
         """Apply edits, and sign the file with a comment."""
@@ -277,6 +283,12 @@ def written_of(text: Transcription) -> tuple[str, tuple[PageWord, ...], float | 
 def review_of(line: TextLine) -> Review | None:
     """What a person did with a line."""
     return line.transcription.review if line.transcription else None
+
+
+def as_read(line: TextLine) -> TextLine:
+    """A line with its text as it is read again after it was written."""
+    text = line.transcription
+    return line if text is None else replace(line, transcription=replace(text, text=clean(text.text).strip()))
 
 
 def joined(region: Region) -> str:

@@ -15,14 +15,13 @@ from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.page import Page, TextLine
 from drethtr.images.line import Line
-from drethtr.images.page_file import is_pdf
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
 from drethtr.pages.record import Records, made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.task import UPDATE, FileTask, is_whole, refuse_replacing_reviewed, write_result, write_update
+from drethtr.pages.task import UPDATE, FileTask, refuse_replacing_reviewed, write_result, write_update
 from drethtr.pages.transcribe import WholeLine, Witness, nobody, transcribe
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -166,17 +165,17 @@ class Run:
             return False  # reading it tells why
 
     def won(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder]]:
-        """The files that no other process reads, each with the record of what it is now."""
+        """The files that no other process reads, opened, each with what records its results."""
         for task in filter(self.claims.win, tasks):
             try:
                 if self.job.force:
                     refuse_replacing_reviewed(task)
-                record = self.planner.recorder(task)
+                opened = self.planner.opened(task)
             except DataError as error:
                 self.fail(error)
                 self.claims.release(task)
             else:
-                yield task, record
+                yield opened
 
     def lines(self, tasks: Iterable[FileTask]) -> Iterator[tuple[FileTask, Recorder, Sheets]]:
         """Read images of single lines, several at a time."""
@@ -225,6 +224,7 @@ class Run:
         """
         page = None
         try:
+            original = original.opened()
             finder = self.job.segmentation.finder(original)
             page = transcribe(original, self.recognizer, finder, keeps=self.job.keeps, witness=self.witness)
         finally:
@@ -283,8 +283,7 @@ class Run:
         """What goes into each file of a format: all pages that were read, or one."""
         read = tuple(sheet for sheet in sheets if sheet is not None)
         if format.together or len(sheets) == 1:
-            whole = len(read) == len(sheets) and is_whole(task.path, task.originals)
-            pdf = task.path if whole and is_pdf(task.path) else None
+            pdf = task.path if len(read) == len(sheets) and task.is_whole_pdf else None
             # Other commands read a table back, and look for its images from its folder.
             name = seen_from(paths[0].parent, Path(task.given)) if format.header else task.given
             yield paths[0], Document(read, self.provenance, pdf, name)

@@ -1,7 +1,7 @@
 """The plan of a job: which files to read, which results exist or are stale, and which files other processes read."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -100,17 +100,19 @@ class Planner:
             return ""  # reading it tells why
         return OTHER_SCAN if any(entry.digest != digest for _, entry in known) else ""
 
-    def recorder(self, task: FileTask) -> Recorder:
-        """A function that records the results of a file; create it before reading, so that later changes count."""
-        try:
-            state, digest = (state_of(task.sources), digest_of(task.sources).hex()) if task.results else ("", "")
-        except DataError:
-            state, digest = "", ""  # reading it tells why
+    def opened(self, task: FileTask) -> tuple[FileTask, Recorder]:
+        """A file that is about to be read, with its description open, and a function that records its results."""
+        state = digest = ""
+        with suppress(DataError):  # reading it tells why
+            # The state first: a file that changes after this moment must look changed to the next run.
+            state = state_of(task.sources) if task.results else ""
+            task = task.opened()
+            digest = digest_of(task.sources, task.contents).hex() if task.results else ""
 
         def record(name: str, path: Path) -> None:
             self.records.of(path.parent).add(path, Entry(state, digest, self.made(name)))
 
-        return record
+        return task, record
 
 
 class Claims:

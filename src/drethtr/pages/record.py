@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,16 +37,19 @@ def state_of(files: Iterable[Path]) -> str:
     return Folders().state_of(files)
 
 
-def digest_of(files: Iterable[Path]) -> bytes:
+def digest_of(files: Iterable[Path], contents: Mapping[Path, bytes] | None = None) -> bytes:
     """A digest of the contents of files, 16 bytes.
+
+    Args:
+        contents: Contents that were read before; other files are opened.
 
     Raises:
         DataError: naming a file that cannot be read.
     """
-    digest = blake2b(digest_size=16)
+    digest, known = blake2b(digest_size=16), contents or {}
     for path in files:
         try:
-            with path.open("rb") as file:
+            with BytesIO(known[path]) if path in known else path.open("rb") as file:
                 while chunk := file.read(CHUNK):
                     digest.update(chunk)
         except OSError as error:

@@ -4,13 +4,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.beside import DESCRIPTION, image_beside, page_among
 from drethtr.documents.document import Scan, Sheet
+from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
-from drethtr.documents.read import read_page
+from drethtr.documents.read import first_bytes, page_in, read_page, size_beside
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource
 from drethtr.pages.catalog import Catalog, Kind
@@ -22,6 +24,13 @@ DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Extensions of files that describe a page; its image is another file."""
 
 
+class Described(NamedTuple):
+    """A description that was read: its bytes, and the page in them."""
+
+    data: bytes
+    page: Page
+
+
 @dataclass(frozen=True)
 class Original:
     """A page to read: its image, and the file `description` that describes it, if there is one.
@@ -29,6 +38,7 @@ class Original:
     has_lines  whether that file has lines; if not, they must be found
     error      why the page cannot be read, if that is known before; reading it raises this
     shape      whether the image has the shape of a single line, if that is known before
+    content    the description, while the page is read; see `opened`
     """
 
     source: PageSource
@@ -36,6 +46,7 @@ class Original:
     has_lines: bool = False
     error: DataError | None = field(default=None, compare=False)
     shape: bool | None = field(default=None, compare=False)
+    content: Described | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -80,16 +91,31 @@ class Original:
         canvas = self.source.canvas if isinstance(self.source, VolumePage) else None
         return Sheet(page, self.scan(), self.source.number, canvas)
 
-    def given(self) -> Page | None:
-        """The page as described. It is read each time, so that thousands of waiting pages take little memory.
+    def opened(self) -> Self:
+        """The original with its description read and parsed: once, for all that is done while its page is read.
+
+        Waiting originals have no content, so that thousands of them take little memory.
 
         Raises:
-            DataError: if the description can no longer be read.
+            DataError: if the description cannot be read.
         """
-        if self.description is None:
+        if self.description is None or self.content is not None:
+            return self
+        path = self.description
+        data = first_bytes(path, MAX_BYTES + 1)
+        page = page_in(data, str(path), lambda image: size_beside(path, image))
+        return replace(self, content=Described(data, page))
+
+    def given(self) -> Page | None:
+        """The page as described.
+
+        Raises:
+            DataError: if the description cannot be read.
+        """
+        content = self.opened().content
+        if content is None:
             return None
-        page = read_page(self.description)
-        return page if self.has_lines else replace(page, regions=())
+        return content.page if self.has_lines else replace(content.page, regions=())
 
     def given_for(self, gray: Line) -> Page | None:
         """The page as described, in pixels of its image.

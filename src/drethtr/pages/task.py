@@ -3,10 +3,11 @@
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
@@ -20,6 +21,7 @@ from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes, read_page
 from drethtr.documents.update import update
+from drethtr.images.page_file import is_pdf
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import files_of, state_of
 from drethtr.pages.source import DESCRIPTIONS, Original
@@ -127,6 +129,20 @@ class FileTask:
         return tuple(file for file in files if not (self.in_place and file == self.path))
 
     @property
+    def contents(self) -> Mapping[Path, bytes]:
+        """The descriptions that are open."""
+        opened = ((original.description, original.content) for original in self.originals)
+        return {path: content.data for path, content in opened if path is not None and content is not None}
+
+    def opened(self) -> Self:
+        """The task with its description open, if it has a single page; those of others are opened one by one.
+
+        Raises:
+            DataError: if it cannot be read.
+        """
+        return replace(self, originals=(self.originals[0].opened(),)) if len(self.originals) == 1 else self
+
+    @property
     def in_place(self) -> bool:
         """Whether the file itself is updated; then only reading it shows which lines lack text."""
         return self.updated is not None and self.updated.resolve() == self.path.resolve()
@@ -135,6 +151,12 @@ class FileTask:
         """Whether every file to write exists and has all pages."""
         there = all(exists(target) and not self.lacking(target) for target in self.wanted)
         return bool(self.wanted) and not self.in_place and there
+
+    @cached_property
+    def is_whole_pdf(self) -> bool:
+        """Whether it is a PDF of which all pages are read."""
+        described = self.originals[0].description is not None
+        return not described and is_whole(self.path, self.originals) and is_pdf(self.path)
 
     @property
     def shelf(self) -> Shelf | None:

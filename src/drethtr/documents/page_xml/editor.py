@@ -17,7 +17,7 @@ from drethtr.documents.transcription import Review
 INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
 MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
 
-OFFSET = re.compile(rb"[{;]\s*offset\s*:")
+OFFSET = re.compile(r"[{;]\s*offset\s*:")
 """The part of a `custom` entry that refers to a position in the text: `unclear {offset:0; length:3;}`."""
 
 
@@ -32,10 +32,20 @@ class PageXMLEditor(Editor):
 
         Entries of `custom` that refer to positions in replaced text are removed.
         """
+        yield from self.remove_offsets(element)
+        yield from self.replace_text(element, line)
+
+    def set_text_and_review(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        assert line.transcription is not None
+        yield from self.replace_text(element, line)
+        custom = element.attributes.get("custom", "")
+        yield self.mark(element, without_offsets(custom), line.transcription.review)
+
+    def replace_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        """Replace text and words."""
         assert line.transcription is not None
         words = element.all("Word")
         marked_out = bool(words) and not any(read_text(word, "")[0] for word in words)
-        yield from self.remove_offsets(element)
         yield from map(self.splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))
         new = transcription_elements(line.transcription, line.id, self.ids, prefix_of(element))
         before = element.all("AlternativeImage", "Coords", "Baseline", *(["Word"] if marked_out else []))
@@ -47,16 +57,19 @@ class PageXMLEditor(Editor):
         for attribute in ATTRIBUTE.finditer(utf8, element.start, element.inside):
             if attribute[1] == b"custom":
                 start, end = max(attribute.span(2), attribute.span(3))
-                kept = (entry for entry in utf8[start:end].split(b"}") if not OFFSET.search(entry))
-                yield Edit(start, end, b"}".join(kept))
+                yield Edit(start, end, without_offsets(utf8[start:end].decode()).encode())
 
     def remove_text(self, element: Element) -> Iterator[Edit]:
         yield from map(self.splicer.remove, element.all("TextEquiv", "Word"))
 
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
-        rest = MARK.sub("", element.attributes.get("custom", "")).strip()
+        yield self.mark(element, element.attributes.get("custom", ""), review)
+
+    def mark(self, element: Element, custom: str, review: Review | None) -> Edit:
+        """Set the attribute `custom` to a value, with the mark of a review instead of that before."""
+        rest = MARK.sub("", custom).strip()
         mark = f"drethtr {{review:{review};}}" if review else ""
-        yield self.splicer.set_attribute(element, "custom", f"{rest} {mark}".strip() or None)
+        return self.splicer.set_attribute(element, "custom", f"{rest} {mark}".strip() or None)
 
     def set_place(self, element: Element, line: TextLine) -> Iterator[Edit]:
         prefix = prefix_of(element)
@@ -108,3 +121,8 @@ class PageXMLEditor(Editor):
             texts[element.attributes.get("id", "")] += element.all("TextEquiv")
         unicodes = {id: found[0].first("Unicode") for id, found in texts.items() if len(found) == 1}
         return {id: unicode for id, unicode in unicodes.items() if unicode and unicode.inside < unicode.end}
+
+
+def without_offsets(custom: str) -> str:
+    """The value of an attribute `custom` without the entries that refer to positions in the text."""
+    return "}".join(entry for entry in custom.split("}") if not OFFSET.search(entry))
