@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
-from contextlib import closing
 
 from browser_steps import enter, served, text_of, texts, wait_until_saved
 from made_pages import TEXTS
 
+from drethtr.base import files
 from drethtr.documents.read import read_page
-from drethtr.editing.journal import Journal
+from drethtr.editing import journal
 
 
 def first_line(folder):
@@ -68,16 +68,33 @@ def test_a_long_message_stays_long_enough_to_be_read(page, folder):
     told.wait_for(state="detached")
 
 
-def test_the_bar_says_why_there_is_no_history(folder, tiny_path, open_tab):
-    with closing(Journal.open(folder)) as journal:
-        journal.database.execute(
-            "CREATE TRIGGER full BEFORE INSERT ON change BEGIN SELECT RAISE(FAIL, 'the disk is full'); END"
-        )
+def test_the_bar_says_why_there_is_no_history(folder, tiny_path, open_tab, monkeypatch):
+    def read_only(path, connect=journal.connect):
+        database = connect(path)
+        database.execute("PRAGMA query_only = ON")
+        return database
+
+    monkeypatch.setattr(journal, "connect", read_only)
     with served(folder, tiny_path) as site:
         page = enter(open_tab(site), "a.png")
         page.keyboard.type("Kept ")
         page.keyboard.press("Enter")
-        page.get_by_text("Saved, but the history cannot be written: the disk is full").wait_for()
+        page.get_by_text("Saved, but the history cannot be written: attempt to write a readonly database").wait_for()
+        assert first_line(folder).startswith("Kept ")
+
+
+def test_the_bar_says_that_the_disk_has_not_confirmed_a_save(folder, tiny_path, open_tab, monkeypatch):
+    def flush_files(path, flush=files.flush):
+        if path.is_dir():
+            raise OSError(5, "Input/output error")
+        flush(path)
+
+    with served(folder, tiny_path) as site:
+        page = enter(open_tab(site), "a.png")
+        monkeypatch.setattr(files, "flush", flush_files)
+        page.keyboard.type("Kept ")
+        page.keyboard.press("Enter")
+        page.get_by_text("Saved; a.png was written, but the disk does not confirm it: Input/output error").wait_for()
         assert first_line(folder).startswith("Kept ")
 
 
