@@ -28,7 +28,8 @@ def softmax_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = Non
     """softmax(q kᵀ / √K) v, (B, H, N, K) from q (B, H, N, K) and k, v (B, H, M, K).
 
     A boolean mask (broadcast to B, H, N, M) is true where to attend; any other mask is added to the scores.
-    On a CPU in half precision, the gradient of PyTorch's kernel takes six times as long as that of the plain formula.
+    On a CPU in half precision, the gradient of PyTorch's kernel takes six times as long as that of the plain formula
+    (LOG.md, 2026-11-21).
     """
     if q.device.type == "cpu" and q.dtype.itemsize == 2 and q.requires_grad:
         scores = q @ k.mT * q.shape[-1] ** -0.5
@@ -119,7 +120,8 @@ class MultipliedDecay(DecayPrior):
 FAINTEST = -60.0
 """Lower bound of an added log decay: less does not change a weight in float32.
 
-Deep in the padding of a short line all scores would be so low that cuDNN's gradient is NaN (pytorch issue 196678).
+Deep in the padding of a short line all scores would be so low that cuDNN's gradient is NaN: below −88 it overflows
+(pytorch issue 196678; LOG.md, 2026-11-26).
 """
 
 

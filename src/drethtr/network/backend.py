@@ -26,7 +26,10 @@ from drethtr.text.tokenizer import PAD, Tokenizer
 
 BATCH_LINES = 64
 CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
-"""Image columns of a batch, over all views of its lines: few enough for the caches of a CPU, enough to fill a GPU."""
+"""Image columns of a batch, over all views of its lines: few enough for the caches of a CPU, enough to fill a GPU.
+
+On a CPU, 24,000 instead of 8,000 take 1.4 times as long (LOG.md, 2026-11-23).
+"""
 
 OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
 """Parts of torch's messages about failed allocations, for devices that have no exception class for them."""

@@ -15,6 +15,7 @@ def sinusoid(positions: Tensor, width: int) -> Tensor:
     half = width // 2
     exact = "cpu" if positions.device.type == "mps" else positions.device  # Apple's GPUs have no float64
     steps = torch.arange(half, device=exact, dtype=torch.float64)
+    # half - 1, not half: as in the released code, so that the slowest wavelength is exactly 10,000 x 2π.
     frequencies = torch.exp(-math.log(10_000) * steps / (half - 1)).to(positions)
     angles = positions[..., None] * frequencies
     return torch.cat([angles.sin(), angles.cos()], dim=-1)

@@ -115,6 +115,7 @@ class DRetHTR(nn.Module):
         for block in blocks:
             x, kept = block.image(x, mask)
             layers.append(contiguous_copy(kept))
+        # Behind the last layer only the CTC head reads image tokens; without it, their keys and values are enough.
         if self.ctc is None or draft is None:
             return BatchMemory((*layers, contiguous_copy(last.kept_of_image(x))), mask, None)
         x, kept = last.image(x, mask)
@@ -134,6 +135,7 @@ class DRetHTR(nn.Module):
         """The state before the first token, for `beams` rows per line."""
         layers = []
         for block, kept in zip(self.blocks, memory.layers, strict=True):
+            # Shape, type and device are all that is taken from it: beams do not copy the image.
             like = KeyValue(*(part[:1].expand(part.shape[0] * beams, -1, -1, -1) for part in kept))
             layers.append(block.initial_state(like))
         return DecoderState(0, tuple(layers))

@@ -1,7 +1,7 @@
 """Trees of texts with shared prefixes, in which a shared token is one node.
 
 Most of a layer treats each token alone and is computed once per node. Only where tokens attend to their text, each text
-has its own row.
+has its own row: masks of ancestors over all pairs of nodes would cost more than they save (LOG.md, 2026-11-22).
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,10 @@ class Tree(NamedTuple):
 
 
 LIKE = 0.75
-"""A tree joins a batch if it has at least this share of the largest tree's nodes."""
+"""A tree joins a batch if it has at least this share of the largest tree's nodes.
+
+All trees in one batch took a quarter more time, for nodes that pad the small ones (LOG.md, 2026-11-23).
+"""
 
 
 def of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:
