@@ -76,6 +76,7 @@ def unpack_cached(place: Path, name: Path, size: int, changed: int) -> Path:
         raise
     atexit.register(kept.cleanup)
     unpacked_from[folder] = name
+    # Many programs put everything into one folder, named like the file; pages are named after what is inside it.
     while len(inside := list(folder.iterdir())) == 1 and inside[0].is_dir():
         folder = inside[0]
     return folder
@@ -153,6 +154,7 @@ def files_of(archive: "ZipFile", size: int, folder: Path, name: str) -> dict[tup
         if parts in files:
             raise DataError(f"contains two files named {entry.filename!r}; it is damaged", name)
         files[parts] = entry
+    # The sizes are those that the archive claims. `zipfile` stops a file that turns out to be longer than it says.
     content = sum(entry.file_size for entry in files.values())
     largest = max(files.values(), key=lambda entry: entry.file_size, default=None)
     if largest is not None and largest.file_size > MAX_FILE_BYTES:

@@ -160,6 +160,7 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
     """
     if not isinstance(data, Mapping):
         raise ConfigError(f"{where or 'config'}: expected a table of {base.__name__}, got {data!r}")
+    # Without a kind, the default stays: `[network] width = 128` changes one setting of the default network.
     name = data.get("kind", kind_of(base if default is None else type(default)))
     known = variants_with(base, name)
     if "kind" not in data and name not in known:
@@ -232,7 +233,7 @@ def decode(wanted: Any, value: Any, where: str, default: Any = None) -> Any:
         return decode_tuple(get_args(wanted), value, where)
     if wanted not in (int, float, str, bool):
         return from_dict(wanted, value, where, default)
-    if wanted is float and type(value) is int:
+    if wanted is float and type(value) is int:  # the only conversion: 1 for 1.0, but neither "1" nor true for 1
         return float(value)
     if type(value) is not wanted:
         raise ConfigError(f"expected {wanted.__name__}, got {value!r}", where)

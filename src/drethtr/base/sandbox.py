@@ -122,7 +122,7 @@ class Children:
 
     def call(self, name: str, seconds: float, function: Callable[..., Answer], args: tuple[Any, ...]) -> Answer:
         """Call a function in a child; see `sandboxed`."""
-        with self.slots:
+        with self.slots:  # held until the child is idle again, so that there are never more than `CHILDREN`
             child = self.idle_one() or Child()
             try:
                 answer, content = child.ask(seconds, function, args)

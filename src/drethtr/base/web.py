@@ -214,6 +214,7 @@ class Web:
         if not all(self.may_reach(ip_address(ip.split("%")[0])) for ip in ips):
             raise DataError(f"{host} is in a private network ({', '.join(ips)}); only the public web can be read", name)
         trouble: OSError = OSError(f"{host} cannot be resolved")
+        # Connect to the addresses that were checked, not to the name, which might resolve to others a moment later.
         for ip in ips:
             try:
                 return socket.create_connection((ip, port), timeout=PATIENCE)

@@ -105,6 +105,7 @@ def open_job(
     folder = Output(output, columns(plan.carried, posteriors=posteriors), len(plan.carried))
     check_output(folder, files)
     settings = settings_of(plan, recognizer, which, rows_per_part)
+    # Settings are written before any part and removed after all of them, so that a folder with parts always has them.
     if force:
         folder.clear(everything=True)
     if (before := folder.job()) is not None:

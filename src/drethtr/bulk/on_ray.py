@@ -72,6 +72,7 @@ class Ray(Engine):
             context = DataContext.get_current()
             context.enable_progress_bars = False
             context.max_errored_blocks = -1  # a part that kills its actors must not stop the job
+            # One part at a time: a second one would wait in a slow actor while others are idle.
             pool = ActorPoolStrategy(size=min(actors, len(parts)), max_tasks_in_flight_per_actor=1)
             rows = [{"part": pickle.dumps(part)} for part in parts]
             with undeprecated():

@@ -84,6 +84,7 @@ def make_plan(files: Sequence[str], columns: Columns) -> BulkPlan:
     """
     import pyarrow
 
+    # Images that follow each other are one input, since a part each would be a file for every line.
     inputs: list[Rows] = []
     carried: Schema | None = None
     for of_images, group in groupby(files, is_image):

@@ -84,6 +84,7 @@ class ParquetRows(Rows):
         with open_parquet(self.file) as file:
             for number, group in groups(file, wanted):
                 for batch in file.iter_batches(FETCHED, [group], columns, use_threads=False):
+                    # Parquet cannot be opened in the middle of a row group: rows before the part are read and dropped.
                     for place in range(batch.num_rows):
                         if number + place in wanted:
                             yield self.row(number + place, batch.slice(place, 1))

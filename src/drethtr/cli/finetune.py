@@ -97,7 +97,7 @@ def finetune(
             device=chosen,
             threads=threads,
             workers=workers,
-            tell=report,
+            report=report,
         )
     if not outcome.better:
         typer.echo(nothing_better(material, outcome, output), err=True)

@@ -43,6 +43,7 @@ def open_samples(name: str | Path, spelling: Spelling = for_scoring) -> list[Sam
         raise DataError(f"{left_out[0].error()} (and {len(left_out) - 1:,} more; drethtr data check {path} lists them)")
     if left_out:
         raise left_out[0].error()
+    # A model trained on a whole data set would have seen its test lines, so that splits are never mixed unasked.
     splits = list(dict.fromkeys(sample.split for sample in samples))
     if wanted:
         if wanted not in splits:

@@ -127,6 +127,7 @@ def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:
     seen: dict[bytes | str, tuple[str, Sample]] = {}
     for split, samples in splits.items():
         for sample in samples:
+            # Pages count as well as images: lines of one page share its hand, ink and paper.
             marks: dict[bytes | str, str] = {fingerprint(sample): "the same image"}
             if page := page_of(sample):
                 marks[page] = f"page {sample.page!r} of {sample.set!r}"

@@ -36,7 +36,7 @@ BEHIND_NAME = re.compile(rf"(?:{'|'.join(map(re.escape, (*IMAGES, DESCRIPTION)))
 
 def split_named(name: str) -> str:
     """The split in a name such as `iam.train.parquet` or `ValidationLines.lst`; "" if there is none."""
-    composed = nfc(name)
+    composed = nfc(name)  # macOS decomposes file names: in Léval, the accent would stand between two words
     return next((split for split, words in SPLITS.items() if words.search(composed)), "")
 
 

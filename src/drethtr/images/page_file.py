@@ -31,6 +31,7 @@ def frames(path: Path, most: int) -> Answer:
     Raises:
         DataError: if it is not an image or PDF, damaged, encrypted, or has more than `most` pages.
     """
+    # The content decides, since some PDFs come without their extension.
     in_pdf = is_pdf(path)
     if path.suffix.lower() == ".pdf" and not in_pdf:
         raise DataError("named .pdf, but not a PDF", path)

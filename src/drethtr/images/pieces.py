@@ -33,6 +33,7 @@ def cut(line: Line, longest: int) -> list[Piece]:
     number = -(-(width - overlap) // (longest - overlap))
     size = -(-(width + (number - 1) * overlap) // number)
     lefts = [min(i * (size - overlap), width - size) for i in range(number)]
+    # A letter that the cut goes through is read wrong in its piece, so that seams keep away from both ends.
     margin = min(height // 5, (overlap - 1) // 2)
     seams = [quietest(line, left + margin, before + size - margin) for before, left in pairwise(lefts)]
     edges = [-np.inf, *seams, np.inf]

@@ -102,6 +102,8 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
     height = typical_height(path, outline)
     along = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))))
     first, last = path[1] - path[0], path[-1] - path[-2]
+    # Drawn baselines often end inside the first or last letter. They are extended past the whole outline, with some
+    # paper, but no more than four heights beyond their own length: an outline farther away is a mistake.
     before = max(0.0, -float(((outline - path[0]) @ first).min()) / np.hypot(*first)) + MARGIN * height
     after = max(0.0, float(((outline - path[-1]) @ last).max()) / np.hypot(*last)) + MARGIN * height
     before, after = min(before, along[-1] + 4 * height), min(after, along[-1] + 4 * height)
@@ -111,8 +113,11 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
         raise DataError(f"a baseline of {along[-1]:,.0f} pixels is longer than any page")
     number = max(2, round(along[-1]))
     at = (np.arange(number) + 0.5) * along[-1] / number
+    # Baselines are polygons with corners, which would kink the letters; writing bends over about a line height.
     places = np.stack([smooth(np.interp(at, along, path[:, axis]), height) for axis in (0, 1)], axis=1)
     ahead = np.gradient(places, axis=0)
+    # Directions are smoothed more than places: where they turn quickly, neighboring columns cross above or below the
+    # baseline, and writing there is doubled or lost.
     ahead = np.stack([smooth(ahead[:, axis], 2 * height) for axis in (0, 1)], axis=1)
     ahead /= np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
     return places, np.stack((-ahead[:, 1], ahead[:, 0]), axis=1)
@@ -146,6 +151,7 @@ def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
     away = outline[:, None] - places[some]
     nearest = some[np.square(away).sum(2).argmin(1)]
     depths = ((outline - places[nearest]) * downs[nearest]).sum(1)
+    # A corner of the outline far from the baseline must not make the strip many times higher than the writing.
     limit = 4 * typical_height(places, outline)
     above = np.ceil(np.clip(-depths.min(), 1, limit))
     below = np.ceil(np.clip(depths.max(), 1, limit))
@@ -185,6 +191,8 @@ def fill(grays: Line, mask: NDArray[np.bool_]) -> Line:
     parts = np.array_split(np.arange(width), max(1, width // (2 * height)))
     middles = [float(part.mean()) for part in parts]
     tones = []
+    # Ink covers less than half of the outline of a line, so that the 0.6 quantile is paper. Pieces that show less than
+    # a column's worth of it take the tone of the whole line.
     whole = np.quantile(grays[mask], 0.6)
     for part in parts:
         known = grays[:, part][mask[:, part]]

@@ -81,15 +81,16 @@ def train_locked(
     learner = make_learner(run, batches.tokenizer, devices)
     check_decoder(run)
     validator = Validator(run.validation, mixture.real_samples())
+    # A snapshot is only continued with the same settings, alphabet and lines, so all of them are opened before it is.
     settings = config.to_dict(run), config.to_dict(batches.tokenizer), [*batches.digests(), validator.digest()]
     progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else initial_progress(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
     streams = open_streams(batches, progress.positions, devices, workers)
     log = MetricsLog(output, run.samples, progress.samples) if devices.is_main else TrainingLog()
-    log.say(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {batches.tokenizer.size} tokens")
+    log.note(f"{mixture.summary()}\n{learner.network.parameter_count:,} parameters, {batches.tokenizer.size} tokens")
     if letters := right_to_left(batches.tokenizer.alphabet):
-        log.say(f"warning: {letters} is {NOT_LEARNED}")
+        log.note(f"warning: {letters} is {NOT_LEARNED}")
     with closing(log):
         if run.validation.at_start and not progress.step and devices.is_main:
             progress = validate(validator, template.candidate(learner, progress, run), output / BEST, log, progress)
@@ -120,6 +121,7 @@ def train_locked(
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
                 if devices.is_main:
+                    # The averaged weights are copied once, even if this step is validated, too.
                     candidate = candidate or template.candidate(learner, progress, run)
                     save_model(candidate.model, output / LATEST)
                     save_snapshot(snapshot, learner, progress, *settings)
@@ -244,7 +246,7 @@ def train_step(
             f"training diverged: the gradient of step {progress.step + 1} is {length}; start again with a lower "
             "optimizer.learning_rate, or with bfloat16 = false"
         )
-    with devices.precision(progress.bfloat16):
+    with devices.precision(progress.bfloat16):  # Muon multiplies matrices
         learner.optimizer.step()
     devices.average_batch_norms(learner.network)
     learner.average.update(learner.network, progress.step + 1)

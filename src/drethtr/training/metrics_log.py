@@ -28,7 +28,7 @@ class TrainingLog:
     def record_validation(self, samples: int, rates: Mapping[str, float]) -> None:
         """Write and print the error rates of the validation lines, overall and by set."""
 
-    def say(self, text: str) -> None:
+    def note(self, text: str) -> None:
         """Print a sentence."""
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ class MetricsLog(TrainingLog):
         self.bar.update(lines)
         if self.bar.disable and time.monotonic() - self.reported >= EVERY:
             self.reported = time.monotonic()
-            self.say(self.progress(shown))
+            self.note(self.progress(shown))
 
     def progress(self, losses: Mapping[str, float]) -> str:
         """How far the run is, and how long the rest takes at the speed so far."""
@@ -96,9 +96,9 @@ class MetricsLog(TrainingLog):
         self.record("validation", samples, **rates)
         overall, sets = rates["all"], [f"{name} {100 * cer:.2f} %" for name, cer in rates.items() if name != "all"]
         seen = f"{samples:,} of {self.total:,} lines seen"
-        self.say(f"{seen}, validation CER {100 * overall:.2f} % ({', '.join(sets)})")
+        self.note(f"{seen}, validation CER {100 * overall:.2f} % ({', '.join(sets)})")
 
-    def say(self, text: str) -> None:
+    def note(self, text: str) -> None:
         self.bar.write(text, file=sys.stderr)
 
     def close(self) -> None:

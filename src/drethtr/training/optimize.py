@@ -126,6 +126,7 @@ class OptimizerConfig:
 
 def make_optimizer(network: nn.Module, config: OptimizerConfig) -> torch.optim.AdamW:
     """The optimizer over up to six groups: backbone or not, decayed (matrices) or not (biases, norms), inner or not."""
+    # Snapshots number the parameters in the order of the groups, so that the order must not depend on the network.
     groups: dict[tuple[bool, bool, bool], list[nn.Parameter]] = {}
     for name, parameter in network.named_parameters():
         if parameter.requires_grad:

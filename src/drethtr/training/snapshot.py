@@ -146,6 +146,7 @@ def restore(tensors: Mapping[str, NDArray[Any]], learner: Learner[Any]) -> None:
     for name, value in parts["optimizer"].items():
         number, _, moment = name.partition(".")
         moments.setdefault(int(number), {})[moment] = value
+    # Rates and groups come from the settings of the run, which are equal; only the moments are restored.
     learner.optimizer.load_state_dict({**learner.optimizer.state_dict(), "state": moments})
 
 

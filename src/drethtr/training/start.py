@@ -163,7 +163,7 @@ def copy_head_rows(draft: torch.nn.Linear, pretrained: Pretrained, tokenizer: Ch
     """Initialize the draft with the pretrained output rows of our characters; unknown ones start unlikely."""
     classes = {character: number for number, character in reversed(list(enumerate(pretrained.characters)))}
     draft.weight.zero_()
-    draft.bias.fill_(-8.0)
+    draft.bias.fill_(-8.0)  # a probability of 0.03 % beside a logit of 0: unlikely, but not out of reach of training
     rows = {PAD: 0}
     for character, token in tokenizer.ids.items():
         like = relative(character, classes)
@@ -174,4 +174,4 @@ def copy_head_rows(draft: torch.nn.Linear, pretrained: Pretrained, tokenizer: Ch
     draft.bias[tokens] = pretrained.head_bias[numbers]
     for character, token in tokenizer.ids.items():
         if character not in classes and token in rows:
-            draft.bias[token] -= 2.0
+            draft.bias[token] -= 2.0  # otherwise a look-alike would be read as often as the character itself

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from drethtr.datasets.checks.finding import Check, Finding, Row, Severity, Splits, finding_if
 from drethtr.datasets.checks.images import broken_images, lengths
-from drethtr.datasets.checks.splits import duplicates, meetings, shared_texts
+from drethtr.datasets.checks.splits import duplicates, leaks, shared_texts
 from drethtr.datasets.checks.texts import (
     alphabets,
     confused_letters,
@@ -16,14 +16,14 @@ from drethtr.datasets.checks.texts import (
     mixed_scripts,
     mixed_signs,
     normal_forms,
-    written_backwards,
+    right_to_left_letters,
 )
 from drethtr.datasets.open import all_matching, entries_at, parted
 from drethtr.datasets.sample import LeftOut, Sample, page_of
 from drethtr.datasets.splits import split_named
 
 CHECKS: tuple[Check, ...] = (
-    meetings,
+    leaks,
     empty_texts,
     damaged_texts,
     broken_images,
@@ -33,7 +33,7 @@ CHECKS: tuple[Check, ...] = (
     confused_letters,
     normal_forms,
     alphabets,
-    written_backwards,
+    right_to_left_letters,
     mixed_signs,
     shared_texts,
 )

@@ -12,15 +12,15 @@ SENTENCE = 20
 """Shorter texts, such as dates and names, may occur twice by coincidence."""
 
 
-def meetings(splits: Splits) -> list[Finding]:
+def leaks(splits: Splits) -> list[Finding]:
     """Find images and pages in more than one split, which make metrics too good."""
     return [
-        *meeting(splits, of_image, "the same image", "images in more than one split"),
-        *meeting(splits, page_of, "the same page", "lines of pages that are in more than one split"),
+        *leak(splits, image_mark, "the same image", "images in more than one split"),
+        *leak(splits, page_of, "the same page", "lines of pages that are in more than one split"),
     ]
 
 
-def meeting(splits: Splits, mark: Callable[[Sample], bytes | str | None], check: str, message: str) -> list[Finding]:
+def leak(splits: Splits, mark: Callable[[Sample], bytes | str | None], check: str, message: str) -> list[Finding]:
     """Find lines of one split that share a mark with lines of another; empty marks are ignored."""
     where: dict[bytes | str | None, set[str]] = defaultdict(set)
     marked = [(name, sample, mark(sample)) for name, samples in splits.items() for sample in samples]
@@ -35,7 +35,7 @@ def meeting(splits: Splits, mark: Callable[[Sample], bytes | str | None], check:
     return finding_if(Severity.ERROR, check, f"{message} ({shown}); keep each in one split", rows)
 
 
-def of_image(sample: Sample) -> bytes | None:
+def image_mark(sample: Sample) -> bytes | None:
     """A fingerprint that equal images share."""
     try:
         return fingerprint(sample)
@@ -50,7 +50,7 @@ def duplicates(splits: Splits) -> list[Finding]:
     for samples in splits.values():
         seen: dict[bytes, Sample] = {}
         for sample in samples:
-            mark = of_image(sample)
+            mark = image_mark(sample)
             if mark is None:
                 continue
             first = seen.setdefault(mark, sample)

@@ -169,7 +169,7 @@ def alphabets(splits: Splits) -> list[Finding]:
     return [*found, *finding_if(Severity.NOTE, "rare characters", message, rows)]
 
 
-def written_backwards(splits: Splits) -> list[Finding]:
+def right_to_left_letters(splits: Splits) -> list[Finding]:
     """Find letters that are written from right to left, which models do not learn."""
     every = [sample for samples in splits.values() for sample in samples]
     counts = Counter(letter for sample in every for letter in right_to_left(sample.text))

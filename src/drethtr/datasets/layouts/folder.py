@@ -54,6 +54,7 @@ def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
 
     The text of `a.1.png` is in `a.1.gt.txt` or `a.1.txt`: only the last extension is replaced, and that of a variant.
     """
+    # Names only: a file that cannot be opened, such as a broken link, is reported as unusable instead of missing.
     names = {path.name for path in folder.iterdir() if not (is_hidden(path) or path.is_dir())}
     owned: dict[str, list[str]] = {}
     for name in sorted(name for name in names if Path(name).suffix.lower() in IMAGES):

@@ -78,6 +78,7 @@ def rows_at(file: str, name: str, split: str) -> Iterator[Entry]:
         columns = columns_in(opened, file)
         classes = class_names(opened.schema_arrow.metadata or {})
         number = 0
+        # Without threads: beside torch, a process that ends soon after those of arrow may abort.
         for batch in opened.iter_batches(ROWS_TOGETHER, columns=list(columns.values()), use_threads=False):
             for cells in batch.to_pylist():
                 row = {name: named_class(cells[column], classes.get(column, ())) for name, column in columns.items()}

@@ -56,7 +56,7 @@ class Pages(Layout):
             raise DataError(f"contains no {DESCRIPTION} file", source)
         confirmed = not self.unconfirmed and any(map(is_reviewed, files))
         described: dict[str, Path] = {}
-        nothing = True
+        found_any = False
         for path in files:
             if self.transcribed and source.is_dir() and not is_page(path):
                 continue
@@ -68,13 +68,13 @@ class Pages(Layout):
                 yield LeftOut(str(path), why, f"its page is already described by {other}; give one of them")
                 continue
             for found in lines_of(path, empty=not self.transcribed, confirmed=confirmed):
-                nothing = False
+                found_any = True
                 if isinstance(found, LeftOut):
                     yield found
                 else:
                     described[page] = path
                     yield replace(found, set=name, language=self.language, page=page, split=split)
-        if self.transcribed and nothing:
+        if self.transcribed and not found_any:
             raise DataError(f"no line in its {len(files)} PAGE or ALTO files has a text; transcribe them first", source)
 
 
@@ -160,6 +160,7 @@ def lines_of(path: Path, *, empty: bool = True, confirmed: bool = False) -> Iter
     except DataError as error:
         yield LeftOut(str(path), "no image of the page", error.of(path).reason)
         return
+    # Missing polygons are derived from the neighboring lines, so all lines are needed, with or without a text.
     lines = [line for line in page.lines if line.polygon or line.baseline]
     places = dict(zip((line.id for line in lines), complete(gray, [GivenLine.of(line) for line in lines]), strict=True))
     for line in page.lines:

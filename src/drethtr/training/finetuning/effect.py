@@ -63,22 +63,22 @@ def pages_of(samples: Sequence[Sample]) -> list[str]:
     return list(map(page_of, samples))
 
 
-def with_record(
+def calibrated(
     model: Model, start: CalibrationRecord, samples: Sequence[Sample], device: str, threads: int | None
 ) -> Model:
     """The model calibrated by its lines and what its start knew; it keeps its strategy.
 
     Decoders that the start knew nothing of are only calibrated on enough lines.
     """
-    untold = replace(model, record=CalibrationRecord(strategy=model.record.strategy))
+    uncalibrated = replace(model, record=CalibrationRecord(strategy=model.record.strategy))
     enough = len(samples) >= TO_CALIBRATE
-    groups = [group for group in usual_strategies(untold) if enough or start.calibration(group[0]) is not None]
+    groups = [group for group in usual_strategies(uncalibrated) if enough or start.calibration(group[0]) is not None]
     if not groups:
-        return untold
+        return uncalibrated
     try:
-        return calibrate(untold, samples, groups, prior=start, device=device, threads=threads)
+        return calibrate(uncalibrated, samples, groups, prior=start, device=device, threads=threads)
     except DataError:  # nothing was read, or all of it is right, or nothing, so there is nothing to calibrate
-        return untold
+        return uncalibrated
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,7 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
         timed += batch.greys.size
         if time.perf_counter() - begun > ENOUGH:
             break
+    # Batches differ in width, so that time is counted by pixel rather than by line.
     learning = (time.perf_counter() - begun) / timed * sum(batch.greys.size for batch in made)
     return (loading + learning) / sum(len(batch.texts) for batch in made)
 

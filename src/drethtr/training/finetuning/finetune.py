@@ -30,11 +30,11 @@ from drethtr.training.finetuning.effect import (
     SHARES,
     Forgotten,
     LearningCurve,
+    calibrated,
     card_of,
     edits,
     learning_curve,
     pages_of,
-    with_record,
 )
 from drethtr.training.finetuning.interpolation import choose_interpolation, weights_at_start, with_language
 from drethtr.training.finetuning.material import Material
@@ -46,10 +46,10 @@ VALIDATION = "validation.parquet"
 OLD = "old.parquet"
 
 
-Tell = Callable[[str], object]
+Report = Callable[[str], object]
 
 
-def silent(words: str) -> None:
+def no_report(text: str) -> None:
     """Report nothing."""
 
 
@@ -79,7 +79,7 @@ class Workplace:
     """Where and how models are trained; all of them in one precision, so that they are comparable.
 
     threads  lines to read in parallel on a CPU; torch has its own number of threads
-    tell     called with a sentence before each step that takes a while
+    report   called with a sentence before each step that takes a while
     """
 
     folder: Path
@@ -87,7 +87,7 @@ class Workplace:
     threads: int | None
     workers: int
     bfloat16: bool
-    tell: Tell
+    report: Report
 
 
 def finetune(
@@ -99,7 +99,7 @@ def finetune(
     device: str = "cpu",
     threads: int | None = None,
     workers: int = 1,
-    tell: Tell = silent,
+    report: Report = no_report,
 ) -> Outcome:
     """Fine-tune a model and, if it became better, write the result to `output`: a model or an adapter.
 
@@ -108,7 +108,7 @@ def finetune(
         force: Otherwise, remove such a run.
         threads: Lines to read in parallel on a CPU; by default one for each free processor.
         workers: Processes that load lines; they do not change the result.
-        tell: Called with a sentence before each step that takes a while.
+        report: Called with a sentence before each step that takes a while.
 
     Raises:
         ConfigError: if there is such a run and both are false, or it has other lines or options.
@@ -119,7 +119,7 @@ def finetune(
         if force and not resume and (folder / PLAN).exists():
             rmtree(folder)
         bfloat16 = open_folder(material, folder, device, resume=resume)
-        place = Workplace(folder, device, threads, workers, bfloat16, tell)
+        place = Workplace(folder, device, threads, workers, bfloat16, report)
         return finetune_locked(material, output, place)
 
 
@@ -127,19 +127,20 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
     """Do what `finetune` does; the caller has locked the output against other programs."""
     lines, device, threads = material.parts.validation, place.device, place.threads
     pages = pages_of(lines)
-    place.tell(f"reading {len(lines):,} lines with the starting model")
+    place.report(f"reading {len(lines):,} lines with the starting model")
     before = edits(material.start, lines, device, threads)
     trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place))
-    place.tell("reading these lines with the new model")
+    place.report("reading these lines with the new model")
     after = edits(trained, lines, device, threads)
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
     outcome = Outcome(trained, *rates, paired(before, after, pages, name="CER"), None, curve)
     if outcome.better:
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
-        place.tell("calibrating its confidences")
+        place.report("calibrating its confidences")
+        # Measured before it is calibrated: the calibration changes confidences, but no text.
         card = card_of(material, trained, *rates, outcome.forgotten)
-        model = replace(with_record(trained, material.start.record, lines, device, threads), card=card)
+        model = replace(calibrated(trained, material.start.record, lines, device, threads), card=card)
         if adapter is None:
             save_model(model, output, small=True)
         else:
@@ -156,7 +157,7 @@ def forgotten_by(material: Material, trained: Model, place: Workplace) -> Forgot
     lines = material.remembered
     if not lines:
         return None
-    place.tell(f"reading {len(lines):,} old lines with both models")
+    place.report(f"reading {len(lines):,} old lines with both models")
     return Forgotten.between(material.start, trained, lines, place.device, place.threads)
 
 
@@ -216,11 +217,12 @@ def train_share(material: Material, share: float, place: Workplace) -> Model:
         run = replace(run, bfloat16=place.bfloat16, batches=batches)
         found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
         effort = load_model(folder / LATEST).card  # the best weights were found before that
-        place.tell("interpolating between old and new weights")
+        place.report("interpolating between old and new weights")
         start, validation = weights_at_start(run.start, found), to_read(material.parts.validation, VALIDATION_LINES)
         chosen, fraction = choose_interpolation(
             start, found, validation, run.validation.decoder, place.device, place.threads
         )
+        # This file says that the training is finished, so it is written last.
         save_model(replace(chosen, card={**effort, "part_of_change": fraction}), best)
     return load_model(best)
 

@@ -131,7 +131,7 @@ def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed
             raise DataError(f"none of the {len(given)} validation lines can be used{reasons(refused)}")
         return parts_of(joined(pages), chosen_by, left_out + refused)
     chosen = choose(pages, len(kept))
-    if chosen is None:
+    if chosen is None:  # a few long pages: any of them would take too large a share of the lines
         pages = shuffled_pages([replace(sample, page=None) for sample in kept], seed)
         chosen = set(range(round(SHARE * len(kept))))
     train = joined([page for number, page in enumerate(pages) if number not in chosen])
@@ -190,7 +190,7 @@ def choose(pages: Sequence[Sequence[Sample]], lines: int) -> set[int] | None:
     """Numbers of pages that together make up the share of the lines, or a little more; None if none do."""
     chosen: set[int] = set()
     taken = 0
-    for number, page in enumerate(pages):
+    for number, page in enumerate(pages):  # a long page is passed over, and a later, shorter one may fit
         if taken + len(page) <= MAX_SHARE * lines:
             chosen.add(number)
             taken += len(page)
