@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import NOTHING_BETTER, DataError, require
-from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
 from drethtr.cli.options import DeviceName, Seed, TrainingThreads, Workers
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, stopping
@@ -64,6 +63,7 @@ def finetune(
     If the model does not improve, nothing is written and the exit code is 3.
     """
     require("torch", "train")
+    from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
     from drethtr.recognition.model.file import SHIPPED
     from drethtr.training import finetuning
     from drethtr.training.devices import limit_threads

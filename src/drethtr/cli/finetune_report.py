@@ -1,23 +1,22 @@
 """The messages of `drethtr model finetune`: the training material, the time needed, and the result."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from drethtr.base.wording import counted
+from drethtr.base.wording import counted, in_words
+from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
+from drethtr.evaluation.compare import Difference
+from drethtr.evaluation.metrics import Rates
+from drethtr.recognition.model.file import Model
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
-
-if TYPE_CHECKING:
-    from drethtr.evaluation.compare import Difference
-    from drethtr.evaluation.metrics import Rates
-    from drethtr.recognition.model.file import Model
-    from drethtr.training.finetuning import Estimate, Material, Outcome
-    from drethtr.training.finetuning.effect import LearningCurve
+from drethtr.training.finetuning import Estimate, Material, Outcome
+from drethtr.training.finetuning.effect import LearningCurve
+from drethtr.training.finetuning.finetune import folder_of
 
 SHOWN = 30  # new characters
 SETS = 10  # of old lines
 
 
-def material_text(material: "Material") -> str:
+def material_text(material: Material) -> str:
     """A description of the training material."""
     parts, alphabet = material.parts, material.alphabet
     how = "other pages" if parts.by_page else "lines drawn at random, because pages are too few or unknown"
@@ -46,10 +45,8 @@ def material_text(material: "Material") -> str:
     return "\n".join(lines)
 
 
-def time_needed(estimate: "Estimate") -> str:
+def time_needed(estimate: Estimate) -> str:
     """How long fine-tuning takes, as text."""
-    from drethtr.base.wording import in_words
-
     return (
         f"At the current load of this machine, training takes at most {in_words(estimate.training)} "
         f"({estimate.lines:,} lines, including repeats), evaluation and calibration about "
@@ -62,10 +59,8 @@ def begins_as(character: str | None) -> str:
     return "starts from scratch" if character is None else f"starts as {character}"
 
 
-def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
+def summary(material: Material, outcome: Outcome, output: Path) -> str:
     """The result, as text."""
-    from drethtr.training.finetuning.finetune import folder_of
-
     lines = [
         f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
         rates_of(outcome),
@@ -80,18 +75,18 @@ def summary(material: "Material", outcome: "Outcome", output: Path) -> str:
     return "\n".join(lines)
 
 
-def rates_of(outcome: "Outcome") -> str:
+def rates_of(outcome: Outcome) -> str:
     """Error rates before and after, as text."""
     return f"CER {percent(outcome.before)} before, {percent(outcome.after)} after: {points(outcome.change)}"
 
 
-def points(change: "Difference") -> str:
+def points(change: Difference) -> str:
     """A difference of error rates, with its interval if there are enough pages."""
     interval = f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""
     return f"{100 * change.difference:+.2f} points{interval}"
 
 
-def forgotten(material: "Material", outcome: "Outcome") -> list[str]:
+def forgotten(material: Material, outcome: Outcome) -> list[str]:
     """How much the model forgot of other hands: the part of the change that was kept, and the CER on old lines."""
     kept = outcome.model.card["fine_tuned"]["part_of_change"]
     lines = []
@@ -114,13 +109,13 @@ def forgotten(material: "Material", outcome: "Outcome") -> list[str]:
     return lines
 
 
-def of_set(change: "Difference") -> str:
+def of_set(change: Difference) -> str:
     """The change of CER on one set of old lines."""
     lines = counted(change.lines, "line")
     return f"{change.name} {100 * change.a:.1f} → {100 * change.b:.1f} % ({lines})"
 
 
-def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> str:
+def nothing_better(material: Material, outcome: Outcome, output: Path) -> str:
     """The message that nothing was written because the model did not improve."""
     return (
         f"drethtr: the model did not improve on the {len(material.parts.validation):,} validation lines "
@@ -128,10 +123,8 @@ def nothing_better(material: "Material", outcome: "Outcome", output: Path) -> st
     )
 
 
-def trust_of(material: "Material", model: "Model") -> list[str]:
+def trust_of(material: Material, model: Model) -> list[str]:
     """What is calibrated in the resulting model, and what is not."""
-    from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
-
     number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr model calibrate"
     if not model.record.calibrations:
         why = "all right or all wrong" if number >= TO_CALIBRATE else f"this needs {TO_CALIBRATE} lines"
@@ -146,13 +139,13 @@ def trust_of(material: "Material", model: "Model") -> list[str]:
     return lines
 
 
-def percent(rates: "Rates") -> str:
+def percent(rates: Rates) -> str:
     """A character error rate, with its interval if there are enough pages."""
     interval = f" [{100 * rates.cer_low:.2f}, {100 * rates.cer_high:.2f}]" if rates.sure else ""
     return f"{100 * rates.cer:.2f} %{interval}"
 
 
-def curve_table(curve: "LearningCurve") -> list[str]:
+def curve_table(curve: LearningCurve) -> list[str]:
     """Error rates by number of training lines, and the gain to expect from twice as many."""
     rows = [f"{lines:>9,}  {100 * cer:>6.2f}" for lines, cer in zip(curve.lines, curve.cers, strict=True)]
     return [
@@ -162,7 +155,7 @@ def curve_table(curve: "LearningCurve") -> list[str]:
     ]
 
 
-def prospect(curve: "LearningCurve") -> str:
+def prospect(curve: LearningCurve) -> str:
     """The gain to expect from twice the lines."""
     if curve.gain <= 0:
         return "According to this curve, more lines would not lower the CER."

@@ -1,6 +1,5 @@
 """`drethtr serve`: serve recognition over HTTP."""
 
-import resource
 import sys
 from contextlib import suppress
 from logging import INFO, getLogger
@@ -107,6 +106,7 @@ def allow_descriptors() -> None:
     """Raise a low limit of open files, as far as the system allows."""
     if sys.platform == "win32":
         return
+    import resource  # not on Windows
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
