@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from drethtr.base.wording import counted, in_words
+from drethtr.cli.tables import table
 from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.metrics import Rates
@@ -147,12 +148,8 @@ def percent(rates: Rates) -> str:
 
 def curve_table(curve: LearningCurve) -> list[str]:
     """Error rates by number of training lines, and the gain to expect from twice as many."""
-    rows = [f"{lines:>9,}  {100 * cer:>6.2f}" for lines, cer in zip(curve.lines, curve.cers, strict=True)]
-    return [
-        f"{'lines':>9}  {'CER %':>6}",
-        *rows,
-        prospect(curve),
-    ]
+    rows = [(f"{lines:,}", f"{100 * cer:.2f}") for lines, cer in zip(curve.lines, curve.cers, strict=True)]
+    return [table(["lines", "CER %"], rows, left=0), prospect(curve)]
 
 
 def prospect(curve: LearningCurve) -> str:
