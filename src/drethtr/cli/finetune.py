@@ -7,7 +7,7 @@ import typer
 
 from drethtr.base.errors import NOTHING_BETTER, DataError, require
 from drethtr.cli.options import DeviceName, Seed, TrainingThreads, Workers
-from drethtr.cli.outputs import refuse_existing, refuse_places
+from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, stopping
 from drethtr.recognition.backends import resolve_device
 
@@ -114,8 +114,7 @@ def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> No
     """Refuse an unusable output path before any work is done."""
     from drethtr.training.finetuning.finetune import PLAN, folder_of
 
-    if output.suffix != ".safetensors":
-        raise DataError("the output file name must end in .safetensors", output)
+    refuse_ending(output, ".safetensors")
     refuse_places(output)
     own = resume and (folder_of(output) / PLAN).exists()  # a run that was stopped after it wrote its result
     refuse_existing(output, force=force or own, inputs=[str(model)] if model is not None else [])
