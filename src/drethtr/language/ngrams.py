@@ -23,7 +23,7 @@ from drethtr.base.native import native
 from drethtr.text.tokenizer import BOS, EOS
 
 STEP = 1 / 16
-"""Unit of the stored numbers, in nats."""
+"""Unit of the stored numbers, in nats: a byte then holds log-probabilities down to -16."""
 
 FAINTEST = -255 * STEP
 """The lowest log-probability, that of unseen tokens."""

@@ -8,7 +8,8 @@ from drethtr.language.ngrams import NGrams, State
 from drethtr.text.tokenizer import EOS
 
 BONUS_PER_TOKEN = 2.0
-"""A bonus per token, about the nats per character of running text, so that longer texts are not penalized."""
+"""A bonus per token, about the nats per character of running text, so that longer texts are not penalized (LOG,
+2026-11-23, night)."""
 
 
 @dataclass(frozen=True)

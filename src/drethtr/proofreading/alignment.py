@@ -30,7 +30,10 @@ SKIP_LINE, LINE_CHARACTER = 1.0, 0.4
 """Cost, in edits, of a line without text, and of each character read there."""
 
 SKIP_TEXT, TEXT_CHARACTER = 5.0, 0.35
-"""Cost, in edits, of text on no line, and of each character of it."""
+"""Cost, in edits, of text on no line, and of each character of it.
+
+Cheaper skipping (0.3 and 0.3 a character) loses lines that are read badly: with 40 % of the characters changed, 70 % of
+the lines get their words instead of 96 % (LOG, 2026-11-26)."""
 
 AT_HYPHEN, INSIDE_WORD = 0.5, 4.0
 """Cost, in edits, of breaking a word at the end of a line: at a hyphen, and without one."""
@@ -45,7 +48,8 @@ GRAM, PASSAGES, AGREEING = 10, 400, 3
 """To locate lines in a long text: characters of a passage, passages to search for, and how many must agree."""
 
 OTHER_TEXT = 0.6
-"""Edits per character; unrelated texts of a language are about 0.75 apart."""
+"""Edits per character from which on it is another text: on 23 pages, the right texts were at most 0.29 apart, others at
+least 0.62 (LOG, 2026-11-26)."""
 
 
 class AlignedLine(NamedTuple):

@@ -41,6 +41,9 @@ LARGEST = 1e3
 """Differences of log-probabilities are clipped here, in nats."""
 
 WORD_FEATURES, GAP_FEATURES = 14, 8
+"""Without the free stretch, recall at 2 % false alarms on collections never seen falls from 0.77 to 0.69, without the
+reading to 0.75; three widths of the line and neural networks gain nothing (LOG, 2026-11-24, night, and 2026-11-25,
+night)."""
 
 
 class ReadText(NamedTuple):

@@ -261,15 +261,20 @@ class Steps:
             yield place._replace(edits=place.edits + 1)
 
     def over_sign(self, place: PatternState, kind: int) -> Iterable[PatternState]:
-        """The positions after a separator of words, a hyphen or a line break."""
+        """The positions after a separator of words, a hyphen or a line break.
+
+        A word may be broken once: letters, a hyphen (1), signs, the end of the line (2), signs, letters. `from_place`
+        refuses letters between the hyphen and the end of the line: there, the hyphen joins two words.
+        """
         if place.hyphen:
             if kind != BREAK:
                 yield place
             elif place.hyphen == 1:
                 yield place._replace(hyphen=2)
-        elif place.letter == self.length(place):
+            # At the second line break the word is given up: hits span two lines at most.
+        elif place.letter == self.length(place):  # the word is complete
             yield FOUND if place.word + 1 == len(self.words) else PatternState(place.word + 1, 0, 0)
-        elif not place.begun and place.word > 0:
+        elif not place.begun and place.word > 0:  # any number of signs between the words of a phrase
             yield place
         elif place.begun and kind == HYPHEN:
             yield place._replace(hyphen=1)

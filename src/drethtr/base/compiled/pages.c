@@ -54,7 +54,11 @@ static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
     memset(l->now + (size_t)state * l->most, 0, (size_t)entries * sizeof(double));
 }
 
-/* Masses after the last letter of a line, in `total` of the states in `alive`; returns the number of these. */
+/* Masses after the last letter of a line, in `total` of the states in `alive`; returns the number of these.
+
+   This is the forward algorithm of CTC over the product of line and automaton. A mass is split by what the last step
+   was: `blank`, or `before` for each token of that step. The split is needed because the same token twice in a row is
+   one letter: it stays in its state, while any other mass moves on to the state after the letter. */
 static Py_ssize_t walk(Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
     int16_t slots[256]; /* entry of each token at the previous step, or NONE */
@@ -68,7 +72,7 @@ static Py_ssize_t walk(Lines *l, Py_ssize_t step, Py_ssize_t end, Py_ssize_t ent
             l->alive[alive++] = (uint16_t)state;
         }
     for (;; step++) {
-        int apart = step == end || l->gaps[step] > 1;
+        int apart = step == end || l->gaps[step] > 1; /* blank steps were left out: a token after them is a new letter */
         Py_ssize_t kept = 0;
         for (Py_ssize_t place = 0; place < alive; place++) {
             uint16_t state = l->alive[place];
@@ -150,8 +154,12 @@ static void advance_places(const float *restrict masses, float *restrict after, 
         }
 }
 
-/* An upper bound for the probability that a line contains the letters of a piece, or begins them before a hyphen. It
-   treats tokens as letters, and any state before a sign as certain. Most lines need no more than this. */
+/* An upper bound for the probability that a line contains the letters of a piece, or begins them before a hyphen. Most
+   lines need no more than this.
+
+   It is a bound since it may count a letter twice but never misses one: a repeated token counts as a repeated letter
+   (`advance_places` lets a mass stay and move on with the same probability), a token of two letters may do anything
+   that either could, and any state before a sign counts as certain. So lines are skipped without loss. */
 static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
     /* Masses of a boundary, in place 0, and of each number of letters after it; the place before is always 0. */
@@ -191,7 +199,7 @@ static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t ste
         else
             had += masses[letters] * signs;
         if (had >= l->least)
-            return 1;
+            return 1; /* enough for the exact computation; how much more does not matter */
         advance_places(masses, after, chances, piece->kinds, rest + pair, places);
         if (pair > 0) {
             after[1] += piece->open_begin ? pair : 0;

@@ -320,7 +320,12 @@ static void replace_least(double *heap, Py_ssize_t count, double score)
     heap[place] = score;
 }
 
-/* Advance the active prefixes by one step; 0 if out of memory. */
+/* Advance the active prefixes by one step; 0 if out of memory.
+
+   The order matters. First every active prefix stays: what its parent adds to it is counted here, so that a child that
+   is active already must not be grown again below. These scores fill a heap of the best `beams` so far. Only then do
+   prefixes grow, and each must beat the least of the heap, which rises as they do; so most are dropped before their
+   language score is computed. The old masses are needed until all prefixes have grown, and replaced after that. */
 static int advance(Search *search, const float *row)
 {
     double *leaders = search->leaders, best = NEVER;
@@ -349,6 +354,7 @@ static int advance(Search *search, const float *row)
             const Prefix *prefix = &search->prefixes[number];
             double gain = search->gains[place].gain;
             int32_t token = search->gains[place].token;
+            /* Gains fall from here on, and no language score exceeds `most`: no later token can do better. */
             if (score_of(prefix) + gain + most <= leaders[0])
                 break;
             double made = gain + (prefix->token == token ? prefix->mass.in_blank : prefix->mass.total);
@@ -377,7 +383,7 @@ static int advance(Search *search, const float *row)
     for (size_t place = 0; place < grown; place++) {
         Grown *one = &search->grown[place];
         if (one->score < leaders[0])
-            continue;
+            continue; /* it was among the leaders when it grew, and others have passed it since */
         int32_t longer = find_longer(search, one->before, one->token);
         if (longer == NONE)
             longer = new_prefix(search, one->token, one->before, language_score_with(search, one->before, one->token));
@@ -401,7 +407,7 @@ static int advance(Search *search, const float *row)
     for (size_t rank = 0; rank < count; rank++) {
         if (search->kept_count < search->beams && ranked[rank].score > least)
             search->kept[search->kept_count++] = ranked[rank].prefix;
-        else
+        else /* it keeps its place in the tree, so that its language state is there if it comes back */
             search->prefixes[ranked[rank].prefix].mass = OUT_OF_RACE;
     }
     return 1;

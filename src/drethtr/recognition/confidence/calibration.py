@@ -16,6 +16,9 @@ from drethtr.recognition.network import Precision
 from drethtr.recognition.reading import Character, Evidence, Reading, word_places
 
 CHARACTER_FEATURES, WORD_FEATURES = 6, 6
+"""Chosen on collections that the network had never seen: with the surprise of words, ECE fell from 4.9 to 1.8 %, with
+the entropy and agreement of the line to 1.1 %; n-best lists, products and squares gain nothing (LOG, 2026-11-24, night,
+and 2026-11-25, night)."""
 
 PRECISIONS = tuple({precision.calibrated_as.value: None for precision in Precision})
 """Precisions that are calibrated separately."""
@@ -79,7 +82,7 @@ def character_features(characters: Sequence[Character]) -> Floats:
     evidence = list(map(evidence_of, characters))
     agrees = np.array([float(known.agrees) for known in evidence])
     entropy = np.array([known.entropy for known in evidence])
-    of_line = np.log(entropy.mean() + 0.01), agrees.mean()
+    of_line = np.log(entropy.mean() + 0.01), agrees.mean()  # finite without entropy
     return np.column_stack(
         [
             log_odds(np.array([known.own for known in evidence])),

@@ -80,7 +80,11 @@ class Paths:
         return float(self.add.reduce(self.leave(beginning, ending.token) + ending.entered))
 
     def stay(self, enter: Scores, spent: Scores) -> Scores:
-        """Scores of entering a label, with `enter`, and staying there for at least one step."""
+        """Scores of entering a label, with `enter`, and staying there for at least one step.
+
+        For one token this is a sum over pairs of steps. With cumulative log-probabilities `spent`, staying from step a
+        to step b costs spent[b] - spent[a], so one running sum over `enter - spent` serves all ends at once.
+        """
         inside = np.full(len(enter), -np.inf)
         inside[1:] = self.add.accumulate(enter - spent)[:-1] + spent[1:]
         return inside

@@ -23,7 +23,10 @@ from drethtr.recognition.decoding.ctc_paths import sums
 from drethtr.text.tokenizer import BOS, EOS
 
 SURE = -1e-3
-"""Blanks with a higher log-probability are certain."""
+"""Blanks with a higher log-probability are certain.
+
+A third of all steps are skipped so, and the four best texts stay the same; from 0.995 on they differ (LOG, 2026-11-24,
+later)."""
 
 
 class CTCPath(NamedTuple):
@@ -228,7 +231,12 @@ def advance(
     margin: float,
     language_model: WeightedNGrams,
 ) -> list[Prefix]:
-    """The prefixes kept after one more step, best first; `growth` are the step's `likeliest` tokens."""
+    """The prefixes kept after one more step, best first; `growth` are the step's `likeliest` tokens.
+
+    Prefixes stay before any of them grows: what a prefix passes to a longer one that is kept already is counted in
+    `stay`, and must not be counted again. The scores of those that stay also set the bar for those that grow, so most
+    are dropped before the language model is asked. Masses are replaced last, as growing needs the old ones.
+    """
     stays = [stay(prefix, row, blank) for prefix in kept]
     scores = [total + prefix.language_score for prefix, (_, _, total) in zip(kept, stays, strict=True)]
     floor = max(scores) - margin
@@ -239,7 +247,7 @@ def advance(
     for prefix in kept:
         for token, gain in growth:
             if prefix.score + gain + most <= leaders[0]:
-                break
+                break  # gains fall from here on, and no language score exceeds `most`
             made = gain + (prefix.in_blank if prefix.token == token else prefix.total)
             # `stay` has added this to the longer prefix, which is already kept.
             if token in prefix.after and prefix.after[token].total > -inf:
@@ -320,7 +328,8 @@ def viterbi_in_python(rows: NDArray[np.float32], tokens: NDArray[np.int64], blan
     labels = np.full(2 * len(tokens) + 1, blank)
     labels[1::2] = tokens
     emissions = rows[:, labels].astype(np.float64)
-    from_token = np.full(len(labels), -inf)  # the cost of coming straight from the token before
+    # A path may skip the blank between two tokens, unless they are equal: repeated without a blank, they are one token.
+    from_token = np.full(len(labels), -inf)
     from_token[3::2] = np.where(tokens[1:] != tokens[:-1], 0, -inf)
     scores = np.full(len(labels), -inf)
     scores[:1] = 0

@@ -21,9 +21,14 @@ Array = NDArray[Any]
 Weights = Mapping[str, Array]
 
 COLUMNS, LARGEST = 32, 127
+"""Columns with one scale, and the largest number.
+
+One scale a row costs 0.1 points of CER, one for every 32 columns of the matrices nothing (LOG, 2026-11-24)."""
 
 LARGE_KERNEL = 30_000
-"""Pointwise kernels with this many numbers are quantized; in the smaller ones of early layers, errors would matter."""
+"""Pointwise kernels with this many numbers are quantized; in the smaller ones of early layers, errors would matter.
+
+No loss against 100,000 (LOG, 2026-11-25, evening); with all kernels WER rises by 0.3 points (LOG, 2026-11-25)."""
 
 HEAD = 8
 """Number of bytes at the beginning of a safetensors file that contain the length of its header."""
