@@ -27,7 +27,7 @@ class Lazy(TyperCommand):
     """A command that help lists without importing it.
 
     Args:
-        source: `module:name` of a function or a `typer.Typer`.
+        source: `module:name` of a function or a `typer.Typer`; `module` alone if the function has its name.
         place: Where a settings file has its table; by default under its name.
         hidden: Whether help leaves it out.
     """
@@ -50,7 +50,7 @@ class Lazy(TyperCommand):
     def command(self) -> Any:
         """The command itself."""
         module, _, name = self.source.partition(":")
-        return as_click(str(self.name), getattr(import_module(module), name))
+        return as_click(str(self.name), getattr(import_module(module), name or module.rpartition(".")[2]))
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         extra["default_map"] = settings.configure(self.command, self.place, parent.find_root().command)

@@ -17,39 +17,39 @@ from drethtr.cli.commands import Lazy, WithPlugIns
 COMMANDS = {
     "Read and correct": {
         "transcribe": ("transcribe:app", "Transcribe page scans or line images."),
-        "edit": ("edit:edit", "Correct transcriptions in your browser."),
-        "serve": ("serve:serve", "Serve recognition over HTTP."),
-        "batch": ("batch:batch", "Read millions of line images into Parquet files."),
+        "edit": ("edit", "Correct transcriptions in your browser."),
+        "serve": ("serve", "Serve recognition over HTTP."),
+        "batch": ("batch", "Read millions of line images into Parquet files."),
     },
     "Search and check": {
-        "index": ("index:index", "Index pages for search."),
+        "index": ("index", "Index pages for search."),
         "search": ("search:app", "Find words in indexed handwriting, even misread ones."),
-        "check": ("check:check", "Find words of a text that the ink does not support."),
-        "align": ("align:align", "Align running text with the lines of scans."),
+        "check": ("check", "Find words of a text that the ink does not support."),
+        "align": ("align", "Align running text with the lines of scans."),
     },
     "Measure": {
-        "evaluate": ("evaluate:evaluate", "Measure error rates on transcribed lines or pages."),
+        "evaluate": ("evaluate", "Measure error rates on transcribed lines or pages."),
     },
 }
-"""Commands by the heading under which help lists them, each with its function in `drethtr.cli` and a line of help."""
+"""Commands by the heading under which help lists them, each with its module in `drethtr.cli` and a line of help."""
 
 MODEL = {
-    "info": ("info:info", "Describe a model, and check or extend its model card."),
-    "finetune": ("finetune:finetune", "Fine-tune a model on your lines; 50 are enough to start."),
-    "train": ("train:train", "Train a model from scratch, as a run file says."),
-    "calibrate": ("calibrate:calibrate", "Choose the best decoder, and calibrate confidences."),
-    "language": ("language:language", "Add character n-grams of your texts."),
-    "rescorer": ("rescorer:rescorer", "Train the language model that rescores candidates."),
-    "compare": ("compare:compare", "Compare two models or decoders on the same lines."),
-    "predict-cer": ("predict_cer:predict_cer", "Predict the error rate on untranscribed lines."),
-    "explain": ("explain:explain", "Draw how a line was read."),
+    "info": ("model.info", "Describe a model, and check or extend its model card."),
+    "finetune": ("model.finetune", "Fine-tune a model on your lines; 50 are enough to start."),
+    "train": ("model.train", "Train a model from scratch, as a run file says."),
+    "calibrate": ("model.calibrate", "Choose the best decoder, and calibrate confidences."),
+    "language": ("model.language", "Add character n-grams of your texts."),
+    "rescorer": ("model.rescorer", "Train the language model that rescores candidates."),
+    "compare": ("model.compare", "Compare two models or decoders on the same lines."),
+    "predict-cer": ("model.predict_cer", "Predict the error rate on untranscribed lines."),
+    "explain": ("model.explain", "Draw how a line was read."),
 }
 
 DATA = {
-    "import": ("data_import:import_lines", "Import lines of a known layout to Parquet files."),
-    "check": ("data_check:check", "Find problems that spoil training or evaluation."),
-    "synth": ("synth:synth", "Generate lines of synthetic handwriting."),
-    "gaps": ("data_gaps:gaps", "Find gaps between words, to recombine words in training."),
+    "import": ("data.import_lines", "Import lines of a known layout to Parquet files."),
+    "check": ("data.check", "Find problems that spoil training or evaluation."),
+    "synth": ("data.synth", "Generate lines of synthetic handwriting."),
+    "gaps": ("data.gaps", "Find gaps between words, to recombine words in training."),
 }
 
 SHORTCUTS = {**MODEL, "synth": DATA["synth"], "demo": ("edit:demo", "Try the editor with a sample letter.")}

@@ -63,7 +63,7 @@ def finetune(
     If the model does not improve, nothing is written and the exit code is 3.
     """
     require("torch", "train")
-    from drethtr.cli.finetune_report import material_text, nothing_better, summary, time_needed
+    from drethtr.cli.model.finetune_report import material_text, nothing_better, summary, time_needed
     from drethtr.recognition.model.file import SHIPPED
     from drethtr.training import finetuning
     from drethtr.training.devices import limit_threads

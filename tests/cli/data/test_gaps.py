@@ -2,7 +2,7 @@ from pathlib import Path
 
 from drethtr.synthesis.recombination import read_gaps
 
-SAMPLES = Path(__file__).parents[2] / "samples"
+SAMPLES = Path(__file__).parents[3] / "samples"
 
 
 def test_gaps_of_a_folder(drethtr, tmp_path):

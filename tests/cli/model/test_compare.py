@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 from drethtr.base.errors import CheckpointError, ConfigError
-from drethtr.cli.compare import system
+from drethtr.cli.model.compare import system
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.recognition.model.file import load_model
 
