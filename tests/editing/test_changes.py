@@ -86,6 +86,13 @@ def test_a_moved_baseline_of_a_read_line_is_to_be_read_and_a_persons_text_stays(
     assert edited(edited(file, "l1", text="mine"), "l1", baseline=place).line("l1").text == "mine"
 
 
+def test_places_outside_the_page_move_to_its_edge(file):
+    far = ((5, 0), (5, 1_000_000))
+    assert edited(file, "l1", baseline=far).line("l1").baseline == ((5, 0), (5, file.page.height))
+    drawn = changes.add_line(file, TextLine("", None, far), None, "p", placed=False, outline=no_outline)
+    assert drawn.file.line(drawn.lines[0]).baseline == ((5, 0), (5, file.page.height))
+
+
 @pytest.mark.parametrize(
     ("box", "place"),
     [((80, 10, 300, 40), 0), ((500, 62, 600, 95), 1), ((80, 240, 400, 256), 3), ((80, 330, 400, 338), 4)],
@@ -95,7 +102,7 @@ def test_a_drawn_line_goes_where_it_belongs(file, box, place):
     drawn = TextLine(
         "", ((left, top), (right, top), (right, bottom), (left, bottom)), ((left, bottom - 2), (right, bottom - 2))
     )
-    changed = changes.add_line(file, drawn, None, "p", placed=False)
+    changed = changes.add_line(file, drawn, None, "p", placed=False, outline=no_outline)
     assert [line.id for line in changed.file.page.lines].index(changed.lines[0]) == place
 
 

@@ -62,6 +62,7 @@ def test_a_probe_may_use_any_name(host):
         ({"Sec-Fetch-Site": "same-site"}, False),
         ({"Origin": "http://localhost"}, True),
         ({"Origin": "http://localhost:9000"}, False),
+        ({"Origin": "https://localhost"}, False),
         ({"Origin": "https://evil.example"}, False),
         ({"Origin": "null"}, False),
         ({"Sec-Fetch-Site": "cross-site", "Origin": "http://localhost"}, False),

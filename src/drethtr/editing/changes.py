@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import clean
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import PageWord, Review, Transcription
@@ -53,13 +53,21 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
         if new.transcription != old.transcription:
             notes.append(Change(page, line_id, kind, old.text, new.text, str(review)))
     if edit.baseline is not None or edit.polygon is not None:
-        moved = replace(new, baseline=edit.baseline or new.baseline, polygon=edit.polygon)
+        baseline, polygon = (within(points, file.page) for points in (edit.baseline, edit.polygon))
+        moved = replace(new, baseline=baseline or new.baseline, polygon=polygon)
         if edit.polygon is None:
             moved = replace(moved, polygon=outline(moved, file) or new.polygon)
         if (moved.baseline, moved.polygon) != (old.baseline, old.polygon):
             new = moved if status.touched or new is not old else replace(moved, transcription=None)
             notes.append(Change(page, line_id, "place", None, None, None))
     return Changed(file.with_line(new), (line_id,), tuple(notes))
+
+
+def within(points: Points | None, page: Page) -> Points | None:
+    """Points on a page; those outside move to its edge, since finding the ink around them would take for ever."""
+    if points is None or not (page.width and page.height):
+        return points
+    return tuple((min(x, page.width), min(y, page.height)) for x, y in points)
 
 
 def with_review(old: Transcription | None, text: str, review: Review) -> Transcription:
@@ -69,7 +77,9 @@ def with_review(old: Transcription | None, text: str, review: Review) -> Transcr
     return Transcription(text, None, carry_over(old.words if old else (), text), review=review)
 
 
-def add_line(file: PageFile, line: TextLine, after: str | None, page: str, *, placed: bool) -> Changed:
+def add_line(
+    file: PageFile, line: TextLine, after: str | None, page: str, *, placed: bool, outline: Outline
+) -> Changed:
     """Add a line after another one, or first; at the place its position suggests, unless `placed`.
 
     Its text, if it has one, is a person's.
@@ -77,6 +87,9 @@ def add_line(file: PageFile, line: TextLine, after: str | None, page: str, *, pl
     Raises:
         DataError: if there is no line `after`.
     """
+    line = replace(line, baseline=within(line.baseline, file.page), polygon=within(line.polygon, file.page))
+    if line.polygon is None:
+        line = replace(line, polygon=outline(line, file))
     if not placed:
         after = neighbor_before(file.page.lines, line.baseline or line.polygon or ())
     new = replace(line, id=file.free_id("line"))

@@ -105,7 +105,7 @@ class Guard:
         if not self.rules.answers_as(name_of(host)):
             words = f"this server does not respond to {host[:60]!r}; use its address, or start it with --allow-host"
             return JSONResponse({"error": words}, 400)
-        if not (is_visit(scope, headers) or is_own(headers, host, scope["method"] in READS)):
+        if not (is_visit(scope, headers) or is_own(scope, headers)):
             words = (
                 "only requests from this server's own pages and from programs are accepted, not from other web pages"
             )
@@ -139,13 +139,13 @@ def is_visit(scope: Scope, headers: Headers) -> bool:
     return scope["method"] in READS and kinds == ("navigate", "document") and bool(PAGES.fullmatch(scope["path"]))
 
 
-def is_own(headers: Headers, host: str, reads: bool) -> bool:
+def is_own(scope: Scope, headers: Headers) -> bool:
     """Whether a request comes from a page of this server, or from a program, which has no origin."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
-    origin = headers.get("origin")
-    return reads or origin is None or origin.partition("://")[2].lower() == host.lower()
+    origin, own = headers.get("origin"), f"{scope['scheme']}://{headers.get('host', '')}"
+    return scope["method"] in READS or origin is None or origin.lower() == own.lower()
 
 
 def name_of(host: str) -> str:

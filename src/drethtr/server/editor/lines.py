@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
@@ -117,10 +116,8 @@ class Lines:
         given = None if text is None else changes.with_review(None, changes.tidy(text), status or Review.CORRECTED)
 
         def work(page: FolderPage, opened: OpenPage) -> Changed:
-            drawn = TextLine("", polygon, baseline, given)
-            if polygon is None:
-                drawn = replace(drawn, polygon=self.workspace.outline_of(page)(drawn, opened.file))
-            return changes.add_line(opened.file, drawn, after, page.id, placed=after is not None)
+            drawn, outline = TextLine("", polygon, baseline, given), self.workspace.outline_of(page)
+            return changes.add_line(opened.file, drawn, after, page.id, placed=after is not None, outline=outline)
 
         return await self.change_response(request, work, {}, body)
 
