@@ -8,9 +8,9 @@ import typer
 
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
-from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
+from drethtr.cli.options import ForceResults, Lines, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
-from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
+from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.parquet import store_parquet
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.proofreading.ground_truth import accepted, ground_truth
@@ -48,7 +48,7 @@ def align(
         float,
         typer.Option(metavar="SHARE", min=0, max=1, help="Share of the --ground-truth lines that should be correct."),
     ] = 0.99,
-    lines: LinesOf = "auto",
+    lines: Lines = "auto",
     *,
     reading: ReadingOptions,
     force: ForceResults = False,

@@ -10,10 +10,10 @@ from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import write_text
-from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
+from drethtr.cli.options import ForceResults, Lines, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import report_skipped
-from drethtr.cli.proofs import LinesOf, formats_of_pages, prove_all, targets_of, write_pages
+from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample
 from drethtr.pages.record import provenance_of
@@ -61,7 +61,7 @@ def check(
         str,
         typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, tei, json, html, …"),
     ] = "page",
-    lines: LinesOf = "auto",
+    lines: Lines = "auto",
     *,
     reading: ReadingOptions,
     force: ForceResults = False,

@@ -21,7 +21,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from drethtr.cli.options import ReadingOptions, with_reading_options
+from drethtr.cli.options import Lines, ReadingOptions, with_reading_options
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
 from drethtr.editing.learner import adopted_in
@@ -65,9 +65,7 @@ def edit(
     no_token: NoToken = False,
     *,
     reading: ReadingOptions,
-    lines: Annotated[
-        str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
-    ] = "auto",
+    lines: Lines = "auto",
 ) -> None:
     """Correct transcriptions in your browser; they are saved as PAGE XML (or ALTO) beside the scans."""
 

@@ -10,7 +10,7 @@ from tqdm import tqdm
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.bulk.indexing import index_batch, is_batch
-from drethtr.cli.options import Pages, ReadingOptions, with_reading_options
+from drethtr.cli.options import Lines, Pages, ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, report_skipped, stopping
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import Selection, select
@@ -41,9 +41,7 @@ def index(
             "such as postgresql://user@host/name.",
         ),
     ] = None,
-    lines: Annotated[
-        str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
-    ] = "auto",
+    lines: Lines = "auto",
     pages: Pages = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
     *,

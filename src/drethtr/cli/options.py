@@ -13,14 +13,14 @@ import typer
 if TYPE_CHECKING:
     from drethtr.recognition.recognizer import LoadOptions, Recognizer
 
-ModelFile = Annotated[Path | None, typer.Option(metavar="MODEL", help="A model file; default: the included model.")]
+ModelFile = Annotated[Path | None, typer.Option(metavar="MODEL", help="Model file; default: the included model.")]
 DecoderName = Annotated[
     str | None,
     typer.Option(
         "--decoder",
         metavar="NAME",
-        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam, beam:N. Default: the one "
-        "that drethtr model calibrate chose for the model, ctc or joint.",
+        help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam:N. Default: ctc or joint, as "
+        "drethtr model calibrate chose.",
     ),
 ]
 LanguageNames = Annotated[
@@ -28,8 +28,8 @@ LanguageNames = Annotated[
     typer.Option(
         "--language",
         metavar="NAMES",
-        help="Comma-separated: languages of the model (en, fr, de), text files (.txt) with words to favor. "
-        "auto: each line in its own language.",
+        help="Comma-separated: languages of the model (en, fr, de), .txt files with words to favor; auto: each line "
+        "in its own language.",
     ),
 ]
 PrecisionName = Annotated[
@@ -37,13 +37,13 @@ PrecisionName = Annotated[
     typer.Option(
         "--precision",
         metavar="NAME",
-        help="float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs, needs drethtr\\[train].",
+        help="float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs.",
     ),
 ]
 DeviceName = Annotated[
     str,
     typer.Option(
-        "--device", metavar="NAME", help="cpu, cuda, cuda:1, mps; auto is a CUDA GPU if there is one, else cpu."
+        "--device", metavar="NAME", help="cpu, cuda, cuda:1, mps; auto: a CUDA GPU if there is one, else cpu."
     ),
 ]
 

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from tqdm import tqdm
 
 from drethtr.base.config import named
@@ -23,10 +21,6 @@ from drethtr.proofreading.proof import PageProof
 from drethtr.proofreading.rules import Rules
 from drethtr.proofreading.text import TextProof, prove_text
 from drethtr.recognition.recognizer import Recognizer
-
-LinesOf = Annotated[
-    str, typer.Option("--lines", metavar="NAME", help="Line segmentation, as in transcribe: auto, given, rapid, …")
-]
 
 
 def prove_all(

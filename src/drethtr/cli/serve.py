@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from uvicorn import Config, Server
 
 from drethtr.base.errors import ConfigError
-from drethtr.cli.options import ReadingOptions, with_reading_options
+from drethtr.cli.options import Lines, ReadingOptions, with_reading_options
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.search.index import open_index
 from drethtr.server.app import make_app
@@ -54,9 +54,7 @@ def serve(
     alternatives: Annotated[
         int, typer.Option(metavar="N", min=0, max=99, help="Also return up to N alternative texts per line.")
     ] = 0,
-    lines: Annotated[
-        str, typer.Option(metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
-    ] = "auto",
+    lines: Lines = "auto",
     index: Annotated[
         str | None,
         typer.Option(
