@@ -17,8 +17,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-import hypothesis  # noqa: F401  # for the children
-import onnxruntime  # noqa: F401
+import onnxruntime  # noqa: F401  # for the children
 import pytest
 import torch  # noqa: F401
 
@@ -83,17 +82,26 @@ def run_tests(files: list[Path], source: Path) -> int:
     """
     child = os.fork()
     if not child:
-        silence = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(silence, stream.fileno())
-        os.chdir(ROOT)
-        os.environ |= {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
-        sys.dont_write_bytecode = True
-        signal.alarm(SECONDS)  # whose signal kills it
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-o", f"pythonpath={source} tests"]
-        os._exit(pytest.main([*options, *map(str, files)]))
+        code = int(pytest.ExitCode.INTERNAL_ERROR)
+        try:
+            code = run_in_child(files, source)
+        finally:  # whatever happens, the child must not go on as its parent does
+            os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     return NOTICED if code == -signal.SIGALRM else code
+
+
+def run_in_child(files: list[Path], source: Path) -> int:
+    """Run test files in this process, which then must end; nothing is printed."""
+    silence = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(silence, number)
+    os.chdir(ROOT)
+    os.environ |= {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.dont_write_bytecode = True
+    signal.alarm(SECONDS)  # which kills it
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-o", f"pythonpath={source} tests"]
+    return int(pytest.main([*options, *map(str, files)]))
 
 
 def survives(mutant: Mutant, source: Path) -> bool:
