@@ -85,5 +85,5 @@ def test_a_fresh_gate_remembers():
 
 @pytest.mark.parametrize("temperature", [0, -16, float("nan"), float("inf")])
 def test_a_gate_needs_a_temperature_above_0(temperature):
-    with pytest.raises(ConfigError, match=f"temperature of a gate must be above 0 and finite, not {temperature}"):
+    with pytest.raises(ConfigError, match=f"temperature must be positive and finite, not {temperature}"):
         Gated(temperature)

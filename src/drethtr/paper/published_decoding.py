@@ -157,7 +157,7 @@ class PublishedBeam(Published):
     def __post_init__(self) -> None:
         check_limit(self.limit)
         if not 1 <= self.beams <= 100:
-            raise ConfigError(f"a beam search keeps 1 to 100 beams, not {self.beams}")
+            raise ConfigError(f"beams must be between 1 and 100, not {self.beams}")
 
     def search(self, scorer: NetworkScorer) -> list[Hypothesis]:
         first = scorer.first_tokens()
@@ -171,7 +171,7 @@ def check_limit(limit: int) -> None:
         ConfigError: naming the range.
     """
     if not 1 <= limit <= MAX_LIMIT:
-        raise ConfigError(f"limit must be 1 to {MAX_LIMIT:,} tokens, including the end, not {limit}")
+        raise ConfigError(f"limit must be between 1 and {MAX_LIMIT:,} tokens, including the end, not {limit}")
 
 
 DECODERS["published"] = PublishedGreedy()

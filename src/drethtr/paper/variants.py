@@ -51,7 +51,7 @@ class Gated(DecayConfig):
 
     def __post_init__(self) -> None:
         if not 0 < self.temperature < math.inf:
-            raise ConfigError(f"the temperature of a gate must be above 0 and finite, not {self.temperature}")
+            raise ConfigError(f"temperature must be positive and finite, not {self.temperature}")
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class EncoderDecoder(ArchitectureConfig):
     def __post_init__(self) -> None:
         if not 1 <= self.layers <= MAX_LAYERS or self.hidden < 1:
             raise ConfigError(
-                f"an encoder has 1 to {MAX_LAYERS} layers and 1 hidden channel or more, "
-                f"not {self.layers}, {self.hidden}"
+                f"an encoder's layers must be between 1 and {MAX_LAYERS}, hidden at least 1, "
+                f"not {self.layers} and {self.hidden}"
             )
 
 
@@ -131,7 +131,7 @@ def check_rows(backbone: str, rows: int, possible: tuple[int, ...]) -> None:
         ConfigError: naming the possible ones.
     """
     if rows not in possible:
-        raise ConfigError(f"rows {rows}: a {backbone} keeps {' or '.join(map(str, possible))}")
+        raise ConfigError(f"rows must be {' or '.join(map(str, possible))} for {backbone}, not {rows}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,10 +150,10 @@ class Patches(BackboneConfig):
         if min(self.height, self.rows, self.columns, self.width) < 1:
             raise ConfigError("height, rows, columns and width of patches must be at least 1")
         if self.height % self.rows:
-            raise ConfigError(f"rows {self.rows}: patches must divide the height of {self.height} pixels")
+            raise ConfigError(f"rows must divide the height of {self.height}, not {self.rows}")
         if self.columns % (self.height // self.rows):
             raise ConfigError(
-                f"columns {self.columns}: must be a multiple of the {self.height // self.rows} patches in a column"
+                f"columns must be a multiple of {self.height // self.rows}, the patches in a column, not {self.columns}"
             )
 
 
@@ -165,7 +165,7 @@ class Given(BackboneConfig):
 
     def __post_init__(self) -> None:
         if self.width < 1:
-            raise ConfigError(f"a token has at least 1 channel, not {self.width}")
+            raise ConfigError(f"width must be at least 1, not {self.width}")
 
 
 DTRHTR_SMALL = replace(SMALL, mixer=JointSoftmax(), prior=NoPrior())

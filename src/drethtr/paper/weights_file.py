@@ -50,7 +50,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         return read_torch(path)
     if start[:2] == LEGACY:
         raise CheckpointError(
-            "in the format before torch 1.6; if you trust it, load it and save it again with torch.save", path
+            "a torch file from before version 1.6; if you trust it, load it and save it again with torch.save", path
         )
     try:
         return load_file(path)
@@ -68,7 +68,7 @@ def read_torch(path: Path) -> dict[str, Tensor]:
         with ZipFile(path) as archive:
             refuse_bomb(archive, path.stat().st_size)
             if not any(name.endswith("data.pkl") for name in archive.namelist()):
-                raise CheckpointError("it has no data.pkl, which torch.save writes")
+                raise CheckpointError("not written by torch.save: data.pkl is missing")
         with warnings.catch_warnings(action="ignore"):  # about pickle protocols
             held = torch.load(path, map_location="cpu", weights_only=True)
         return dict(map(named_tensor, named_entries(held)))
@@ -84,16 +84,16 @@ def refuse_bomb(archive: ZipFile, size: int) -> None:
     """Refuse an archive whose content is larger than the file: torch neither compresses entries nor overlaps them."""
     for entry in archive.infolist():
         if entry.compress_type != ZIP_STORED:
-            raise CheckpointError(f"{entry.filename} is compressed, which torch never does")
+            raise CheckpointError(f"{entry.filename} is compressed; torch.save never compresses")
     if sum(entry.file_size for entry in archive.infolist()) > size:
-        raise CheckpointError("its entries overlap, which never happens in torch files")
+        raise CheckpointError("its entries overlap; those of torch.save never do")
 
 
 def refused(error: pickle.UnpicklingError) -> str:
     """Explain what torch refused to load; its own message suggests loading the file anyway."""
     if name := re.search(r"GLOBAL (\S+) ", str(error)):
-        return f"it references {name[1]}, which a plain state dict never does"
-    return "damaged, or it holds more than named tensors; save the bare state dict"
+        return f"it references {name[1]}, which no state dict does; save only the state dict"
+    return "damaged, or more than named tensors; save only the state dict"
 
 
 def named_entries(held: object) -> Collection[tuple[object, object]]:
@@ -106,7 +106,7 @@ def named_tensor(entry: tuple[object, object]) -> tuple[str, Tensor]:
     name, weight = entry
     plain = isinstance(weight, Tensor) and weight.layout is torch.strided and weight.device.type == "cpu"
     if not (isinstance(name, str) and isinstance(weight, Tensor) and plain):
-        raise CheckpointError("it holds more than named tensors; save the bare state dict")
+        raise CheckpointError("more than named tensors; save only the state dict")
     values = weight.untyped_storage().nbytes() // weight.element_size()
     if weight.numel() > values:
         raise CheckpointError(f"{name} has {values} values, too few for a tensor of {tuple(weight.shape)}")

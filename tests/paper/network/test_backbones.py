@@ -93,12 +93,12 @@ def test_any_width_of_network_goes_with_any_backbone(backbone):
 @pytest.mark.parametrize(
     ("kind", "settings", "message"),
     [
-        (ResNet50, {"rows": 3}, "rows 3: a ResNet50 keeps 2 or 4"),
+        (ResNet50, {"rows": 3}, "rows must be 2 or 4 for ResNet50, not 3"),
         (ResNet50, {"dropout": 1.0}, "dropout 1.0"),
-        (ShallowCNN, {"rows": 5}, "rows 5: a ShallowCNN keeps 4 or 10"),
+        (ShallowCNN, {"rows": 5}, "rows must be 4 or 10 for ShallowCNN, not 5"),
         (ShallowCNN, {"dropout": -0.1}, "dropout -0.1"),
-        (Patches, {"rows": 24}, "rows 24: patches must divide the height of 64"),
-        (Patches, {"columns": 6}, "columns 6: must be a multiple of the 4 patches"),
+        (Patches, {"rows": 24}, "rows must divide the height of 64, not 24"),
+        (Patches, {"columns": 6}, "columns must be a multiple of 4, the patches in a column, not 6"),
         (Patches, {"width": 0}, "at least 1"),
     ],
     ids=str,
