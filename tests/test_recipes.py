@@ -14,7 +14,7 @@ from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
-from drethtr.paper.conversion import PRESETS
+from drethtr.paper.authors import PRESETS
 from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.mixture import Mixture

@@ -17,7 +17,7 @@ from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.transcription import PageWord, Transcription
 from drethtr.editing import Session, Workspace
 from drethtr.layout.finders import finder_named
-from drethtr.paper.speed.markdown import markdown_table
+from drethtr.paper.speed.report import markdown_table
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.app import make_app
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from PIL import Image
 
-from drethtr.evaluation.detection import Detection, compare_outlines
+from drethtr.bench.detection import Detection, compare_outlines
 from drethtr.layout.finder import Finder
 from drethtr.layout.order import arrange
 from drethtr.pages import transcribe_page

@@ -11,7 +11,7 @@ from time import perf_counter, process_time
 from typing import NamedTuple
 
 from drethtr.base.errors import DataError
-from drethtr.paper.speed.markdown import markdown_table
+from drethtr.paper.speed.report import markdown_table
 from drethtr.search import SearchIndex, open_index
 from drethtr.search.store import Store
 

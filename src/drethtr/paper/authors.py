@@ -1,25 +1,31 @@
-"""Load the authors' checkpoints, whose weights have other names than ours.
+"""The authors' checkpoints: as networks, and as model files with the settings that the weights lack.
 
-They contain only weights. Mixer, decay, prior and alphabet are missing; give these as a `NetworkConfig` or in the terms
-of the authors' command lines.
+Their weights have other names than ours, and are all that a checkpoint contains. Mixer, decay, prior and alphabet are
+missing; give these as a `NetworkConfig` or in the terms of the authors' command lines.
 """
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
+from drethtr.images.prepare import Preparation
+from drethtr.network.backend import with_network
 from drethtr.network.network import DRetHTR
 from drethtr.network.weights import fit
 from drethtr.paper.published_mode import PUBLISHED, PublishedSettings
 from drethtr.paper.variants import Given
 from drethtr.paper.weights_file import read_weights
-from drethtr.recognition.model.architecture import Learned, NetworkConfig, Unplaced
+from drethtr.recognition.model.architecture import BASE, SMALL, Learned, NetworkConfig, Unplaced
 from drethtr.recognition.model.backbones import EfficientNetV2S
+from drethtr.recognition.model.file import Model
 from drethtr.recognition.model.weights import listed
+from drethtr.text.tokenizer import Characters
 
 CANVAS = 2227
 """Width to which the authors pad every line, in columns (Sec. 5.3)."""
@@ -190,3 +196,41 @@ def their_name(name: str) -> str:
         return f"feature_extractor.features.0.{name.removeprefix('backbone.features.')}"
     outside = {ours: theirs for theirs, ours in OUTSIDE_LAYERS.items()}
     return outside.get(name, name)
+
+
+IAM_ALPHABET = "".join(sorted(" !\"#&'()*+,-./0123456789:;?ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"))
+"""The 79 characters of the IAM lines, the alphabet of the published networks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversion:
+    """The settings that published weights lack."""
+
+    network: NetworkConfig
+    preparation: Preparation = field(default_factory=lambda: Preparation(deslant=True))
+    alphabet: str = IAM_ALPHABET
+
+
+PRESETS = {
+    "base": Conversion(network=replace(BASE, backbone=BACKBONE)),
+    "small": Conversion(network=replace(SMALL, backbone=BACKBONE)),
+}
+
+
+def convert(weights: Mapping[str, Tensor], conversion: Conversion, card: Mapping[str, Any]) -> Model:
+    """Build a model from published weights.
+
+    Raises:
+        ConfigError: if the characters of the alphabet are not sorted and unique.
+        CheckpointError: naming weights that are unknown, missing, unexpected or of another shape.
+    """
+    tokenizer = Characters(conversion.alphabet)
+    ours = published_weights(weights)
+    tokens = vocabulary_of(ours)
+    if tokens != tokenizer.size:
+        raise CheckpointError(
+            f"the weights are for {tokens} tokens, but an alphabet of {len(conversion.alphabet)} characters has "
+            f"{tokenizer.size} with the 4 special ones; give the {tokens - 4} characters that they were trained with"
+        )
+    network = published_network(ours, conversion.network)
+    return with_network(Model(conversion.network, {}, tokenizer, conversion.preparation, card), network)

@@ -12,7 +12,7 @@ from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers
 from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results
 
 if TYPE_CHECKING:
-    from drethtr.paper.conversion import Conversion
+    from drethtr.paper.authors import Conversion
     from drethtr.paper.tables.scale import Scale
     from drethtr.paper.tables.table import PaperTable
 
@@ -139,7 +139,7 @@ def convert(
     require("torch", "train")
     refuse_places(output)
     refuse_existing(output, force=force, inputs=[str(weights)])
-    from drethtr.paper.conversion import convert as make_model
+    from drethtr.paper.authors import convert as make_model
     from drethtr.paper.weights_file import read_weights
     from drethtr.recognition.model.file import save_model
 
@@ -164,7 +164,7 @@ def wanted(preset: str, settings: list[str], alphabet: Path | None) -> "Conversi
         DataError: if the alphabet cannot be read.
     """
     from drethtr.base import config
-    from drethtr.paper.conversion import PRESETS, Conversion
+    from drethtr.paper.authors import PRESETS, Conversion
 
     default = config.named("preset", preset, PRESETS)
     data: dict[str, object] = {}

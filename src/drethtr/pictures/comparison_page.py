@@ -9,8 +9,16 @@ from PIL import Image
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.documents.html import jpeg_uri
-from drethtr.evaluation.compare import CONVENTION, ComparedLine, Comparison, Difference
-from drethtr.evaluation.comparison import Side, confidence_rows, shown, without_text
+from drethtr.evaluation.compare import (
+    CONVENTION,
+    ComparedLine,
+    Comparison,
+    Difference,
+    Side,
+    confidence_rows,
+    shown,
+    without_text,
+)
 from drethtr.text.normalize import for_scoring
 
 LARGEST = (2560, 64)

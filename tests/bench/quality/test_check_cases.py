@@ -6,8 +6,7 @@ import pytest
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.bench.quality.check_cases import fit_support, weigh_cases
-from drethtr.bench.quality.check_figures import Judged, acceptance, average_precision, measure_support
-from drethtr.bench.quality.pools import HELD_OUT, KNOWN
+from drethtr.bench.quality.check_figures import HELD_OUT, KNOWN, Judged, acceptance, average_precision, measure_support
 from drethtr.datasets.sample import Sample
 
 
@@ -41,7 +40,7 @@ def test_a_set_is_judged_by_a_fit_that_never_saw_it(cases):
 
 
 def test_right_texts_alone_teach_nothing(cases):
-    with pytest.raises(DataError, match="nothing to learn"):
+    with pytest.raises(DataError, match="nothing to fit"):
         fit_support([case for case in cases if not case.kind])
 
 

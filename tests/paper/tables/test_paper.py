@@ -8,8 +8,7 @@ import torch
 
 from drethtr.base import config
 from drethtr.network.network import DRetHTR
-from drethtr.paper.authors import CANVAS
-from drethtr.paper.conversion import IAM_ALPHABET
+from drethtr.paper.authors import CANVAS, IAM_ALPHABET
 from drethtr.paper.tables.material import DataFiles, PaperData
 from drethtr.paper.tables.paper import TABLES
 from drethtr.paper.tables.published import fine_tuning, pretraining, training

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.paper.tables.made_lines import SPLITS, STEM, make_material
-from drethtr.paper.tables.material import DataFiles, PaperData
+from drethtr.paper.tables.material import SPLITS, STEM, DataFiles, PaperData, make_material
 from drethtr.paper.tables.paper import BACKBONES, GAMMA, MIXER, PRETRAINING, TOKENS
 from drethtr.paper.tables.reproduce import reproduce, result_path
 from drethtr.paper.tables.scale import Small, Smoke

@@ -52,8 +52,7 @@ def check(
     from tqdm import tqdm
 
     from drethtr.bench.quality.check_cases import weigh_cases
-    from drethtr.bench.quality.check_figures import measure_support, table
-    from drethtr.bench.quality.pools import known_sets
+    from drethtr.bench.quality.check_figures import known_sets, measure_support, table
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.evaluate import to_read
     from drethtr.proofreading.fit import fit_of
@@ -133,7 +132,7 @@ def align(
 
     from drethtr.bench.quality.alignment import align_pages, open_known
     from drethtr.bench.quality.alignment_figures import measure_alignment, table
-    from drethtr.bench.quality.pools import known_sets
+    from drethtr.bench.quality.check_figures import known_sets
 
     refuse_results(json_file, force=force, inputs=data)
     if lines is not None and limit is not None:

@@ -13,6 +13,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from drethtr.base.errors import DataError
+from drethtr.bench.detection import match_outlines
 from drethtr.bench.quality.corruptions import corrupt
 from drethtr.datasets.layouts.pages import document_name
 from drethtr.datasets.open import open_all
@@ -20,7 +21,6 @@ from drethtr.datasets.sample import Sample
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Points
 from drethtr.evaluation.confidence import Booleans, Floats
-from drethtr.evaluation.detection import match_outlines
 from drethtr.evaluation.evaluate import Advance, open_sample, to_read
 from drethtr.evaluation.whole_pages import open_references
 from drethtr.images.line import Line

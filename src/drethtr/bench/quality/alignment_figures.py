@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.bench.quality.alignment import AlignedPage
-from drethtr.bench.quality.check_figures import PRECISION
-from drethtr.bench.quality.pools import pools_of
+from drethtr.bench.quality.check_figures import PRECISION, pools_of
 from drethtr.cli.tables import figure
 from drethtr.cli.tables import interval as shown_interval
 from drethtr.evaluation.confidence import Booleans

@@ -1,6 +1,6 @@
 """Metrics of the check of given texts, by kind of error, for each set and for pools of sets."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from drethtr.bench.quality.check_cases import RIGHT, SupportCase, compared_gaps, compared_words, fit_support
 from drethtr.bench.quality.corruptions import KINDS
-from drethtr.bench.quality.pools import pools_of
 from drethtr.cli.tables import figure
 from drethtr.evaluation.confidence import Booleans, Floats, auroc, reliability
 from drethtr.proofreading.fit import WRONG_LINES, WRONG_WORDS, SupportFit
 from drethtr.proofreading.verdict import DOUBTED
+from drethtr.recognition.model.file import Model
 
 FALSE_ALARMS = (0.02, 0.05)
 
@@ -31,6 +31,9 @@ CONVENTION = (
     "between words. Lines accepted: the most at a precision of 99 %, 10 % being wrong; precision: of those accepted by "
     "their probabilities to be so precise."
 )
+
+
+KNOWN, HELD_OUT = "known", "held out"
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,19 @@ class Judged:
     def of(self, kind: str) -> Booleans:
         """Which have an error of a kind."""
         return np.array([own == kind for own in self.kind], dtype=np.bool_) & ~self.right
+
+
+def known_sets(model: Model) -> frozenset[str]:
+    """The sets that a model was trained on, by its card."""
+    entries = model.card.get("data", ())
+    return frozenset(str(entry.get("set")) for entry in entries if isinstance(entry, Mapping))
+
+
+def pools_of(names: Iterable[str], known: Collection[str]) -> dict[str, list[str]]:
+    """The groups to report: each set alone, then all known and all held-out sets, if there are any."""
+    names = sorted(set(names))
+    pools = {KNOWN: [name for name in names if name in known], HELD_OUT: [name for name in names if name not in known]}
+    return {name: [name] for name in names} | {pool: some for pool, some in pools.items() if some}
 
 
 def measure_support(

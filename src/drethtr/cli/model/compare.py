@@ -16,8 +16,17 @@ from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.tables import between, table
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample
-from drethtr.evaluation.compare import CONVENTION, Comparison, Difference, compare_readings
-from drethtr.evaluation.comparison import Side, confidence_rows, shown, to_json, without_text
+from drethtr.evaluation.compare import (
+    CONVENTION,
+    Comparison,
+    Difference,
+    Side,
+    compare_readings,
+    confidence_rows,
+    shown,
+    to_json,
+    without_text,
+)
 from drethtr.evaluation.evaluate import to_read
 from drethtr.pages.record import provenance_of, way_of
 from drethtr.pictures.comparison_page import comparison_page

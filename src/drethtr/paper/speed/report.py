@@ -9,7 +9,6 @@ from typing import Any, Protocol
 import torch
 
 from drethtr.base.version import __version__
-from drethtr.paper.speed.markdown import markdown_table
 from drethtr.paper.speed.race import Race, Spread
 from drethtr.pictures.chart import Mark, Panel, curves, ranges
 
@@ -136,3 +135,13 @@ def processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Format a table with aligned columns."""
+    widths = [max(3, *(len(row[column]) for row in [head, *rows])) for column in range(len(head))]
+    rule = ["-" * width for width in widths]
+    return "\n".join(
+        "| " + " | ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)) + " |"
+        for row in [head, rule, *rows]
+    )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.metrics import Counts, bootstrap
-from drethtr.paper.speed.markdown import markdown_table
+from drethtr.paper.speed.report import markdown_table
 from drethtr.paper.tables.result import CER, LINES, MEASURES, NATS, PARAMETERS, LineResult, Result
 from drethtr.paper.tables.table import PaperTable, TableRow
 

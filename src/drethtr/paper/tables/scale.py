@@ -8,8 +8,7 @@ from typing import ClassVar
 from drethtr.images.prepare import Preparation
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
 from drethtr.paper.speed.race import QUICK, Rounds
-from drethtr.paper.tables.made_lines import make_material
-from drethtr.paper.tables.material import PaperData
+from drethtr.paper.tables.material import PaperData, make_material
 from drethtr.paper.tables.start import FinishedImagePart
 from drethtr.recognition.decoding.strategies import Greedy, Strategy
 from drethtr.recognition.model.architecture import CTCConfig, Sinusoidal, Unplaced

@@ -1,11 +1,33 @@
-"""A table of the paper: its rows with their published figures."""
+"""A table of the paper: its rows, the experiment behind each, and their published figures."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
-from drethtr.paper.tables.experiment import Experiment
+from drethtr.paper.tables.result import Measurement
+from drethtr.paper.tables.stage import Conditions
+
+
+class Experiment(ABC):
+    """The work for a row with a seed."""
+
+    @abstractmethod
+    def fingerprint(self, conditions: Conditions, seed: int) -> str:
+        """A digest of the settings and lines.
+
+        Raises:
+            ConfigError: if required data were not given.
+        """
+
+    @abstractmethod
+    def prepare(self, conditions: Conditions, seed: int) -> None:
+        """Train what is missing; all processes of torchrun take part."""
+
+    @abstractmethod
+    def measure(self, conditions: Conditions, seed: int) -> Measurement:
+        """Measure what was prepared, in one process."""
 
 
 @dataclass(frozen=True)

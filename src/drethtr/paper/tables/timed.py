@@ -18,11 +18,11 @@ from drethtr.paper.speed.peak import memory_race
 from drethtr.paper.speed.peers import TROCR_PIXELS, check_transformers, write_pieces
 from drethtr.paper.speed.race import Contender, Work, time_race
 from drethtr.paper.tables.course import Change
-from drethtr.paper.tables.experiment import Experiment
 from drethtr.paper.tables.material import DataFiles
 from drethtr.paper.tables.published import training
 from drethtr.paper.tables.result import GIGABYTES, PARAMETERS, SECONDS, Measurement
 from drethtr.paper.tables.stage import Conditions, digest
+from drethtr.paper.tables.table import Experiment
 from drethtr.paper.tables.trained import unchanged
 from drethtr.recognition.model.architecture import NetworkConfig
 

@@ -11,7 +11,6 @@ from drethtr.evaluation.evaluate import count_unknown, read_lines, to_read
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.paper.tables.course import Change, Course, RealOnly, Variation
-from drethtr.paper.tables.experiment import Experiment
 from drethtr.paper.tables.likelihood import nats_of_lines
 from drethtr.paper.tables.material import IAM, contents
 from drethtr.paper.tables.result import (
@@ -28,6 +27,7 @@ from drethtr.paper.tables.result import (
     mean_of_batches,
 )
 from drethtr.paper.tables.stage import Conditions, TrainingStage, carry_out, digest
+from drethtr.paper.tables.table import Experiment
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model, load_model
 from drethtr.recognition.reading import Reading

@@ -1,7 +1,7 @@
 import pytest
 
+from drethtr.bench.detection import Detection, compare_outlines, intersection_over_union
 from drethtr.documents import Box
-from drethtr.evaluation.detection import Detection, compare_outlines, intersection_over_union
 
 
 def box(left, top, right, bottom):

@@ -1,7 +1,7 @@
 """Which sets a model knows."""
 
 from drethtr import Recognizer
-from drethtr.bench.quality.pools import HELD_OUT, KNOWN, known_sets, pools_of
+from drethtr.bench.quality.check_figures import HELD_OUT, KNOWN, known_sets, pools_of
 
 
 def test_known_sets_are_those_of_the_card(tiny_model):
