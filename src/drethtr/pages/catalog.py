@@ -96,24 +96,26 @@ class Folders:
     """
 
     def __init__(self) -> None:
-        self.listed: dict[Path, dict[str, os.DirEntry[str]]] = {}
-        self.real: dict[Path, Path] = {}
+        # By the text of their paths, as hashing a `Path` takes longer than all else that is done for a finished page.
+        self.listed: dict[str, dict[str, os.DirEntry[str]]] = {}
+        self.real: dict[str, Path] = {}
 
     def forget(self) -> None:
         """Look again from now on."""
         self.listed.clear()
         self.real.clear()
 
-    def list(self, folder: Path) -> Mapping[str, os.DirEntry[str]]:
+    def list(self, folder: str | Path) -> Mapping[str, os.DirEntry[str]]:
         """The entries of a folder by name.
 
         Raises:
             OSError: if it cannot be listed.
         """
-        if folder not in self.listed:
-            with os.scandir(folder) as entries:
-                self.listed[folder] = {entry.name: entry for entry in entries}
-        return self.listed[folder]
+        name = os.fspath(folder)
+        if name not in self.listed:
+            with os.scandir(name) as entries:
+                self.listed[name] = {entry.name: entry for entry in entries}
+        return self.listed[name]
 
     def files(self, folder: Path) -> Sequence[Path]:
         """The files of a folder that are not hidden, sorted.
@@ -126,7 +128,8 @@ class Folders:
 
     def entry(self, path: Path) -> os.DirEntry[str] | None:
         """The entry of a file, if its folder was listed; None for links, which may lead nowhere."""
-        entry = self.listed.get(path.parent, {}).get(path.name)
+        folder, name = os.path.split(path)
+        entry = self.listed.get(folder or ".", {}).get(name)
         return None if entry is None or entry.is_symlink() else entry
 
     def is_file(self, path: Path) -> bool:
@@ -137,7 +140,7 @@ class Folders:
     def is_there(self, result: Path) -> bool:
         """Whether a result exists; its folder is listed."""
         with suppress(OSError):
-            self.list(result.parent)
+            self.list(os.path.split(result)[0] or ".")
         return self.entry(result) is not None or is_there(result)
 
     def state_of(self, files: Iterable[Path]) -> str:
@@ -156,9 +159,10 @@ class Folders:
         """The path of a file without links in it."""
         if self.entry(path) is None:
             return path.resolve()
-        if path.parent not in self.real:
-            self.real[path.parent] = path.parent.resolve()
-        return self.real[path.parent] / path.name
+        folder, name = os.path.split(path)
+        if folder not in self.real:
+            self.real[folder] = path.parent.resolve()
+        return self.real[folder] / name
 
 
 class Catalog:

@@ -143,7 +143,7 @@ class Claims:
         """
         for task in tasks:
             for path in task.wanted[:1]:
-                if note_on(path).name in folders.listed.get(path.parent, ()):
+                if folders.entry(note_on(path)) is not None:
                     remove_note(path)
                 tidied(path.parent)
 
