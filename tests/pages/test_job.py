@@ -90,7 +90,7 @@ def test_a_result_that_cannot_be_written_is_reported(scans, tiny_path, tmp_path)
     [
         ({"formats": ["atlo"]}, ConfigError, "did you mean 'alto'"),
         ({"segmentation": "kraken2"}, ConfigError, "did you mean 'kraken'"),
-        ({"segmentation": "rapid", "update": True}, ConfigError, "needs existing lines"),
+        ({"segmentation": "rapid", "update": True}, ConfigError, "writes into existing lines"),
     ],
 )
 def test_what_does_not_fit_is_refused(scans, tmp_path, more, error, message):

@@ -269,5 +269,5 @@ def test_words_stand_on_their_ink(tmp_path, reader):
 
 @pytest.mark.parametrize("image", [b"an image", Image.new("L", (9, 9))])
 def test_a_page_that_is_no_file_is_refused(recognizer, image):
-    with pytest.raises(ConfigError, match=f"give its path, not {type(image).__name__}"):
+    with pytest.raises(ConfigError, match=f"pass a path, not {type(image).__name__}"):
         transcribe_page(image, recognizer)

@@ -15,8 +15,8 @@ from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, S
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import report_skipped, say
 from drethtr.cli.reports import EvaluationResult, error_rates, read_by, trustworthiness
-from drethtr.cli.running import lines_unread
 from drethtr.cli.tables import interval, table
+from drethtr.cli.transcribe import lines_unread
 
 if TYPE_CHECKING:
     from drethtr.documents.page import Page

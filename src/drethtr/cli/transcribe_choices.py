@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
-
-if TYPE_CHECKING:
-    from drethtr.pages.job import PageJob
+from drethtr.documents.formats import FORMATS, LINE_FORMATS
+from drethtr.pages.job import PageJob
+from drethtr.pages.opening import open_selected
+from drethtr.pages.segmentation import WITHOUT_FINDER, segmentation_named
+from drethtr.pages.selection import select
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +34,6 @@ class Choices:
     force: bool
 
     def __post_init__(self) -> None:
-        from drethtr.documents.formats import FORMATS
-
         formats = [FORMATS[name] for name in self.names if name in FORMATS]
         if self.doubts and not (self.update or "txt" in self.names or any(format.doubts for format in formats)):
             raise ConfigError(f"--doubts cannot mark words in {', '.join(self.names)}; add txt, page or alto")
@@ -50,22 +49,17 @@ class Choices:
         if self.output is not None:
             refuse_name_of_file(self.output, self.names)
 
-    def open(self, inputs: Sequence[str]) -> "PageJob":
+    def open(self, inputs: Sequence[str]) -> PageJob:
         """Open a job.
 
         Raises:
             ConfigError: for options that do not go with these inputs.
             DataError: if results would replace each other or an input.
         """
-        from drethtr.documents.formats import LINE_FORMATS
-        from drethtr.pages.opening import open_selected
-        from drethtr.pages.segmentation import segmentation_named
-        from drethtr.pages.selection import select
-
         names, segmentation = self.names, segmentation_named(self.lines, self.order)
         selection = select(inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive)
         if self.index is not None:
-            from drethtr.search.build import refuse_passing
+            from drethtr.search.build import refuse_passing  # only an index needs it
 
             refuse_passing(selection.files)
         may_be_lines = len(names) == 1 and names[0] in LINE_FORMATS and not self.update and self.index is None
@@ -93,9 +87,6 @@ class Choices:
         Raises:
             ConfigError: naming the options.
         """
-        from drethtr.documents.formats import FORMATS
-        from drethtr.pages.segmentation import WITHOUT_FINDER
-
         if self.alternatives:
             raise ConfigError("--alternatives needs single-line images and --format json alone")
         if self.update and self.lines not in WITHOUT_FINDER:
@@ -107,7 +98,7 @@ class Choices:
             raise ConfigError(f"--format {','.join(self.names)} writes files; give --output")
 
 
-def refuse_joined(job: "PageJob") -> None:
+def refuse_joined(job: PageJob) -> None:
     """Refuse to print several files of a format in a row, which no program could parse; text is allowed.
 
     Raises:
@@ -125,8 +116,6 @@ def formats_named(text: str | None) -> tuple[str, ...]:
     Raises:
         ConfigError: if one is unknown.
     """
-    from drethtr.documents.formats import FORMATS, LINE_FORMATS
-
     names = tuple(dict.fromkeys(name.strip() for name in text.split(","))) if text is not None else ()
     known = dict.fromkeys((*FORMATS, *LINE_FORMATS))
     for name in names:
@@ -147,6 +136,4 @@ def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:
 
 def endings_of(names: Sequence[str]) -> list[str]:
     """The file extensions of page formats."""
-    from drethtr.documents.formats import FORMATS
-
     return [FORMATS[name].ending for name in names if name in FORMATS]

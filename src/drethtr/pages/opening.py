@@ -87,7 +87,7 @@ def open_selected(
     if isinstance(segmentation, str):
         segmentation = segmentation_named(segmentation)
     if update and isinstance(segmentation, DetectedLines):
-        raise ConfigError(f"an update needs existing lines, so it excludes detecting them with {segmentation.name}")
+        raise ConfigError(f"an update writes into existing lines; leave out the segmentation {segmentation.name!r}")
     known = {**LINE_FORMATS, **FORMATS} if line_forms else FORMATS
     wanted = {name: named("format", name, known) for name in formats}
     refuse_same_endings(wanted)
@@ -169,7 +169,7 @@ def originals_in(file: Path, segmentation: Segmentation, catalog: Catalog, *, up
             file,
         )
     if update and not originals[0].has_lines:
-        raise DataError("has no lines to write text into; write a new file instead of updating it", file)
+        raise DataError("has no lines to write text into; for a new file use --format page --output FOLDER", file)
     prepared = tuple(map(segmentation.prepare, originals))
     errors = [original.error for original in prepared if original.error is not None]
     if len(errors) == len(prepared):

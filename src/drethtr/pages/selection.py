@@ -53,11 +53,11 @@ def span_of(part: str, whole: str) -> Span:
         ConfigError: naming all of them, if it is invalid.
     """
     if (found := RANGE.fullmatch(part)) is None:
-        raise ConfigError(f"pages {whole!r} are not understood; expected something like 1-20,25,30-")
+        raise ConfigError(f"--pages {whole!r}: give ranges of pages, such as 1-20,25,30-")
     first, open_end, last = found.groups()
     span = Span(int(first), int(last) if last else None if open_end else int(first))
     if span.first < 1 or (span.last is not None and span.last < span.first):
-        raise ConfigError(f"pages {whole!r}: {part} is not a range of pages; pages are numbered from 1")
+        raise ConfigError(f"--pages {whole!r}: {part} is not a range of pages, which are numbered from 1")
     return span
 
 
@@ -92,7 +92,7 @@ class PageChooser:
             ConfigError: saying so.
         """
         if self.opened and not self.chosen:
-            raise ConfigError("none of the files has a page in the given ranges; give other --pages")
+            raise ConfigError("--pages: none of the files has a page in the given ranges")
 
 
 @dataclass(frozen=True)

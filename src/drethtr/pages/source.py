@@ -144,7 +144,7 @@ def open_originals(path: str | Path, catalog: Catalog | None = None) -> tuple[Or
         DataError: if the file, or the image that it describes, is missing or cannot be read.
     """
     if not isinstance(path, str | PathLike):
-        raise ConfigError(f"a page is read from a file: give its path, not {type(path).__name__}; save images first")
+        raise ConfigError(f"pages are read from files: pass a path, not {type(path).__name__}")
     path, catalog = Path(path), catalog or Catalog()
     if not catalog.folders.is_file(path):
         raise DataError("is a folder" if path.is_dir() else "no such file", path)

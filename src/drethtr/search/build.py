@@ -91,6 +91,7 @@ class Builder:
             DataError: if it cannot be read or written.
         """
         self.expect([original])
+        original = original.opened()
         finder = self.segmentation.finder(original)
         page = transcribe(original, self.recognizer, finder, witness=self.witness)
         return self.put(original, page)
