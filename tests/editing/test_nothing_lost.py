@@ -11,6 +11,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from random import Random
+from shutil import rmtree
 
 import pytest
 from edited_folders import put_page
@@ -154,6 +155,7 @@ def test_the_newest_text_that_a_person_saved_survives(part, tmp_path, monkeypatc
     for seed in range(part, SCHEDULES, 10):
         with monkeypatch.context() as patch:
             Schedule(seed, tmp_path / str(seed), patch).run()
+        rmtree(tmp_path / str(seed))
 
 
 EDITOR = """

@@ -76,8 +76,7 @@ def hold_out(workspace: Workspace, found: Sequence[tuple[str, str, Sample]]) -> 
     train = [one for one in found if one[:2] not in kept]
     if len(train) < MIN_TO_TRAIN or not held_out:
         raise DataError(
-            f"of the confirmed lines {len(train)} can be learned from and {len(held_out)} measured on; "
-            "confirm some more"
+            f"{len(train)} confirmed lines for training and {len(held_out)} for measuring are too few; confirm more"
         )
     return Confirmed(train, held_out)
 

@@ -113,6 +113,7 @@ class Automaton:
         after = np.arange(self.states, dtype=np.uint16)
         for symbol in fold:
             after = self.table[self.kind(symbol), after]
+        # Two tokens are one class only if the bound in `compiled/pages.c` treats them alike as well.
         reads = self.kind_of_several([self.kind(symbol) for symbol in fold])
         alike = np.flatnonzero((self.classes == after).all(1) & (np.frombuffer(self.reads, np.uint8) == reads))
         if not len(alike):
@@ -157,6 +158,8 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     kinds = {letter: KINDS + place for place, letter in enumerate(sorted(set(pattern.letters)))}
     steps = Steps(pattern, {kind: letter for letter, kind in kinds.items()})
     first = steps.closed({AGAIN, START})
+    # Subset construction: a state of the automaton is the set of all positions at which the pattern may be. So every
+    # reading of a line takes exactly one path, and the probabilities of readings can be added up.
     numbers: dict[Places, int] = {first: 0, frozenset({FOUND}): 1, frozenset(): 2}
     order = list(numbers)
     inside = (*range(BREAK), *kinds.values())
@@ -167,7 +170,9 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
             raise ConfigError(f"{pattern.text[:30]!r}… needs too many states; use fewer ? and *, or no ~ with them")
         rows.append([number_of(steps.after(state, kind), numbers, order) for kind in inside])
         behind = steps.after(state, BREAK)
-        goes_on = AGAIN in state or FOUND in behind  # the next line may end the pattern, but not the one after it
+        # A position that already came over a line break has lost `AGAIN`: the next line may end the pattern, but not
+        # the one after it, which `forward.probabilities` never looks at.
+        goes_on = AGAIN in state or FOUND in behind
         breaks.append(number_of(behind if goes_on else frozenset(), numbers, order))
     table = np.zeros((KINDS + len(kinds), len(order)), dtype=np.uint16)
     table[list(inside)] = np.array(rows, dtype=np.uint16).T
@@ -216,7 +221,7 @@ class Steps:
     def closed(self, places: set[PatternState]) -> Places:
         """The positions, and those reached without a letter: after a star, and after a deleted letter."""
         if FOUND in places:
-            return frozenset({FOUND})
+            return frozenset({FOUND})  # whatever else may be, the pattern is there: one state instead of many
         waiting = list(places)
         while waiting:
             place = waiting.pop()
@@ -240,6 +245,7 @@ class Steps:
         if place == FOUND:
             return (FOUND,)
         if place == AGAIN:
+            # A word begins after a sign. After a line break none may begin: that is the next line's own search.
             return {BREAK: (), BOUNDARY: (AGAIN, START), HYPHEN: (AGAIN, START)}.get(kind, (AGAIN,))
         if kind in (BOUNDARY, HYPHEN, BREAK):
             return self.over_sign(place, kind)
@@ -256,9 +262,9 @@ class Steps:
             if fits:
                 yield place if item == STAR else behind
             elif place.edits < word.edits:
-                yield behind._replace(edits=place.edits + 1)
+                yield behind._replace(edits=place.edits + 1)  # a substitution
         if place.edits < word.edits:
-            yield place._replace(edits=place.edits + 1)
+            yield place._replace(edits=place.edits + 1)  # an insertion; deletions are in `closed`
 
     def over_sign(self, place: PatternState, kind: int) -> Iterable[PatternState]:
         """The positions after a separator of words, a hyphen or a line break.

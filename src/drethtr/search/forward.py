@@ -67,7 +67,7 @@ def probabilities_in_python(lines: PackedLines, automaton: Automaton, classes: b
     for number, line in enumerate(steps):
         ends = at_end(line, after, start, automaton)
         found[number, 0] = ends[automaton.found]
-        ends[[automaton.found, automaton.dead]] = 0
+        ends[[automaton.found, automaton.dead]] = 0  # so that no reading counts on this line and again on the next
         if number + 1 < len(steps) and ends.sum() > FAINTEST:
             found[number, 1] = at_end(steps[number + 1], after, ends, automaton)[automaton.found]
     return np.where(found < MIN_PROBABILITY, 0.0, found)
@@ -85,10 +85,11 @@ def walk(line: list[Step], after: NDArray[np.int64], start: Masses) -> Masses:
 
     A step repeats the token of the previous step, or continues with another one; after a blank, also with the same one.
     """
+    # CTC: the mass of each state is kept apart by the last token, since a token right after itself is the same letter.
     blank = start.copy()
     inside: dict[int, Masses] = {}  # by the token of the step before
     for apart, tokens, chances in line:
-        if apart:
+        if apart:  # steps that are surely blank were not stored; after them, a token is a new letter
             blank, inside = blank + sum(inside.values()), {}
         total = blank + sum(inside.values())
         total[total < FAINTEST] = 0
@@ -96,8 +97,9 @@ def walk(line: list[Step], after: NDArray[np.int64], start: Masses) -> Masses:
         for token, chance in zip(tokens.tolist(), chances.tolist(), strict=True):
             stays = inside.get(token, np.zeros(len(start)))
             stays = np.where(total > 0, stays, 0)
-            now[token] = chance * stays
-            np.add.at(now[token], after[token], chance * (total - stays))
+            now[token] = chance * stays  # the same letter goes on
+            np.add.at(now[token], after[token], chance * (total - stays))  # a new letter: the automaton moves
+        # What the stored tokens leave over is blank; tokens that were too unlikely to be stored are in it as well.
         blank, inside = max(1 - float(chances.sum()), 0) * total, now
     end: Masses = blank + sum(inside.values())
     return end

@@ -153,7 +153,7 @@ class SearchIndex:
             DataError: if the index is damaged.
         """
         if not 0 <= least <= 1:
-            raise ConfigError(f"a probability is between 0 and 1, not {least}")
+            raise ConfigError(f"the minimum probability must be between 0 and 1, not {least}")
         parsed = parse(query, Spelling(strict))
         automatons = [automaton_of(term.pattern, parsed.spelling) for term in parsed.terms]
         scanned = scan(self.store, automatons, self.threads)

@@ -134,6 +134,6 @@ def refuse_other_settings(name: str, made_with: Mapping[str, Any], about: Mappin
     for what, value in sorted(about.items(), key=lambda one: one[0] != "model"):  # the rest follows from it
         if made_with.get(what) != value:
             raise DataError(
-                f"made with {what} {made_with.get(what)!r}, not {value!r}, so its lines would not compare; {remedy}",
+                f"built with {what} {made_with.get(what)!r}, not {value!r}; results would not be comparable: {remedy}",
                 name,
             )

@@ -77,6 +77,8 @@ class Store:
             raise DataError(f"there is no folder {path.parent}", path)
         store = cls(path, connect(path, wait=0, create=True))
         with store.closed_after_errors():
+            # Checked before anything is written, so that no other program's database is changed; then again under the
+            # lock, as another writer may have made the tables in between.
             if store.has_tables():
                 store.check()
             store.begin_writing(about)
@@ -98,8 +100,8 @@ class Store:
     def begin_writing(self, about: Mapping[str, Any]) -> None:
         """Take the write lock, and create missing tables."""
         with self.guarded():
-            self.database.execute("PRAGMA journal_mode = WAL")
-            self.database.execute("BEGIN IMMEDIATE")
+            self.database.execute("PRAGMA journal_mode = WAL")  # searches go on while pages are written
+            self.database.execute("BEGIN IMMEDIATE")  # the lock of the only writer, kept from commit to commit
             if not self.has_tables():
                 self.make_tables(about)
         self.check()

@@ -136,7 +136,7 @@ class Lines:
             raise ConfigError('a line is split at a point, as {"x": 812, "y": 640}')
         point, offset = (round(body["x"]), round(body["y"])), body.get("offset")
         if offset is not None and not (isinstance(offset, int) and 0 <= offset <= MAX_TEXT_LENGTH):
-            raise ConfigError("offset must be a number of characters of the text")
+            raise ConfigError(f"offset must be a whole number from 0 to {MAX_TEXT_LENGTH:,}, not {str(offset)[:60]!r}")
 
         def work(page: FolderPage, opened: OpenPage) -> Changed:
             return changes.split_line(opened.file, line, point, offset, page.id, made_here=opened.made_here)
