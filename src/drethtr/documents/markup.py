@@ -224,6 +224,7 @@ class Edit(NamedTuple):
 def apply(utf8: bytes, edits: Iterable[Edit]) -> bytes:
     """Apply edits, which must not overlap."""
     parts, done = [], 0
+    # Sorted, an insertion comes before a replacement at the same byte, and so before the element it precedes.
     for start, end, new in sorted(edits):
         if start < done:
             raise ValueError(f"two edits overlap at byte {start}")

@@ -169,6 +169,7 @@ class PageFile:
         order = self.order_beside(neighbor) if neighbor is not None else []
         place = order.index(after) + 1 if after is not None else 0
         elements = [editor.new_line(self.in_units(line)) for line in lines]
+        # Places first, then texts: an editor changes elements that it knows from the file, and these are new.
         file = self.edited([self.insertion(elements, order, place)])
         file = file.with_lines([replace(file.line(line.id), transcription=line.transcription) for line in lines])
         order[place:place] = [line.id for line in lines]
@@ -233,6 +234,7 @@ class PageFile:
         for region in after.regions:
             old, new = texts.get(region.id), joined(region)
             if old is not None and old != new and (unicode := elements.get(region.id)) is not None:
+                # A text that differs from its lines, such as an edition's, is somebody's own and stays.
                 rows = [row.strip() for row in unicode.text.strip().splitlines()]
                 if "\n".join(rows) == old:
                     yield Edit(unicode.inside, unicode.inside_end, escape(new, quote=False).encode())
@@ -242,6 +244,7 @@ class PageFile:
         edits = list(edits)
         if not edits:
             return self
+        # Once per version: a comment for each correction would make the file grow without end.
         if SIGNATURE.encode() not in self.markup.utf8:
             edits.append(self.editor.splicer.comment(SIGNATURE))
         return self.parse(self.markup.encode(apply(self.markup.utf8, edits)), self.name, self.image)

@@ -37,6 +37,7 @@ class Splicer(NamedTuple):
 
     def insert(self, parent: Element, after: Element | None, new: Sequence[ET.Element]) -> Edit:
         """Insert elements after a child of `parent`, or before its content; a self-closing tag is opened."""
+        # Indented like its neighbours; in a file without rows, ours adds none either.
         lead = self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
         content = "".join(self.written(element, lead if self.in_rows else "") for element in new)
         if self.in_rows and not parent.children and not parent.text:
@@ -55,19 +56,21 @@ class Splicer(NamedTuple):
     def set_attribute(self, element: Element, name: str, value: str | None) -> Edit:
         """Set, add or (with None) remove an attribute; other attributes keep their bytes."""
         utf8 = self.markup.utf8
+        # In the bytes, not in parsed attributes: order, quotation marks and entities of the others must stay.
         for found in ATTRIBUTE.finditer(utf8, element.start, element.inside):
             if found[1].decode() != name:
                 continue
             if value is None:
                 return Edit(*found.span(), b"")
             return Edit(*max(found.span(2), found.span(3)), escaped(value))
+        # Before the end of the tag, which is `/>` if it is empty.
         end = element.inside - (2 if utf8[: element.inside].endswith(b"/>") else 1)
         return Edit(end, end, b"" if value is None else b' %s="%s"' % (name.encode(), escaped(value)))
 
     def comment(self, text: str) -> Edit:
         """Insert a comment at the end of the root element."""
         last = self.markup.root.children[-1]
-        safe = re.sub("-(?=-)", "- ", clean(text))
+        safe = re.sub("-(?=-)", "- ", clean(text))  # XML forbids two hyphens in a comment
         return Edit(last.end, last.end, f"{self.lead(last)}<!-- {safe} -->".encode())
 
     def lead(self, element: Element) -> str:

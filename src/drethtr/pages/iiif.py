@@ -106,6 +106,7 @@ def addresses_of(image: Thing, canvas: Thing) -> Iterator[str]:
     """
     for service in (*things(image, "service"), *things(image, "services")):
         version, place = version_of(service), id_of(service).rstrip("/")
+        # Services of level 0 are folders of tiles: they scale nothing, so only the address in the manifest is left.
         if version and place and "level0" not in json.dumps(service.get("profile")):
             width, height = (size_of(image, side) or size_of(canvas, side) for side in ("width", "height"))
             if max(width, height) > SIDE:

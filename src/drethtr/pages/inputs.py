@@ -149,6 +149,7 @@ def in_folder(folder: Path, endings: Sequence[str], catalog: Catalog) -> list[Pa
 def pages_in(folder: Path, endings: Sequence[str], catalog: Catalog) -> list[Path]:
     """Images, PDFs, and descriptions of pages, which replace their images; without results of earlier runs."""
     files = catalog.folders.files(folder)
+    # Results of an earlier run may lie beside the scans; read as inputs, they would multiply with each run.
     results = results_among(files, endings) | searchable_copies(files, catalog)
     return to_read([file for file in files if file not in results], catalog)
 

@@ -77,7 +77,7 @@ class PageJob:
         folders = self.catalog.folders
         if self.output is not None and (self.force or not all(task.done(folders.is_there) for task in self.tasks)):
             make_folder(self.output)
-        recognizer = load()
+        recognizer = load()  # after what can refuse the job, since it takes longest
         planner = Planner(partial(self.made, recognizer), self.records, folders)
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
@@ -148,6 +148,7 @@ class Run:
 
     def read(self, tasks: Iterable[FileTask]) -> None:
         """Read files and write their results: images of single lines in groups, others page by page."""
+        # Neighbours only, so that results come in the order of the files.
         for alone, some in groupby(tasks, self.is_line):
             for task, record, sheets in self.lines(some) if alone else self.pages(some):
                 try:
@@ -202,7 +203,7 @@ class Run:
         for task, record in self.won(tasks):
             shelf, sheets = task.shelf, list[Sheet | None]()
             if self.job.force and shelf is not None:
-                shelf.clear_pages()
+                shelf.clear_pages()  # or the pages of the last run would be taken for this one's
             for original in task.originals:
                 try:
                     if shelf is None:

@@ -109,6 +109,7 @@ def structures(root: Element) -> Sequence[Element]:
 def divisions_of(structure: Element) -> Iterator[Element]:
     """The parts of a structure that have files, in order; the volume itself may have files, but is not a page."""
     inside = structure.all("div")
+    # A stable sort by a number as large as somebody wrote; a single part without ORDER leaves all as they are.
     if all(division.attributes.get("ORDER", "").isdecimal() for division in inside):
         inside.sort(key=lambda division: float(division.attributes["ORDER"]))
     for division in inside:

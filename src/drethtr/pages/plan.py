@@ -85,6 +85,7 @@ class Planner:
 
     def difference(self, task: FileTask, known: Sequence[tuple[str, Entry]]) -> str:
         """How the results of a file differ from those that would be made now; empty if they do not."""
+        # Settings before files, since they cost no access to the file system.
         for name, entry in known:
             if words := entry.difference(self.made(name)):
                 return f"made with {words}"
@@ -151,6 +152,7 @@ class Claims:
         """Claim a file; if that succeeds, no other process reads it until it is released."""
         stack = ExitStack()
         try:
+            # The first result stands for all: every process that reads the file would write it.
             for path in task.wanted[:1]:
                 stack.enter_context(claimed(path))
         except DataError as error:
@@ -159,6 +161,7 @@ class Claims:
         except OSError as error:
             self.lost.append((task, DataError(f"cannot be written: {error.strerror}", path)))
             return False
+        # Looked at again under the claim: another process may have finished it since the job was planned.
         if task.done() and not self.force:
             self.done += 1
             stack.close()

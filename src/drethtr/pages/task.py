@@ -45,6 +45,7 @@ class Shelf:
         Raises:
             DataError: if it cannot be read.
         """
+        # The name holds reader and state, so that a page of another model or another scan is simply not found.
         mark = blake2b(f"{reader} {state_of(files_of(original))}".encode(), digest_size=8).hexdigest()
         place = self.folder / f"{original.source.number:04}.{mark}.json"
         if is_there(place):
