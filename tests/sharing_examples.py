@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from drethtr.recognition.confidence.calibration import Calibration
+from drethtr.recognition.confidence.calibration import CHARACTER_FEATURES, WORD_FEATURES, Calibration
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC
@@ -17,9 +17,10 @@ CARD = {
     "data": [{"set": "letters", "license": "CC0", "source": "Ada"}],
     "evaluation": {"convention": "by hand", "sets": [{"name": "letters", **RATES}], "overall": RATES},
 }
-TRUST = CalibrationRecord((Calibration((CTC(),), Logistic(0.0, (1.0, 0.0, 0.0)), Logistic(0.0, (1.0,) * 5)),))
+WEIGHTS = (Logistic(0.0, (1.0,) * features) for features in (CHARACTER_FEATURES, WORD_FEATURES))
+RECORD = CalibrationRecord((Calibration((CTC(),), *WEIGHTS),))
 
 
 def complete(model: Model) -> Model:
     """The model with such a card."""
-    return replace(model, card=CARD, record=TRUST)
+    return replace(model, card=CARD, record=RECORD)
