@@ -1,0 +1,72 @@
+"""A text against the sample page: what belongs to which line, and what the ink does not say."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from drethtr import DataError, Recognizer
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.proofreading.inputs import open_proof_inputs
+from drethtr.proofreading.proof import ON_NO_LINE
+from drethtr.proofreading.text import prove_text
+from drethtr.proofreading.verdict import Kind
+
+PAGE = Path(__file__).parents[2] / "samples" / "page" / "letter.jpg"
+TEXT = (PAGE.parent / "transcription.txt").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def recognizer():
+    return Recognizer.load(decoder="ctc", threads=1)
+
+
+@pytest.fixture
+def prove(recognizer, tmp_path):
+    """Check a text against pages, by default the sample page alone."""
+
+    def run(text, *pages):
+        path = tmp_path / "text.md"
+        path.write_text(text, encoding="utf-8")
+        [given] = open_proof_inputs([*map(str, pages or (PAGE,)), str(path)], texts_needed=True)
+        return prove_text(given, recognizer, segmentation_named("auto"))
+
+    return run
+
+
+def test_each_line_gets_its_words_and_errors_are_doubted(prove):
+    proof = prove(TEXT.replace("kitchen", "chicken") + "\nA sentence that the editor has added.")
+    [page] = proof.pages
+    lines = [line for line in proof.lines if line.line is not None]
+    assert [line.check.text for line in lines] == [line.text for line in page.page.lines]
+    words = [word for line in lines for word in line.check.text.split()]
+    assert words == TEXT.replace("kitchen", "chicken").split()
+    [wrong] = [word.checked for line in lines for word in line.words if word.checked.text.startswith("chicken")]
+    assert wrong.kind is Kind.UNSUPPORTED and wrong.instead == "kitchen."
+    *_, added = proof.lines
+    assert added.line is None and added.check.text == "A sentence that the editor has added."
+    [doubt] = added.doubts
+    assert doubt.checked.reason.startswith(ON_NO_LINE) and "7 words" in doubt.checked.reason
+
+
+def test_words_stand_on_the_page_where_they_were_read(prove):
+    [page] = prove(TEXT).pages
+    for line in page.page.lines:
+        boxes = [word.box for word in line.words]
+        assert all(box is not None and line.box is not None and box.left >= line.box.left - 5 for box in boxes)
+        assert boxes == sorted(boxes, key=lambda box: box.left)
+
+
+def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_checked(prove, tmp_path):
+    scans = tmp_path / "scans"
+    scans.mkdir()
+    shutil.copy(PAGE, scans / "a.jpg")
+    (scans / "b.jpg").write_bytes(PAGE.read_bytes()[:3000])
+    proof = prove(TEXT, scans)
+    assert len(proof.pages) == 1 and [Path(str(error.source)).name for error in proof.unreadable] == ["b.jpg"]
+
+
+@pytest.mark.parametrize(("text", "reason"), [(" \n", "no text in it"), ("lorem ipsum dolor " * 40, "not the text of")])
+def test_no_text_and_another_text_are_refused(prove, text, reason):
+    with pytest.raises(DataError, match=reason):
+        prove(text)
