@@ -405,6 +405,15 @@ def test_given_lines_that_cannot_be_read_are_named(drethtr, export, tiny_path):
     assert outcome.err == f"{path}: 1 of 2 given lines could not be read: l0\n"
 
 
+def test_a_coordinate_that_is_none_costs_its_place_only(drethtr, export, tiny_path):
+    path = export / "page" / "a.xml"
+    data = path.read_text(encoding="utf-8")
+    path.write_text(data.replace('points="30,45', 'points="30,4x', 1), encoding="utf-8")
+    outcome = drethtr("transcribe", path, "--model", tiny_path)
+    assert outcome.code == 0 and outcome.out.count("\n") == 2
+    assert f"{path}: line 'l0': '4x' is not a number" in outcome.err and "this is left out" in outcome.err
+
+
 def test_an_image_with_its_description_in_one_folder_is_read_once(drethtr, tmp_path, tiny_path):
     folder = tmp_path / "pages"
     put_page(folder / "a.png", folder / "a.xml", ["abc"])

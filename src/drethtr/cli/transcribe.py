@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from drethtr.base.archive import as_given
 from drethtr.base.sandbox import prepare
 from drethtr.base.wording import counted
 from drethtr.cli.doubts import USUAL, Doubts, WithDoubts
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from drethtr.search.build import Builder
 
 SHOWN = 10
-"""Most unreadable lines to list."""
+"""Most unreadable lines, or oddities of a description, to list."""
 
 app = typer.Typer(add_completion=False)
 
@@ -190,6 +191,10 @@ def remarks(original: Original, page: Page, segmentation: Segmentation, *, verbo
         yield f"{original.name}: no lines found"
     if unread := lines_unread(original, page):
         yield unread
+    for oddity in page.oddities[:SHOWN]:
+        yield f"{as_given(oddity)}; this is left out"
+    if (more := len(page.oddities) - SHOWN) > 0:
+        yield f"{original.name}: {more:,} more of this kind are left out"
     if verbose:
         yield segmented(original, page, segmentation)
 

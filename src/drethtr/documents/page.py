@@ -91,6 +91,7 @@ class Page:
     image          file name of the scan, without folders
     width, height  size of the scan in pixels; 0 if unknown
     source         opens the scan, if the page was read from one
+    oddities       what its description says that cannot be understood, and is missing here, each with its place
 
     Raises:
         DataError: if two lines, or two regions, share an id.
@@ -101,6 +102,7 @@ class Page:
     height: int
     regions: tuple[Region, ...] = ()
     source: PageSource | None = field(default=None, repr=False, compare=False)
+    oddities: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for kind, ids in (("lines", [line.id for line in self.lines]), ("regions", [r.id for r in self.regions])):

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from drethtr.base.errors import DataError
@@ -49,23 +50,38 @@ SEPARATORS = re.compile(r"[\s,;]+")
 MAX_COORDINATE = 1_000_000
 
 
-class PageScale(NamedTuple):
-    """The size of a page in pixels (0 if unknown), and the number of pixels per unit of the file."""
+@dataclass(frozen=True)
+class PageScale:
+    """The size of a page in pixels (0 if unknown), and the number of pixels per unit of the file.
+
+    A coordinate or confidence that cannot be understood costs itself, never its line or page; it is noted in `oddities`
+    with the name of its place.
+    """
 
     width: int
     height: int
     scale: float = 1.0
+    oddities: list[str] = field(default_factory=list, compare=False)
 
-    def points(self, text: str, name: str) -> Points:
-        """Parse points, "x,y x,y" or "x y x y", scale them to pixels, and clip them to the page.
+    def points(self, text: str, place: str) -> Points:
+        """Parse points, "x,y x,y" or "x y x y", scale them to pixels, and clip them to the page; none if one is odd."""
+        numbers = [self.number(part, place) for part in SEPARATORS.split(text.strip()) if part]
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
+            return ()
+        if len(known) % 2:
+            self.oddities.append(f"{place}: {text[:60]!r} is not a list of coordinate pairs x,y x,y …")
+            return ()
+        return tuple(self.inside(x, y) for x, y in zip(known[::2], known[1::2], strict=True))
 
-        Raises:
-            DataError: naming `name`, if the text is not a list of coordinate pairs.
-        """
-        numbers = [number(part, name) for part in SEPARATORS.split(text.strip()) if part]
-        if len(numbers) % 2:
-            raise DataError(f"{text[:60]!r} is not a list of coordinate pairs; expected x,y x,y …", name)
-        return tuple(self.inside(x, y) for x, y in zip(numbers[::2], numbers[1::2], strict=True))
+    def number(self, text: str, place: str) -> float | None:
+        """Parse a coordinate or a length; None if it is odd."""
+        return number_or_none(text, place, self.oddities)
+
+    def confidence(self, text: str | None, place: str) -> float | None:
+        """Parse a confidence, from 0 to 1; None if there is none, or it is odd."""
+        value = self.number(text, place) if text else None
+        return None if value is None else min(max(value, 0.0), 1.0)
 
     def inside(self, x: float, y: float) -> tuple[int, int]:
         """A point in pixels, clipped to the page."""
@@ -86,6 +102,15 @@ def number(text: str, name: str) -> float:
     if not abs(value) <= MAX_COORDINATE:
         raise DataError(f"{text[:60]!r} is not a number from -{MAX_COORDINATE:,} to {MAX_COORDINATE:,}", name)
     return value
+
+
+def number_or_none(text: str, place: str, oddities: list[str]) -> float | None:
+    """Parse a number; None, with a note in `oddities`, if it is none."""
+    try:
+        return number(text, place)
+    except DataError as error:
+        oddities.append(str(error))
+        return None
 
 
 def polygon_or_none(points: Points) -> Points | None:

@@ -118,6 +118,14 @@ def test_a_page_without_size_has_the_size_of_its_image(tmp_path):
     assert (read(tmp_path, "", size="").width, read(tmp_path, "", size="").height) == (200, 100)
 
 
+@pytest.mark.parametrize("attributes", ['HPOS="a" VPOS="1" WIDTH="9" HEIGHT="9"', 'BASELINE="1,2,3"', 'BASELINE="low"'])
+def test_places_that_are_none_cost_themselves_and_are_named(attributes, tmp_path):
+    page = read(tmp_path, line('<String CONTENT="a" WC="high"/>', attributes))
+    [found] = page.lines
+    assert found.text == "a" and found.polygon is found.baseline is found.words[0].confidence is None
+    assert len(page.oddities) == 2 and all("line 'l': " in oddity for oddity in page.oddities)
+
+
 def test_an_unknown_unit_is_named(tmp_path):
     with pytest.raises(DataError, match="unknown MeasurementUnit 'furlong'; known: pixel, mm10, inch1200"):
         read(tmp_path, "", unit="furlong")

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from drethtr.base.errors import DataError
@@ -120,9 +122,20 @@ def test_points_beyond_the_page_move_to_its_edge(tmp_path):
 
 
 @pytest.mark.parametrize("points", ["1,2,3", "a,b", "nan,1 2,2 3,3", "1e99,1 2,2 3,3"])
-def test_points_that_are_none_are_named(points, tmp_path):
-    with pytest.raises(DataError, match=r"a\.xml: line 'l3': .* no"):
-        read(tmp_path, region(line("l3", points=points)))
+def test_points_that_are_none_cost_themselves_and_are_named(points, tmp_path):
+    page = read(tmp_path, region(line("l2", text("eins")) + line("l3", text("zwei"), points=points)))
+    assert [(line.text, line.polygon is None) for line in page.lines] == [("eins", False), ("zwei", True)]
+    assert page.oddities and all(re.match(r".*a\.xml: line 'l3': .* not ", oddity) for oddity in page.oddities)
+
+
+def test_a_confidence_or_size_that_is_none_costs_itself(tmp_path):
+    page = read(tmp_path, region(line("l", text("eins", 'conf="high"'))), page='imageFilename="a" imageWidth="wide"')
+    [found] = page.lines
+    assert found.text == "eins" and found.confidence is None and page.width == 0
+    assert [oddity.partition(": ")[2][:20] for oddity in page.oddities] == [
+        "'wide' is not a numb",
+        "line 'l': 'high' is ",
+    ]
 
 
 @pytest.mark.parametrize("name", ["../../etc/a.jpg", r"C:\scans\a.jpg", "https://example.org/x/a.jpg", " a.jpg "])

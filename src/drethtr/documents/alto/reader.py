@@ -13,7 +13,15 @@ from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.parsed import Parsed, SizeOf, file_name
-from drethtr.documents.points import SEPARATORS, Box, PageScale, Points, baseline_or_none, number, polygon_or_none
+from drethtr.documents.points import (
+    SEPARATORS,
+    Box,
+    PageScale,
+    Points,
+    baseline_or_none,
+    number_or_none,
+    polygon_or_none,
+)
 from drethtr.documents.transcription import PageWord, Review, Transcription
 
 NAMESPACES = tuple(f"http://www.loc.gov/standards/alto/ns-v{version}#" for version in (2, 3, 4))
@@ -33,7 +41,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     """Read the page of an ALTO document, in pixels of the image, or at 300 dpi if the image is missing.
 
     Raises:
-        DataError: if it does not contain exactly one page, or a coordinate, size or unit is invalid.
+        DataError: if it does not contain exactly one page, or in an unknown unit.
     """
     layout = root.first("Layout")
     pages = layout.all("Page") if layout else []
@@ -57,8 +65,8 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
             of_block.append(line)
         outline = outline_of(block, canvas, f"{name}: block {block_id!r}")
         regions.append(Region(block_id, tuple(of_block), outline))
-    page = Page(image, canvas.width, canvas.height, tuple(regions))
-    width, height = (round(number(pages[0].attributes.get(side) or "0", name)) for side in ("WIDTH", "HEIGHT"))
+    width, height = map(round, size_in_units(pages[0], name, []))  # what is odd was noted with the scale
+    page = Page(image, canvas.width, canvas.height, tuple(regions), oddities=tuple(canvas.oddities))
     if width <= 0 or height <= 0:
         width, height = (round(pixels / canvas.scale) for pixels in (canvas.width, canvas.height))
     return Parsed(page, lines, (width, height))
@@ -70,13 +78,21 @@ def canvas_of(root: Element, page: Element, image: str, name: str, size_of: Size
     unit = element.text.strip() if element else "mm10" if root.namespace == NAMESPACES[0] else "pixel"
     if unit not in PIXELS:
         raise DataError(f"unknown MeasurementUnit {unit!r}; known: {', '.join(PIXELS)}", name)
-    width, height = (number(page.attributes.get(side) or "0", name) for side in ("WIDTH", "HEIGHT"))
+    oddities: list[str] = []
+    width, height = size_in_units(page, name, oddities)
     missing = width <= 0 or height <= 0
     size = size_of(image) if missing or unit != "pixel" else None
     if size is None:
         scale = PIXELS[unit]
-        return PageScale(0, 0, scale) if missing else PageScale(round(width * scale), round(height * scale), scale)
-    return PageScale(*size, PIXELS[unit] if missing or unit == "pixel" else size[0] / width)
+        pixels = (0, 0) if missing else (round(width * scale), round(height * scale))
+        return PageScale(*pixels, scale, oddities)
+    return PageScale(*size, PIXELS[unit] if missing or unit == "pixel" else size[0] / width, oddities)
+
+
+def size_in_units(page: Element, name: str, oddities: list[str]) -> tuple[float, float]:
+    """Width and height of a page in units of the file, 0 if unknown or odd."""
+    width, height = (page.attributes.get(side) or "0" for side in ("WIDTH", "HEIGHT"))
+    return number_or_none(width, name, oddities) or 0, number_or_none(height, name, oddities) or 0
 
 
 def tags_of(root: Element, label: str) -> frozenset[str]:
@@ -145,10 +161,11 @@ def outline_of(element: Element, canvas: PageScale, where: str) -> Points | None
     polygon = element.first("Shape", "Polygon")
     if polygon and (points := polygon_or_none(canvas.points(polygon.attributes.get("POINTS", ""), where))):
         return points
-    sides = [element.attributes.get(side) for side in ("HPOS", "VPOS", "WIDTH", "HEIGHT")]
-    if not all(sides):
+    told = [element.attributes.get(side) for side in ("HPOS", "VPOS", "WIDTH", "HEIGHT")]
+    sides = [number for side in told if side and (number := canvas.number(side, where)) is not None]
+    if len(sides) < len(told):
         return None
-    left, top, width, height = (number(side, where) for side in sides if side)
+    left, top, width, height = sides
     corners = canvas.inside(left, top), canvas.inside(left + width, top + height)
     return polygon_or_none(Box(*corners[0], *corners[1]).polygon())
 
@@ -158,9 +175,11 @@ def baseline_of(line: Element, canvas: PageScale, where: str) -> Points | None:
     text = line.attributes.get("BASELINE", "").strip()
     if not text or SEPARATORS.search(text):
         return baseline_or_none(canvas.points(text, where))
-    height, left, width = (
-        number(part, where) for part in (text, line.attributes.get("HPOS") or "0", line.attributes.get("WIDTH") or "0")
-    )
+    told = (text, line.attributes.get("HPOS") or "0", line.attributes.get("WIDTH") or "0")
+    numbers = [number for part in told if (number := canvas.number(part, where)) is not None]
+    if len(numbers) < len(told):
+        return None
+    height, left, width = numbers
     return baseline_or_none((canvas.inside(left, height), canvas.inside(left + width, height)))
 
 
@@ -197,7 +216,7 @@ def read_word(string: Element, canvas: PageScale, doubtful: frozenset[str], wher
     confidence = string.attributes.get("WC")
     return PageWord(
         string.attributes.get("CONTENT", ""),
-        min(max(number(confidence, where), 0.0), 1.0) if confidence else None,
+        canvas.confidence(confidence, where),
         outline_of(string, canvas, where),
         not doubtful.isdisjoint(string.attributes.get("TAGREFS", "").split()),
     )

@@ -45,7 +45,7 @@ class PageXMLEditor(Editor):
         """Replace text and words."""
         assert line.transcription is not None
         words = element.all("Word")
-        marked_out = bool(words) and not any(read_text(word, "")[0] for word in words)
+        marked_out = bool(words) and not any(read_text(word)[0] for word in words)
         yield from map(self.splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))
         new = transcription_elements(line.transcription, line.id, self.ids, prefix_of(element))
         before = element.all("AlternativeImage", "Coords", "Baseline", *(["Word"] if marked_out else []))

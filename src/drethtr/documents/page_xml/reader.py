@@ -12,7 +12,7 @@ from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.parsed import Parsed, SizeOf, file_name
-from drethtr.documents.points import PageScale, baseline_or_none, number, polygon_or_none
+from drethtr.documents.points import PageScale, baseline_or_none, number_or_none, polygon_or_none
 from drethtr.documents.transcription import PageWord, Review, Transcription
 
 VERSIONS = ("2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15")
@@ -28,14 +28,17 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     """Read the page of a PAGE document; nested regions follow the enclosing region.
 
     Raises:
-        DataError: if it contains no page, or a coordinate or size is invalid.
+        DataError: if it contains no page.
     """
     found = root.first("Page")
     if found is None:
         raise DataError("PAGE XML without a Page element", name)
     image = file_name(found.attributes.get("imageFilename", ""))
-    width, height = (round(number(found.attributes.get(side) or "0", name)) for side in ("imageWidth", "imageHeight"))
-    canvas = PageScale(*((width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)))
+    oddities: list[str] = []
+    told = (found.attributes.get(side) or "0" for side in ("imageWidth", "imageHeight"))
+    width, height = (round(number_or_none(side, name, oddities) or 0) for side in told)
+    size = (width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)
+    canvas = PageScale(*size, oddities=oddities)
 
     regions = in_reading_order(found, list(regions_below(found, ())))
     of_regions = [by_custom_index(region.all("TextLine")) for region in regions]
@@ -50,7 +53,8 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
         where = f"{name}: region {region_id!r}"
         outline = polygon_or_none(canvas.points(points_of(region, "Coords"), where))
         read_regions.append(Region(region_id, tuple(of_region), outline))
-    return Parsed(Page(image, canvas.width, canvas.height, tuple(read_regions)), lines, (width, height))
+    page = Page(image, canvas.width, canvas.height, tuple(read_regions), oddities=tuple(canvas.oddities))
+    return Parsed(page, lines, (width, height))
 
 
 def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[Element, tuple[str, ...]]]:
@@ -115,12 +119,13 @@ def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcri
     """The text of a line, else of its words; None if it is empty and has neither confidence nor review."""
     words = []
     for element in by_custom_index(line.all("Word")):
-        text, confidence = read_text(element, where)
+        text, told = read_text(element)
         if text:
             polygon = polygon_or_none(canvas.points(points_of(element, "Coords"), where))
             doubtful = CUSTOM_UNCLEAR.search(element.attributes.get("custom", "")) is not None
-            words.append(PageWord(text, confidence, polygon, doubtful))
-    text, confidence = read_text(line, where)
+            words.append(PageWord(text, canvas.confidence(told, where), polygon, doubtful))
+    text, told = read_text(line)
+    confidence = canvas.confidence(told, where)
     text = text or " ".join(word.text for word in words)
     review = review_of(line)
     known = text or confidence is not None or review is not None
@@ -133,15 +138,14 @@ def review_of(line: Element) -> Review | None:
     return Review(found[1]) if found else None
 
 
-def read_text(element: Element, where: str) -> tuple[str, float | None]:
-    """The text of a line or word on one line, and its confidence; of several, the non-empty one of lowest index."""
+def read_text(element: Element) -> tuple[str, str | None]:
+    """The text of a line or word on one line, and its `conf`; of several, the non-empty one of lowest index."""
     equivalents = element.all("TextEquiv")
     if not equivalents:
         return "", None
     filled = list(filter(written, equivalents)) or equivalents
     chosen = min(filled, key=lambda equivalent: int_or(equivalent.attributes.get("index"), 0))
-    confidence = chosen.attributes.get("conf")
-    return written(chosen), min(max(number(confidence, where), 0.0), 1.0) if confidence else None
+    return written(chosen), chosen.attributes.get("conf")
 
 
 def written(equivalent: Element) -> str:
