@@ -31,7 +31,7 @@ def test_an_index_is_made_and_kept_up(index, tmp_path):
     assert index() == (0, f"{path}: 2 pages with 8 lines; 0 read now\n", "")
     assert index("--force").out == f"{path}: 2 pages with 8 lines; 2 read now\n"
     outcome = index("--lines", "given")
-    assert outcome.code == 2 and outcome.err.count("\n") == 1 and "made with lines 'auto', not 'given'" in outcome.err
+    assert outcome.code == 2 and outcome.err.count("\n") == 1 and "built with lines 'auto', not 'given'" in outcome.err
     (tmp_path / "archive" / "one.png").write_bytes(b"no image")
     outcome = index()
     assert outcome.code == 1 and "one.png" in outcome.err and "1 could not be read" in outcome.out

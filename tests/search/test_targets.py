@@ -154,7 +154,7 @@ def test_other_models_and_versions_and_no_index_are_refused(build, tmp_path, url
     build()
     with PostgresStore.write(url, {"model": "another"}):
         pass
-    with pytest.raises(DataError, match=r"made with model 'another', not 'tiny.*use the same, or another database"):
+    with pytest.raises(DataError, match=r"built with model 'another', not 'tiny.*use the same, or another database"):
         fill(url, tmp_path / "a.sqlite")
     monkeypatch.setattr(postgres, "FORMAT", 99)
     with pytest.raises(DataError, match="format 2, but this drethtr reads format 99"):
