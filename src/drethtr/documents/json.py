@@ -78,7 +78,7 @@ def read_json(data: bytes, name: str) -> Page:
     """
     refuse_large(data, name)
     try:
-        content = json.loads(data)
+        content = json.loads(data)  # deep nesting raises RecursionError
     except (ValueError, RecursionError) as error:
         raise DataError(f"not valid JSON: {error}", name) from error
     try:

@@ -110,12 +110,12 @@ def made_here(path: Path) -> bool:
         return False
 
 
-def by_trust(path: Path) -> tuple[bool, bool, Path]:
-    """A key that sorts the files of a page, the best first.
+def by_trust(path: Path, ours: bool | None = None) -> tuple[bool, bool, Path]:
+    """A key that sorts the files of a page, the best first; `ours` says whether drethtr wrote it, if that is known.
 
     Files of other programs come before ours, as people may have worked on them; PAGE comes before ALTO.
     """
-    return made_here(path), ".alto" in path.suffixes, path
+    return made_here(path) if ours is None else ours, ".alto" in path.suffixes, path
 
 
 def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect, Parsed]:

@@ -113,6 +113,7 @@ def tei_parts(markup: Markup, element: Element) -> Iterator[str]:
         return
     space = "" if element.name in WITHIN_WORDS else " "
     yield space
+    # Texts between children are cut from the bytes, since the parser keeps the text of an element in one piece.
     place = element.inside
     for child in element.children:
         yield characters(markup.utf8[place : child.start])
@@ -144,6 +145,7 @@ def json_parts(value: Any) -> Iterator[str]:
         for item in value:
             yield from json_parts(item)
     elif isinstance(value, Mapping):
+        # One key only: models repeat a text as a whole and by lines, and both would double it.
         own = next((value[key] for key in TEXTS if isinstance(value.get(key), str | list)), None)
         parts = next((value[key] for key in PARTS if isinstance(value.get(key), list)), None)
         yield from json_parts(own if own is not None else parts if parts is not None else list(nested(value)))
@@ -158,6 +160,7 @@ def word_text(data: bytes, path: Path) -> str:
     """The text of a Word document, one row per paragraph."""
     try:
         with refusing_damage("a Word document", path), ZipFile(BytesIO(data)) as archive:
+            # The size is asked before unpacking: a few bytes can hold gigabytes.
             if archive.getinfo("word/document.xml").file_size > MAX_BYTES:
                 raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for texts", path)
             content = archive.read("word/document.xml")

@@ -195,13 +195,13 @@ class Catalog:
         if archive_of(path) is None:
             self.new[place] = seen
 
-    def is_copy(self, path: Path) -> bool:
-        """Whether drethtr wrote a PDF."""
+    def is_ours(self, path: Path) -> bool:
+        """Whether drethtr wrote a description or PDF; false if it is damaged."""
         try:
             facts = self.facts(path)
         except DataError:
             return False
-        if facts.made_here is None:
+        if facts.made_here is None:  # looking into a PDF takes long, and few have the name of a scan
             facts = facts._replace(made_here=made_here(path))
             place = os.path.abspath(path)  # noqa: PTH100 - as above
             self.keep(path, place, Seen(self.seen[place].state, facts))

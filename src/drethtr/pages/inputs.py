@@ -19,7 +19,7 @@ from drethtr.documents.beside import (
     visible_below,
     without_number,
 )
-from drethtr.documents.read import SPACE, first_bytes
+from drethtr.documents.read import SPACE, by_trust, first_bytes
 from drethtr.pages.catalog import DESCRIBING, Catalog, Facts, Kind
 
 PDF = ".pdf"
@@ -175,19 +175,9 @@ def to_read(files: Sequence[Path], catalog: Catalog) -> list[Path]:
 
 
 def best_descriptions(described: Mapping[Path, Path | None], catalog: Catalog) -> set[Path]:
-    """The best file of each page, and all files without an image.
-
-    Files of other programs come before ours, as people may have worked on them; PAGE comes before ALTO.
-    """
-
-    def by_trust(file: Path) -> tuple[bool, bool, Path]:
-        try:
-            return catalog.facts(file).made_here is True, ".alto" in file.suffixes, file
-        except DataError:
-            return False, ".alto" in file.suffixes, file
-
+    """The best file of each page, and all files without an image."""
     best: dict[tuple[Path, str], Path] = {}
-    for file in sorted(described, key=by_trust):
+    for file in sorted(described, key=lambda file: by_trust(file, catalog.is_ours(file))):
         if (image := described[file]) is not None:
             best.setdefault((image, page_stem(file) if image.suffix.lower() in SEVERAL else ""), file)
     return {*best.values(), *(file for file, image in described.items() if image is None)}
@@ -211,7 +201,7 @@ def searchable_copies(files: Sequence[Path], catalog: Catalog | None = None) -> 
     files_of_pages = {file.stem for file in files if file.suffix.lower() in (*IMAGES, PDF)}
     copies = [file for file in files if file.suffix.lower() == PDF]
     copies = [file for file in copies if file.stem in scans or part_of(file.stem) in files_of_pages]
-    return set(filter((catalog or Catalog()).is_copy, copies))
+    return set(filter((catalog or Catalog()).is_ours, copies))
 
 
 def deeper(folder: Path, endings: Set[str]) -> str:

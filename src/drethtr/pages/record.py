@@ -135,6 +135,7 @@ class Record:
         Raises:
             DataError: if they cannot be written.
         """
+        # One write to a file opened for appending, so that rows of several processes do not mix.
         content = "".join(json.dumps(row) + "\n" for row in rows).encode()
         try:
             with self.path.open("ab") as file:

@@ -155,6 +155,7 @@ def result_folders(
     result, all folders are mirrored from their common parent. A ZIP file counts as a folder with its name, so that the
     next run, which unpacks it elsewhere, finds the results.
     """
+    # Where files would be beside their ZIP file: the folder they are unpacked into has another name in each run.
     folders = {file: as_unpacked_beside(file).parent for file in files}
     roots = [root for name in inputs if (root := root_of(Path(name))) is not None] if recursive else []
     places = {file: place_below(folder, roots) for file, folder in folders.items()}

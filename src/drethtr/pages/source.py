@@ -159,6 +159,7 @@ def open_originals(path: str | Path, catalog: Catalog | None = None) -> tuple[Or
             return tuple(Original(page) for page in pages_of_manifest(path))
         case Kind.OTHER:
             read_page(path)  # says what it is instead
+    # The image is looked for each time, as it may have come, gone or moved since the file was catalogued.
     image = image_beside(path, facts.image, catalog.folders.is_file)
     return (Original(page_among(catalog.sources(image), path, image), path, facts.has_lines),)
 

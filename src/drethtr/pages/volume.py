@@ -30,7 +30,7 @@ class VolumePage(PageSource):
 
     @property
     def is_alone(self) -> bool:
-        return False
+        return False  # even if its image is small: a volume lists pages
 
     @property
     def file(self) -> Path | None:

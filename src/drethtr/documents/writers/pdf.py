@@ -159,6 +159,7 @@ def add_texts(pdf: "pikepdf.Pdf", contents: Iterable[Page]) -> None:
         add_text(page, content, glyphless, font)
         if turn := turn_of(content):
             page.rotate(turn, relative=True)
+    # Last, since only now are all characters numbered that the font must map.
     for key, value in glyphless.to_pdf(pdf).items():
         font[key] = value
 
@@ -168,6 +169,7 @@ def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font
     from pikepdf import Name
 
     remove_text(page)
+    # Without q and Q, a matrix or clipping path that the page leaves set would move or hide the text.
     page.add_resource(font, Name.Font, Name(FONT))
     page.contents_add(b"q", prepend=True)
     page.contents_add(b"Q " + text_layer(content, glyphless, to_user_space(page, content)))
@@ -181,6 +183,7 @@ def remove_text(page: "pikepdf.Page") -> None:
     if not isinstance(streams, Array):
         return
     whole = [stream for stream in streams if isinstance(stream, Stream)]  # damaged files may contain anything
+    # Only a layer that begins with our mark is ours; that of another program stays.
     if len(whole) > 1 and whole[-1].read_bytes().startswith(f"Q {BEGINNING}".encode()):
         whole = whole[1:-1]
     page.obj.Contents = Array(whole)
@@ -191,6 +194,7 @@ def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
     left, bottom, right, top = shown_box(page)
     wide, high = (right - left) / (content.width or 1), (top - bottom) / (content.height or 1)
     match int(page.obj.get("/Rotate", 0)) % 360:
+        # /Rotate turns the page clockwise when it is shown, so that its width is the height of the image.
         case 90:
             wide, high = (right - left) / (content.height or 1), (top - bottom) / (content.width or 1)
             return 0, high, wide, 0, left, bottom
@@ -223,7 +227,7 @@ def encode(scan: Scan) -> Picture:
         return jpeg
     image = scan.load()
     dpi = resolution(image)
-    if image.mode == "1":
+    if image.mode == "1":  # group 4 is lossless, and smaller than JPEG
         return fax(image, dpi)
     if image.mode != "L":
         image = image.convert("RGB")
@@ -246,6 +250,7 @@ def jpeg_as_it_is(path: Path) -> Picture | None:
             entries["Decode"] = [1, 0] * 4  # Adobe's programs store inverted CMYK
         orientation = image.getexif().get(ORIENTATION, 1)
         across, down = resolution(image)
+        # The stream stays as stored; the matrix turns it, and with it what counts as across.
         dpi = (down, across) if orientation in QUARTER_TURNS else (across, down)
         return Picture(path.read_bytes(), entries, TURNS.get(orientation, TURNS[1]), dpi)
 
@@ -255,6 +260,7 @@ def fax(image: Image.Image, dpi: tuple[float, float]) -> Picture:
     from pikepdf import Dictionary
 
     file = io.BytesIO()
+    # Pillow writes group 4 only into TIFF; one strip is the whole stream that PDF wants.
     image.save(file, "TIFF", compression="group4", tiffinfo={ROWSPERSTRIP: image.height})
     with Image.open(file) as tiff:
         tags = cast("TiffImageFile", tiff).tag_v2

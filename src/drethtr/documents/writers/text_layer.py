@@ -96,14 +96,17 @@ def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]
     """The operators that write the words of a line."""
     axis = direction(line.baseline)
     words = list(placed_words(line, page, axis))
+    # One height for the whole line: outlines of single words vary with their ascenders.
     height = max(TEXT_HEIGHT * median(extent.thickness for _, extent in words), SMALLEST)
     middle = median(extent.middle for _, extent in words)
     rise = rise_of(line.baseline, axis) if line.baseline else level(middle - height * (ASCENT + DESCENT) / 2 / UNITS)
     limits = [*(extent.begin - GAP * height for _, extent in words[1:]), math.inf]
     for (text, extent), limit in zip(words, limits, strict=True):
+        # A gap before the next word, or viewers join them; but never less than half a word that overlaps it.
         length = max(min(extent.end, limit) - extent.begin, (extent.end - extent.begin) / 2, SMALLEST)
         x, y = axis.point(extent.begin, rise(extent.begin + length / 2))
         stretch = 100 * length / (max(len(text), 1) * height * ADVANCE / UNITS)
+        # The space belongs to the word, as what is copied from a viewer is the sum of its strings.
         code = font.encode(clean(text) if limit == math.inf else f"{clean(text)} ")
         place = f"{axis.x} {axis.y} {axis.y} {-axis.x} {x:.2f} {y:.2f}"
         yield f"{FONT} {height:.2f} Tf {stretch:.2f} Tz {place} Tm <{code}> Tj"
@@ -115,6 +118,7 @@ def placed_words(line: TextLine, page: Page, axis: Axis) -> Iterator[tuple[str, 
     if line.words and len(polygons) == len(line.words):
         yield from ((word.text, axis.extent(polygon)) for word, polygon in zip(line.words, polygons, strict=True))
         return
+    # Unknown places: every letter gets the same width, which is near enough to find a word on its line.
     whole = axis.extent(outline(line, page))
     letter = (whole.end - whole.begin) / len(line.text)
     for word in re.finditer(r"\S+", line.text):
