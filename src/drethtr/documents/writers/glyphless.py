@@ -61,7 +61,6 @@ class GlyphlessFont:
             CIDSystemInfo=Dictionary(Registry="Adobe", Ordering="Identity", Supplement=0),
             FontDescriptor=pdf.make_indirect(descriptor),
             DW=ADVANCE,
-            # Number 0 is the empty glyph that every font must have; all characters share the other.
             CIDToGIDMap=pdf.make_stream(bytes((0, 0)) + bytes((0, 1)) * len(self.codes)),
         )
         return Dictionary(
@@ -90,7 +89,6 @@ class GlyphlessFont:
 
 def truetype() -> bytes:
     """A minimal TrueType font: an empty glyph, and one of two contours with one point each."""
-    # Two contours of one point each: a bounding box without any ink.
     glyph = struct.pack(">hhhhhHHHBBhhhh", 2, 0, 0, ADVANCE, BOX_HEIGHT, 0, 1, 0, 1, 1, 0, ADVANCE, 0, BOX_HEIGHT)
     tables = {
         b"glyf": glyph + bytes(-len(glyph) % 4),

@@ -96,13 +96,11 @@ def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]
     """The operators that write the words of a line."""
     axis = direction(line.baseline)
     words = list(placed_words(line, page, axis))
-    # One height for the whole line: outlines of single words vary with their ascenders.
     height = max(TEXT_HEIGHT * median(extent.thickness for _, extent in words), SMALLEST)
     middle = median(extent.middle for _, extent in words)
     rise = rise_of(line.baseline, axis) if line.baseline else level(middle - height * (ASCENT + DESCENT) / 2 / UNITS)
     limits = [*(extent.begin - GAP * height for _, extent in words[1:]), math.inf]
     for (text, extent), limit in zip(words, limits, strict=True):
-        # A gap before the next word, or viewers join them; but never less than half a word that overlaps it.
         length = max(min(extent.end, limit) - extent.begin, (extent.end - extent.begin) / 2, SMALLEST)
         x, y = axis.point(extent.begin, rise(extent.begin + length / 2))
         stretch = 100 * length / (max(len(text), 1) * height * ADVANCE / UNITS)
