@@ -346,7 +346,7 @@ def test_the_backbone_keeps_its_own_start():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"width": 10, "heads": 4}, "width 10 must be even and divide into 4 heads"),
+        ({"width": 10, "heads": 4}, "width must be even and a multiple of heads, not 10 with 4 heads"),
         ({"width": 15, "heads": 3}, "width 15 must be even"),
         ({"layers": 0}, "1 to 1000 layers, not 0"),
         ({"heads": 0}, "1 to 1024 heads, not 0"),

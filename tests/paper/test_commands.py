@@ -52,7 +52,7 @@ def test_a_place_without_a_folder_is_refused_at_once(drethtr, weights, tmp_path)
     [
         (["--preset", "large"], "unknown preset 'large'; known: base, small"),
         (["--preset", "small"], "published.pt: the weights lack retnet.layers.1."),
-        (["--preset", "small", *SETTINGS, "--set", "network.heads=3"], "divide into 3 heads"),
+        (["--preset", "small", *SETTINGS, "--set", "network.heads=3"], "a multiple of heads, not"),
         (
             ["--preset", "small", *SETTINGS, "--set", "network.mixer.decay.kind=Gated"],
             "lack retnet.layers.0.0.fn.to_gt",

@@ -249,7 +249,7 @@ def test_ret_norm_means_nothing_to_a_transformer():
 
 
 def test_heads_that_do_not_fit_are_refused():
-    with pytest.raises(ConfigError, match="must be even and divide into 3 heads"):
+    with pytest.raises(ConfigError, match="must be even and a multiple of heads"):
         load(made_up("Transformer"), heads=3, settings=TRANSFORMER)
 
 

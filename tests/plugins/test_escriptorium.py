@@ -77,10 +77,10 @@ def test_models_are_told_from_other_files(engine, tmp_path):
     assert info.job == "recognition" and info.architecture.startswith("drethtr ")
     other = tmp_path / "other.safetensors"
     other.write_bytes(b"something else")
-    with pytest.raises(base.ModelValidationError, match="not a whole safetensors file"):
+    with pytest.raises(base.ModelValidationError, match="not a complete safetensors file"):
         engine.validate_model(str(other))
     model = SimpleNamespace(file=SimpleNamespace(path=str(other)))
-    with pytest.raises(base.EngineError, match="not a whole safetensors file"):
+    with pytest.raises(base.EngineError, match="not a complete safetensors file"):
         list(engine.recognize(Image.new("L", (90, 90)), [], model=model, options=None))
 
 

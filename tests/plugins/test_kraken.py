@@ -57,7 +57,7 @@ def test_boxes_are_refused_with_the_remedy(model):
 
 def test_files_of_others_are_left_to_other_loaders(tmp_path):
     (tmp_path / "other.mlmodel").write_bytes(b"something else")
-    with pytest.raises(ValueError, match="not a whole safetensors file"):
+    with pytest.raises(ValueError, match="not a complete safetensors file"):
         load(tmp_path / "other.mlmodel")
     with pytest.raises(ValueError, match="only recognizes lines"):
         load(SHIPPED, tasks=["segmentation"])

@@ -22,7 +22,7 @@ def test_a_model_keeps_its_own_fit(tiny_model, tiny_path):
 def test_a_fit_for_other_evidence_is_refused_with_a_cure(tiny_model):
     other = replace(DEFAULT_FIT.weights, lines=Logistic(0.5, (1.0,)))
     model = replace(tiny_model, record=CalibrationRecord(support=other))
-    with pytest.raises(CheckpointError, match=r"\[28, 16, 1\]; run drethtr calibrate --check"):
+    with pytest.raises(CheckpointError, match=r"\[28, 16, 1\]; fit them again with drethtr bench fit-check"):
         fit_of(model)
 
 

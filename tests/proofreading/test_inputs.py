@@ -40,8 +40,8 @@ def test_another_text_is_that_of_all_pages(folder):
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (["a.png", "b.png", "a.txt"], "no text has its name"),
-        (["a.png", "a.txt", "b.txt"], "no page has its name"),
+        (["a.png", "b.png", "a.txt"], "no text named after this page"),
+        (["a.png", "a.txt", "b.txt"], "no page named after this text"),
         (["a.png"], "no text to align"),
         (["a.txt"], "no scans among these"),
         (["a.png", "none.txt"], "no such file"),

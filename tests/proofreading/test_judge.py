@@ -58,9 +58,15 @@ def test_what_is_read_and_likely_is_supported():
     ("read", "written", "kind", "instead", "reason"),
     [
         ("too", None, Kind.UNSUPPORTED, "too", "the image reads 'too'"),
-        ("two", None, Kind.UNSUPPORTED, "", "it can be read here"),
-        ("", None, Kind.INVENTED, "", "no writing left"),
-        ("two", ("one", f"tw{UNKNOWN}", "three"), Kind.UNSUPPORTED, "two", "the model cannot read; the image reads"),
+        ("two", None, Kind.UNSUPPORTED, "", "the image reads the same"),
+        ("", None, Kind.INVENTED, "", "no ink for this word"),
+        (
+            "two",
+            ("one", f"tw{UNKNOWN}", "three"),
+            Kind.UNSUPPORTED,
+            "two",
+            "outside the model's alphabet; the image reads",
+        ),
     ],
 )
 def test_an_unlikely_word_is_doubtful_for_a_reason(read, written, kind, instead, reason):
@@ -75,7 +81,7 @@ def test_ink_that_the_text_leaves_out_is_an_omission_even_if_nothing_was_read_th
     assert [word.text for word in words] == ["one", "two", "", "three"]
     omitted = words[2]
     assert (omitted.kind, omitted.instead, omitted.left, omitted.right) == (Kind.OMITTED, "", 40, 50)
-    assert "writing here that the text does not account for" in omitted.reason
+    assert "ink here that the text does not account for" in omitted.reason
 
 
 @pytest.mark.parametrize("gap", [1, 2])

@@ -245,7 +245,9 @@ def test_alternatives_are_texts_the_first_of_which_is_the_reading(tiny_model, mo
 )
 def test_more_alternatives_than_there_can_be_are_refused(strategy: Strategy, most: int, tiny_model) -> None:
     assert Recognizer(tiny_model, strategy, alternatives=most).pieces.alternatives == most
-    with pytest.raises(ConfigError, match=rf"gives at most {most} alternatives, not|alternatives must be 0 to {most}"):
+    with pytest.raises(
+        ConfigError, match=rf"gives at most {most} alternatives, not|alternatives must be between 0 and {most}"
+    ):
         Recognizer(tiny_model, strategy, alternatives=most + 1)
 
 

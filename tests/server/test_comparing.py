@@ -84,8 +84,8 @@ def test_nothing_is_written(client, pages, tmp_path):
 @pytest.mark.parametrize(
     ("content", "name", "status", "error"),
     [
-        ("", None, 422, "text.txt: there is no text in it"),
-        (" \n\t", "theirs.md", 422, "theirs.md: there is no text in it"),
+        ("", None, 422, "text.txt: this text is empty"),
+        (" \n\t", "theirs.md", 422, "theirs.md: this text is empty"),
         ("Lorem ipsum dolor sit amet. " * 8, None, 422, "is not the text of a.png"),
         ("Всё смешалось в доме Облонских. " * 8, "theirs.txt", 422, "theirs.txt: this is not the text of a.png"),
         (b"\xff\x00\xfe", None, 422, "is not UTF-8"),

@@ -118,7 +118,7 @@ class Languages:
             CheckpointError: if they are invalid.
         """
         if not isinstance(facts, Mapping) or len(facts) > MAX_LANGUAGES or not all(map(NAME.fullmatch, facts)):
-            raise CheckpointError("its languages have invalid names, or are too many")
+            raise CheckpointError(f"its languages have invalid names, or are more than {MAX_LANGUAGES}")
         return cls({name: NGrams.of_packed(size, own, packed.get(name)) for name, own in facts.items()})
 
 

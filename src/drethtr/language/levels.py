@@ -31,7 +31,7 @@ def check_order(order: int, size: int) -> None:
         ConfigError: if they do not.
     """
     if not 1 <= order <= MAX_ORDER or size > np.iinfo(np.int16).max or size**order >= 2**63:
-        raise ConfigError(f"n-grams of {order} tokens are too long for a vocabulary of {size}; choose a lower order")
+        raise ConfigError(f"order {order} is too high for a vocabulary of {size} tokens; choose a lower one")
 
 
 class Levels(NamedTuple):

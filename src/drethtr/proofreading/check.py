@@ -160,7 +160,7 @@ def judged(weighed: WeighedText, evidence: TextEvidence, fit: SupportFit, least:
 def omission(weighed: WeighedText, evidence: TextEvidence, gap: int, probability: float) -> CheckedWord:
     """The verdict on a gap where words are missing."""
     read = evidence.pairing.gaps[gap]
-    reason = f"the image reads {read!r} here" if read else "there is writing here that the text does not account for"
+    reason = f"the image reads {read!r} here" if read else "ink here that the text does not account for"
     return CheckedWord("", probability, Kind.OMITTED, read, *in_pixels(weighed, evidence.gap_edges[gap]), reason)
 
 
@@ -171,13 +171,13 @@ def verdict(weighed: WeighedText, evidence: TextEvidence, word: int, probability
     if probability >= least:
         return CheckedWord(text, probability, Kind.SUPPORTED, "", *places)
     if UNKNOWN in evidence.given.written[word]:
-        reason = "it has characters that the model cannot read" + (f"; the image reads {read!r}" if read else "")
+        reason = "characters outside the model's alphabet" + (f"; the image reads {read!r}" if read else "")
         return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, reason)
     if not read:
-        return CheckedWord(text, probability, Kind.INVENTED, "", *places, "there is no writing left for it")
+        return CheckedWord(text, probability, Kind.INVENTED, "", *places, "no ink for this word")
     if read == evidence.given.written[word]:
         return CheckedWord(
-            text, probability, Kind.UNSUPPORTED, "", *places, "it can be read here, but the ink is unclear"
+            text, probability, Kind.UNSUPPORTED, "", *places, "the image reads the same, but the ink is unclear"
         )
     return CheckedWord(text, probability, Kind.UNSUPPORTED, read, *places, f"the image reads {read!r}")
 

@@ -111,7 +111,9 @@ def fit_of(model: Model) -> SupportFit:
     try:
         return DEFAULT_FIT if stored is None else SupportFit(stored)
     except ConfigError as error:
-        raise CheckpointError(f"model {model.identity}: {error}; run drethtr calibrate --check") from error
+        raise CheckpointError(
+            f"model {model.identity}: {error}; fit them again with drethtr bench fit-check"
+        ) from error
 
 
 def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:

@@ -68,9 +68,9 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[Proo
     if len(named) < len(texts):
         raise DataError(f"{', '.join(map(str, texts))}: two texts have the same name; give one for each page")
     if without := [str(path) for path, stem in zip(pages, stems, strict=True) if stem not in named]:
-        raise DataError(f"{without[0]}: no text has its name, as others have; name the texts after their pages")
+        raise DataError(f"{without[0]}: no text named after this page; name texts after their pages")
     if alone := [str(path) for stem, path in named.items() if stem not in stems]:
-        raise DataError(f"{alone[0]}: no page has its name, as others have; name the texts after their pages")
+        raise DataError(f"{alone[0]}: no page named after this text; name texts after their pages")
     return [
         ProofInput(open_originals(path), read_running_text(named[stem]), str(named[stem]))
         for path, stem in zip(pages, stems, strict=True)

@@ -129,4 +129,4 @@ def refuse_empty(source: str, text: str) -> None:
         DataError: saying so.
     """
     if not text.strip():
-        raise DataError("there is no text in it", source)
+        raise DataError("this text is empty", source)

@@ -99,9 +99,9 @@ class Recognizer:
         if threads is not None and threads < 1:
             raise ConfigError(f"threads must be at least 1, not {threads}; leave it out for one per free processor")
         if not 0 <= alternatives <= MAX_ALTERNATIVES:
-            raise ConfigError(f"alternatives must be 0 to {MAX_ALTERNATIVES}, not {alternatives}")
+            raise ConfigError(f"alternatives must be between 0 and {MAX_ALTERNATIVES}, not {alternatives}")
         if not 0 <= doubtful <= 1:
-            raise ConfigError(f"doubtful must be 0 to 1, not {doubtful}")
+            raise ConfigError(f"doubtful must be between 0 and 1, not {doubtful}")
         self.precision = precision_named(precision)
         self.model = model
         self.threads = threads or free_processors()

@@ -87,7 +87,7 @@ def test_an_adapter_of_other_weights_is_refused(tiny_model, tiny_path, adapter, 
     tiny_model.weights["to_logits.weight"][5, 5] += 1
     save_model(tiny_model, tiny_path)
     for load in (lambda: Recognizer.load(adapter_path), lambda: Recognizer.load(tiny_path, adapter=adapter_path)):
-        with pytest.raises(CheckpointError, match=f"hash {adapter.base}.*tiny.safetensors, and not of "):
+        with pytest.raises(CheckpointError, match=f"hash {adapter.base}.*not to .*tiny.safetensors"):
             load()
 
 
@@ -95,7 +95,7 @@ def test_a_model_that_cannot_be_used_with_its_adapter_is_told_why(tiny_path, ada
     with pytest.raises(CheckpointError, match=r"tyni\.safetensors: no such model file"):
         Recognizer.load(tiny_path.with_name("tyni.safetensors"), adapter=adapter_path)
     tiny_path.write_bytes(tiny_path.read_bytes()[:-50])
-    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: not a whole safetensors file"):
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: not a complete safetensors file"):
         Recognizer.load(tiny_path, adapter=adapter_path)
 
 
@@ -126,7 +126,7 @@ def test_an_adapter_of_another_version_is_said_to_be_one(version, cure, adapter_
 @pytest.mark.parametrize("beside", ["", ".", "/", "a\0b"], ids=repr)
 def test_an_adapter_may_name_any_file(beside, adapter, adapter_path):
     save_adapter(replace(adapter, beside=beside), adapter_path)
-    with pytest.raises(CheckpointError, match="the adapter is of a model with the hash"):
+    with pytest.raises(CheckpointError, match="this adapter belongs to the model with hash"):
         Recognizer.load(adapter_path)
 
 
@@ -141,17 +141,19 @@ def test_an_adapter_with_changes_of_any_shape_is_refused(part, shape, adapter, t
 def test_an_adapter_with_changes_that_are_no_numbers_is_refused(adapter, adapter_path):
     adapter.changes["to_logits" + UP][0, 0] = np.inf
     save_adapter(adapter, adapter_path)
-    with pytest.raises(CheckpointError, match=r"small\.safetensors: not all numbers of to_logits\.up are finite"):
+    with pytest.raises(CheckpointError, match=r"small\.safetensors: numbers that are not finite in to_logits\.up"):
         Recognizer.load(adapter_path)
 
 
 def test_an_adapter_whose_changes_are_too_large_is_refused(adapter, tiny_path):
     large = {name: np.full(change.shape, 1e30, np.float32) for name, change in adapter.changes.items()}
-    with pytest.raises(CheckpointError, match=r"tiny\.safetensors with the adapter's changes: not all numbers of"):
+    with pytest.raises(
+        CheckpointError, match=r"tiny\.safetensors with the adapter's changes: numbers that are not finite in"
+    ):
         load_adapted(replace(adapter, changes=large), [tiny_path])
 
 
 def test_a_damaged_adapter_is_refused(adapter_path):
     adapter_path.write_bytes(adapter_path.read_bytes()[:-50])
-    with pytest.raises(CheckpointError, match="not a whole safetensors file"):
+    with pytest.raises(CheckpointError, match="not a complete safetensors file"):
         Recognizer.load(adapter_path)

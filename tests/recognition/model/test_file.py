@@ -194,9 +194,7 @@ def test_numbers_of_a_kind_that_no_model_has_are_refused(tiny_path) -> None:
     """Complex ones were taken for real ones and broke the first line."""
     tensors, metadata = read_tensors(tiny_path)
     save_file(tensors | {"to_width.weight": tensors["to_width.weight"].to(torch.complex64)}, tiny_path, metadata)
-    with pytest.raises(
-        CheckpointError, match=r"tiny\.safetensors: holds numbers of kind C64, which drethtr models never do"
-    ):
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: contains C64 tensors; drethtr models never do"):
         load_model(tiny_path)
 
 
@@ -218,7 +216,7 @@ def test_weights_that_are_no_numbers_are_refused(tiny_model, tmp_path) -> None:
     """They would read as silence."""
     tiny_model.weights["to_logits.weight"][0, 0] = np.nan
     save_model(tiny_model, tmp_path / "model.safetensors")
-    with pytest.raises(CheckpointError, match=r"model\.safetensors: not all numbers of to_logits\.weight are finite"):
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: numbers that are not finite in to_logits\.weight"):
         load_model(tmp_path / "model.safetensors")
 
 
@@ -272,7 +270,9 @@ SENSELESS = {
 def test_settings_that_make_no_sense_are_refused(settings, opened, tiny_path) -> None:
     network = json.loads(read_tensors(tiny_path)[1]["drethtr"])["network"]
     rewritten(tiny_path, network=network | settings)
-    with pytest.raises(CheckpointError, match=r"the (model's settings|weights do not fit: )"):
+    with pytest.raises(
+        CheckpointError, match=r"(invalid settings in the header of this model|the weights do not fit): "
+    ):
         opened(tiny_path)
 
 
@@ -337,7 +337,7 @@ def test_a_rescorer_is_stored_with_its_model(small, tiny_model, tmp_path) -> Non
 def test_a_rescorer_that_makes_no_sense_is_refused(tiny_model, tiny_path) -> None:
     save_model(replace(tiny_model, rescorer=fresh_rescorer(tiny_model)), tiny_path)
     rewritten(tiny_path, rescorer={"layers": 10**9})
-    with pytest.raises(CheckpointError, match="1 to 1000 layers"):
+    with pytest.raises(CheckpointError, match="layers must be between 1 and 1,000"):
         load_model(tiny_path)
     rewritten(tiny_path, rescorer={"mixer": {"kind": "Retentive", "decay": {"kind": "Gated"}}})
     with pytest.raises(CheckpointError, match="cannot be gated"):
@@ -372,5 +372,5 @@ def test_half_of_a_model_is_refused_wherever_it_ends(tiny_path, tmp_path):
     half = tmp_path / "half.safetensors"
     for length in (0, 7, 8, 100, len(whole) // 2, len(whole) - 1):
         half.write_bytes(whole[:length])
-        with pytest.raises(CheckpointError, match=r"half\.safetensors: not a whole safetensors file"):
+        with pytest.raises(CheckpointError, match=r"half\.safetensors: not a complete safetensors file"):
             load_model(half)

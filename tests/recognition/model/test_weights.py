@@ -102,21 +102,21 @@ def test_a_place_that_cannot_be_written_is_named(weights, tmp_path):
 
 @pytest.mark.parametrize("shape", [(7, 2), (6, 3), (), (7, 3, 1)], ids=["few", "rows", "one", "3D"])
 def test_scales_of_another_shape_are_refused(shape, weights):
-    with pytest.raises(CheckpointError, match=r"matrix\.scales are not of a matrix of shape \(7, 70\)"):
+    with pytest.raises(CheckpointError, match=r"matrix\.scales does not fit a matrix of shape \(7, 70\)"):
         dequantize(quantize(weights) | {"matrix" + SCALES: np.ones(shape, np.uint16)})
 
 
 def test_scales_of_another_kind_are_refused(weights):
-    with pytest.raises(CheckpointError, match=r"matrix\.scales are not of a matrix"):
+    with pytest.raises(CheckpointError, match=r"matrix\.scales does not fit a matrix"):
         dequantize(quantize(weights) | {"matrix" + SCALES: np.ones((7, 3), np.float32)})
 
 
 def test_scales_without_a_matrix_are_refused():
-    with pytest.raises(CheckpointError, match=r"lost\.scales are not of a matrix"):
+    with pytest.raises(CheckpointError, match=r"lost\.scales does not fit a matrix"):
         dequantize({"lost.scales": np.ones((2, 2), np.uint16)})
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite_are_refused(value, weights):
-    with pytest.raises(CheckpointError, match="not all numbers of bias are finite"):
+    with pytest.raises(CheckpointError, match="numbers that are not finite in bias"):
         dequantize(weights | {"bias": np.array([1.0, value], np.float32)})

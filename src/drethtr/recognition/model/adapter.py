@@ -90,7 +90,7 @@ def load_adapter(path: Path) -> Adapter:
     except CheckpointError as error:
         raise CheckpointError(str(error), path) from error
     except SENSELESS as error:
-        raise CheckpointError(f"the adapter's header is not understood: {error}", path) from error
+        raise CheckpointError(f"invalid settings in the header of this adapter: {error}", path) from error
 
 
 def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
@@ -109,10 +109,10 @@ def load_adapted(adapter: Adapter, bases: Iterable[Path]) -> Model:
                 raise CheckpointError(f"{path} with the adapter's changes: {error}") from error
             return replace(model, weights=weights, card=adapter.card, record=adapter.record)
         tried.append(str(path))
-    its = f"the adapter is of a model with the hash {adapter.base}, from a file {adapter.beside}"
+    its = f"this adapter belongs to the model with hash {adapter.base}, from {adapter.beside}"
     if not tried:
         raise CheckpointError(f"{its}, which was not found; put it beside the adapter, or give both")
-    raise CheckpointError(f"{its}, and not of {' or '.join(tried)}; put that file beside the adapter, or give both")
+    raise CheckpointError(f"{its}, not to {' or '.join(tried)}; put that file beside the adapter, or give both")
 
 
 def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:

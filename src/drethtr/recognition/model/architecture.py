@@ -75,7 +75,7 @@ class Learned(ImagePositionsConfig):
 
     def __post_init__(self) -> None:
         if self.places < 1:
-            raise ConfigError(f"a table of image positions needs at least 1 place, not {self.places}")
+            raise ConfigError(f"places must be at least 1, not {self.places}")
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class CTCConfig:
 
     def __post_init__(self) -> None:
         if self.steps < 1:
-            raise ConfigError(f"a CTC head needs at least 1 step per image token, not {self.steps}")
+            raise ConfigError(f"steps must be at least 1, not {self.steps}")
 
 
 def check_size(layers: int, width: int, heads: int, hidden: int) -> None:
@@ -121,15 +121,13 @@ def check_size(layers: int, width: int, heads: int, hidden: int) -> None:
         ConfigError: saying what is wrong.
     """
     if not 1 <= layers <= MAX_LAYERS:
-        raise ConfigError(f"a network has 1 to {MAX_LAYERS} layers, not {layers}")
+        raise ConfigError(f"layers must be between 1 and {MAX_LAYERS:,}, not {layers}")
     if not (4 <= width <= MAX_WIDTH and 1 <= hidden <= MAX_WIDTH):
-        raise ConfigError(
-            f"a network is 4 to {MAX_WIDTH} channels wide and 1 to {MAX_WIDTH} hidden ones, not {width} and {hidden}"
-        )
+        raise ConfigError(f"width must be 4 to {MAX_WIDTH:,}, hidden 1 to {MAX_WIDTH:,}, not {width} and {hidden}")
     if not 1 <= heads <= MAX_HEADS:
-        raise ConfigError(f"a network has 1 to {MAX_HEADS} heads, not {heads}")
+        raise ConfigError(f"heads must be between 1 and {MAX_HEADS:,}, not {heads}")
     if width % heads or width % 2:
-        raise ConfigError(f"width {width} must be even and divide into {heads} heads")
+        raise ConfigError(f"width must be even and a multiple of heads, not {width} with {heads} heads")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +181,7 @@ class RescorerConfig:
     def __post_init__(self) -> None:
         check_size(self.layers, self.width, self.heads, self.hidden)
         if not isinstance(self.mixer.decay, Scheduled):
-            raise ConfigError("the decay of a rescorer follows a schedule; it cannot be gated")
+            raise ConfigError("mixer.decay of a rescorer must be Scheduled; it cannot be gated")
 
     def position(self, layer: int) -> LayerPosition:
         """Where a layer stands."""

@@ -20,7 +20,7 @@ def check_height(height: int, descent: int) -> None:
         ConfigError: if `descent` does not divide the height.
     """
     if height < descent or height % descent:
-        raise ConfigError(f"height {height}: must be a multiple of {descent}")
+        raise ConfigError(f"height must be a multiple of {descent}, not {height}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,9 +58,13 @@ class EfficientNetV2S(BackboneConfig):
 
     def __post_init__(self) -> None:
         if not (0 <= self.dropout < 1 and 0 <= self.stochastic_depth < 1):
-            raise ConfigError(f"dropout {self.dropout}, stochastic_depth {self.stochastic_depth}: must be in [0, 1)")
+            raise ConfigError(
+                f"dropout and stochastic_depth must be in [0, 1), not {self.dropout} and {self.stochastic_depth}"
+            )
         if self.canvas is not None and not 64 <= self.canvas <= 65_536:
-            raise ConfigError(f"canvas {self.canvas}: must be 64 to 65,536, or left out for lines of their own width")
+            raise ConfigError(
+                f"canvas must be 64 to 65,536, not {self.canvas}; leave it out for lines of their own width"
+            )
 
 
 def check_share(name: str, value: float) -> None:
@@ -70,7 +74,7 @@ def check_share(name: str, value: float) -> None:
         ConfigError: naming the setting.
     """
     if not 0 <= value < 1:
-        raise ConfigError(f"{name} {value}: must be in [0, 1)")
+        raise ConfigError(f"{name} must be in [0, 1), not {value}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,7 +90,7 @@ class Scheduled(DecayConfig):
         """
         gamma = SCHEDULES[self.schedule](position, self.subtractor)
         if not 0 < gamma.min() <= gamma.max() < 1:
-            raise ConfigError(f"{self} leaves (0, 1) at layer {position.layer}: γ = {gamma.tolist()}")
+            raise ConfigError(f"γ must stay between 0 and 1; {self} gives {gamma.tolist()} at layer {position.layer}")
         return gamma
 
     def log_gamma(self, position: LayerPosition) -> NDArray[np.float32]:

@@ -270,7 +270,7 @@ def load_model(path: Path | str) -> Model:
         record = config.from_dict(CalibrationRecord, header["trust"])
         rescoring = config.from_dict(RescorerConfig, header["rescorer"]) if "rescorer" in header else None
     except SENSELESS as error:
-        raise CheckpointError(f"the model's settings are not understood: {error}", path) from error
+        raise CheckpointError(f"invalid settings in the header of this model: {error}", path) from error
     try:
         languages = Languages.of_packed(tokenizer.size, header.get("languages", {}), counted)
         known = dequantize(tensors)

@@ -62,7 +62,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         with safe_open(path, framework="numpy") as file:
             return file.metadata() or {}
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"not a whole safetensors file ({error})", path) from error
+        raise CheckpointError(f"not a complete safetensors file ({error})", path) from error
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
@@ -85,9 +85,9 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
         content = path.read_bytes()
         tensors: list[tuple[str, dict[str, Any]]] = deserialize(content)  # type: ignore[no-untyped-call]
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"not a whole safetensors file ({error})", path) from error
+        raise CheckpointError(f"not a complete safetensors file ({error})", path) from error
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
-        raise CheckpointError(f"holds numbers of kind {', '.join(strange)}, which drethtr models never do", path)
+        raise CheckpointError(f"contains {', '.join(strange)} tensors; drethtr models never do", path)
     header = json.loads(content[HEAD : HEAD + int.from_bytes(content[:HEAD], "little")])
     return {name: as_array(tensor) for name, tensor in tensors}, header.get("__metadata__") or {}
 
@@ -154,7 +154,7 @@ def dequantize(stored: Weights) -> dict[str, Array]:
             or scales.dtype != np.uint16
             or scales.shape != (matrix.shape[0], -(-matrix.shape[1] // COLUMNS))
         ):
-            raise CheckpointError(f"{name} are not of a matrix of shape {tuple(matrix.shape)}")
+            raise CheckpointError(f"{name} does not fit a matrix of shape {tuple(matrix.shape)}")
         spread = spread_over(scales, matrix.shape[1])
         restored[name.removesuffix(SCALES)] = np.multiply(matrix.reshape(spread.shape), spread).reshape(matrix.shape)
     check_finite(restored)
@@ -209,7 +209,7 @@ def refuse_not_finite(names: Collection[str]) -> None:
         CheckpointError: naming them.
     """
     if names:
-        raise CheckpointError(f"not all numbers of {listed(names)} are finite")
+        raise CheckpointError(f"numbers that are not finite in {listed(names)}")
 
 
 def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
