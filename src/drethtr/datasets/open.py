@@ -51,7 +51,7 @@ def open_samples(name: str | Path, spelling: Spelling = for_scoring) -> list[Sam
             raise DataError(f"has no split {wanted!r}, only {found}", path)
         return [sample for sample in samples if sample.split == wanted]
     if len(splits) > 1:
-        choices = " or ".join(f"{Path(path).name}#{split}" for split in splits if split)
+        choices = " or ".join(f"{path}#{split}" for split in splits if split)
         raise DataError(f"has lines of several splits; choose one: {choices}", path)
     return samples
 
