@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError
 from drethtr.base.files import write_text
@@ -17,13 +18,16 @@ from drethtr.cli.progress import report_skipped, say
 from drethtr.cli.reports import EvaluationResult, error_rates, read_by, trustworthiness
 from drethtr.cli.tables import interval, table
 from drethtr.cli.transcribe import lines_unread
-
-if TYPE_CHECKING:
-    from drethtr.documents.page import Page
-    from drethtr.evaluation.evaluate import Scores
-    from drethtr.pages.segmentation import Segmentation
-    from drethtr.pages.source import Original
-    from drethtr.recognition.recognizer import Recognizer
+from drethtr.datasets.open import open_all
+from drethtr.documents.page import Page
+from drethtr.evaluation.end_to_end import to_json
+from drethtr.evaluation.evaluate import Scores, to_read
+from drethtr.evaluation.evaluate import evaluate as measure
+from drethtr.evaluation.whole_pages import open_references, read_and_compare
+from drethtr.pages.record import provenance_of, way_of
+from drethtr.pages.segmentation import Segmentation, segmentation_named
+from drethtr.pages.source import Original
+from drethtr.recognition.recognizer import Recognizer
 
 PAGE_TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_only": "found only"}
 """Columns for whole pages: names of rates and their titles."""
@@ -72,9 +76,6 @@ def evaluate(
 
     Lines whose images cannot be used are reported and left out; the exit code is then 1.
     """
-    from drethtr.pages.record import provenance_of, way_of
-    from drethtr.pages.segmentation import segmentation_named
-
     refuse_results(json_file, per_line, force=force, inputs=data)
     of_pages = "--end-to-end" if end_to_end else "--layout" if layout else None
     if lines is not None and of_pages is None:
@@ -111,7 +112,7 @@ def evaluate(
 
 
 def evaluate_lines(
-    recognizer: "Recognizer",
+    recognizer: Recognizer,
     data: Sequence[str],
     limit: int | None,
     seed: int,
@@ -128,14 +129,9 @@ def evaluate_lines(
     Raises:
         DataError: if the data cannot be used, or there are no lines with text.
     """
-    from tqdm import tqdm
-
-    from drethtr.datasets.open import open_all
-    from drethtr.evaluation.evaluate import evaluate, to_read
-
     samples = open_all(data)
     with tqdm(total=len(to_read(samples, limit, seed)), unit="line", disable=None) as bar:
-        scores = evaluate(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
+        scores = measure(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
     for error in scores.unreadable:
         report_skipped(error)
     if per_line is not None:
@@ -147,21 +143,16 @@ def evaluate_lines(
     return EvaluationResult(text, scores.to_json(), complete=not scores.unreadable)
 
 
-def evaluate_pages(recognizer: "Recognizer", data: Sequence[str], segmentation: "Segmentation") -> EvaluationResult:
+def evaluate_pages(recognizer: Recognizer, data: Sequence[str], segmentation: Segmentation) -> EvaluationResult:
     """Read whole pages and compare them with their texts, with a progress bar.
 
     Raises:
         DataError: if a page has no text, or there is none.
     """
-    from tqdm import tqdm
-
-    from drethtr.evaluation.end_to_end import to_json
-    from drethtr.evaluation.whole_pages import open_references, read_and_compare
-
     originals = open_references(data)
     with tqdm(total=len(originals), unit="page", disable=None) as bar:
 
-        def report(original: "Original", page: "Page") -> None:
+        def report(original: Original, page: Page) -> None:
             bar.update()
             if unread := lines_unread(original, page):
                 say(unread)
@@ -170,7 +161,7 @@ def evaluate_pages(recognizer: "Recognizer", data: Sequence[str], segmentation: 
     return EvaluationResult(f"{page_table(compared)}\n{read_by(recognizer)}", compared)
 
 
-def summary(scores: "Scores", recognizer: "Recognizer") -> str:
+def summary(scores: Scores, recognizer: Recognizer) -> str:
     """The error rates of lines and their conditions, as text."""
     found = scores.to_json()
     overall = found["overall"]

@@ -1,14 +1,17 @@
 """`drethtr evaluate --layout`: how well lines and their order are found, and what that costs in characters."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tqdm import tqdm
 
 from drethtr.cli.reports import EvaluationResult, read_by
 from drethtr.cli.tables import figure, interval, table
-
-if TYPE_CHECKING:
-    from drethtr.pages.segmentation import Segmentation
-    from drethtr.recognition.recognizer import Recognizer
+from drethtr.evaluation.end_to_end import layout_cost, total_of
+from drethtr.evaluation.layout import to_json
+from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references, read_and_compare
+from drethtr.pages.segmentation import GivenLines, Segmentation
+from drethtr.recognition.recognizer import Recognizer
 
 TITLES = {
     "precision": "P",
@@ -34,17 +37,12 @@ COST = (
 )
 
 
-def evaluate_layout(data: Sequence[str], segmentation: "Segmentation", threads: int | None = None) -> EvaluationResult:
+def evaluate_layout(data: Sequence[str], segmentation: Segmentation, threads: int | None = None) -> EvaluationResult:
     """Find the lines of whole pages and compare them with those in their files, with a progress bar.
 
     Raises:
         DataError: if a page has no lines, or there is none.
     """
-    from tqdm import tqdm
-
-    from drethtr.evaluation.layout import to_json
-    from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references
-
     originals = open_references(data, texts=False)
     with tqdm(total=len(originals), unit="page", disable=None) as bar:
         pages = find_and_compare(originals, segmentation, threads, bar.update)
@@ -52,18 +50,12 @@ def evaluate_layout(data: Sequence[str], segmentation: "Segmentation", threads: 
     return EvaluationResult(layout_table(figures), figures)
 
 
-def evaluate_cost(recognizer: "Recognizer", data: Sequence[str], segmentation: "Segmentation") -> EvaluationResult:
+def evaluate_cost(recognizer: Recognizer, data: Sequence[str], segmentation: Segmentation) -> EvaluationResult:
     """`evaluate_layout`, and the error rates of pages read on given and on found lines.
 
     Raises:
         DataError: if a page has no text, or there is none.
     """
-    from tqdm import tqdm
-
-    from drethtr.evaluation.end_to_end import layout_cost, total_of
-    from drethtr.evaluation.whole_pages import collections_of, open_references, read_and_compare
-    from drethtr.pages.segmentation import GivenLines
-
     originals = open_references(data)
     layout = evaluate_layout(data, segmentation, recognizer.threads)
     with tqdm(total=2 * len(originals), unit="page", disable=None) as bar:

@@ -3,8 +3,10 @@
 from typing import Annotated
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, require
+from drethtr.base.files import claimed
 from drethtr.cli.options import (
     ChangedModel,
     DeviceName,
@@ -16,7 +18,10 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import CONTINUE, stopping
+from drethtr.datasets.open import open_all
 from drethtr.recognition.backends import resolve_device
+from drethtr.recognition.model.file import load_model, save_rescorer
+from drethtr.synthesis.corpus import Corpus
 
 
 def rescorer(
@@ -39,12 +44,6 @@ def rescorer(
     Use training lines and other texts, never the texts you evaluate on. Repeat the command to resume.
     """
     require("torch", "train")
-    from tqdm import tqdm
-
-    from drethtr.base.files import claimed
-    from drethtr.datasets.open import open_all
-    from drethtr.recognition.model.file import load_model, save_rescorer
-    from drethtr.synthesis.corpus import Corpus
     from drethtr.training.rescorer import RescorerRun, TrainingTexts, train_rescorer
 
     target = output or model

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from drethtr.base import config
 from drethtr.base.errors import DataError, require
 from drethtr.base.files import make_folder
 from drethtr.cli.options import DeviceName, Settings, TrainingThreads, Workers
@@ -26,7 +27,6 @@ def train(
 ) -> None:
     """Train a model from scratch, or from another model, as a run file says."""
     require("torch", "train")
-    from drethtr.base import config
     from drethtr.training import loop
     from drethtr.training.devices import limit_threads
     from drethtr.training.run import RunConfig
