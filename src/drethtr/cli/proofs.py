@@ -7,7 +7,7 @@ from tqdm import tqdm
 
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
-from drethtr.base.files import make_folder, refuse_file, write_bytes
+from drethtr.base.files import make_folder, refuse_file
 from drethtr.cli.progress import report_skipped
 from drethtr.documents.beside import numbered, page_stem
 from drethtr.documents.document import Document
@@ -16,6 +16,7 @@ from drethtr.pages.opening import refuse_same_endings
 from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
+from drethtr.pages.task import write_result
 from drethtr.proofreading.inputs import ProofInput
 from drethtr.proofreading.proof import PageProof
 from drethtr.proofreading.rules import Rules
@@ -89,7 +90,7 @@ def write_pages(
     """Write each page in each format.
 
     Raises:
-        DataError: if a file cannot be written.
+        DataError: if a file cannot be written, or a person has worked on it.
     """
     made_by = provenance_of(recognizer)
     for proof in pages:
@@ -97,4 +98,5 @@ def write_pages(
         make_folder(target.parent)
         document = Document((proof.original.sheet(proof.page),), made_by)
         for name in formats:
-            write_bytes(target.parent / f"{target.name}{FORMATS[name].ending}", FORMATS[name].write(document))
+            path = target.parent / f"{target.name}{FORMATS[name].ending}"
+            write_result(path, FORMATS[name].write(document), "choose another folder")

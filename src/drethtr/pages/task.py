@@ -240,7 +240,7 @@ def refuse_replacing_reviewed(task: FileTask) -> None:
         refuse_reviewed(path)
 
 
-def refuse_reviewed(path: Path) -> None:
+def refuse_reviewed(path: Path, remedy: str = "--update --force reads its other lines again") -> None:
     """Refuse to replace a result on which a person has worked; one that cannot be read may go.
 
     Raises:
@@ -254,21 +254,20 @@ def refuse_reviewed(path: Path) -> None:
         return
     if reviewed:
         raise DataError(
-            f"is not replaced, because a person corrected or confirmed {counted(reviewed, 'line')} of it; "
-            "--update --force reads its other lines again",
+            f"is not replaced, because a person corrected or confirmed {counted(reviewed, 'line')} of it; {remedy}",
             path,
         )
 
 
-def write_result(path: Path, content: bytes) -> None:
-    """Write a result, unless a person has worked on the file since the job began.
+def write_result(path: Path, content: bytes, remedy: str = "--update --force reads its other lines again") -> None:
+    """Write a result, unless a person has worked on the file, maybe since the job began.
 
     Raises:
         DataError: if so, or if it cannot be written.
     """
 
     def change(found: bytes | None) -> bytes:
-        refuse_reviewed(path)
+        refuse_reviewed(path, remedy)
         return content
 
     if path.suffix in DESCRIPTIONS:

@@ -1,0 +1,71 @@
+"""What a person has written is not replaced by a result."""
+
+from dataclasses import replace
+
+import pytest
+from edited_folders import put_page
+
+from drethtr.base.errors import DataError
+from drethtr.documents.document import Provenance
+from drethtr.documents.page_file import PageFile
+from drethtr.documents.read import read_page
+from drethtr.documents.transcription import Review, Transcription
+from drethtr.pages.task import FileTask, write_result, write_update
+
+
+def confirm(file, line="l1", text="typed by a person"):
+    """Confirm a line, as a person does in the editor."""
+    opened = PageFile.parse(file.read_bytes(), file.name)
+    changed = replace(opened.line(line), transcription=Transcription(text, review=Review.CONFIRMED))
+    file.write_bytes(opened.with_line(changed).data)
+
+
+def read_again(file):
+    """The page of a file as a machine reads all its lines."""
+    return read_page(file).with_lines(lambda line: replace(line, transcription=Transcription("machine", 0.5)))
+
+
+def texts(file):
+    return [line.text for line in read_page(file).lines]
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+def test_a_result_that_a_person_has_corrected_is_not_replaced(tmp_path, format):
+    file = put_page(tmp_path, "a", format)
+    read = file.read_bytes()
+    confirm(file)
+    corrected = file.read_bytes()
+    with pytest.raises(DataError, match=r"a person corrected or confirmed 1 line of it; choose another folder"):
+        write_result(file, read, "choose another folder")
+    assert file.read_bytes() == corrected
+
+
+@pytest.mark.parametrize("there", [None, b"<PcGts", b"old"])
+def test_other_results_are_replaced(tmp_path, there):
+    for name in ("a.page.xml", "a.json", "a.txt"):
+        if there is not None:
+            (tmp_path / name).write_bytes(there)
+        write_result(tmp_path / name, b"new")
+        assert (tmp_path / name).read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+def test_an_update_keeps_what_a_person_wrote_since_the_page_was_read(tmp_path, replaces):
+    file = put_page(tmp_path, "a")
+    page = read_again(file)
+    confirm(file)
+    write_update(FileTask(file, (), {}, file), page, Provenance.now("machine"), replace=replaces)
+    first, second, *_ = texts(file)
+    assert second == "typed by a person" and (first == "machine") is replaces
+
+
+def test_an_updated_copy_that_a_person_has_corrected_is_not_replaced(tmp_path):
+    file = put_page(tmp_path / "scans", "a")
+    copy = put_page(tmp_path / "out", "a")
+    task = FileTask(file, (), {}, copy)
+    write_update(task, read_again(file), Provenance.now("machine"), replace=True)
+    assert texts(copy) == ["machine"] * 4
+    confirm(copy)
+    with pytest.raises(DataError, match="a person corrected or confirmed 1 line"):
+        write_update(task, read_again(file), Provenance.now("machine"), replace=True)
+    assert texts(copy)[1] == "typed by a person"
