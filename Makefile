@@ -3,6 +3,12 @@
 check: lint
 	pytest -n auto
 
+# Laws and the golden record: a minute on two cores.
+QUICK = test_floors.py golden mutants text language layout documents network/test_retention.py recognition/decoding \
+	recognition/confidence proofreading search/test_automaton.py search/test_forward.py
+quick:
+	pytest -n auto --ignore-glob '*/test_shipped.py' $(addprefix tests/,$(QUICK))
+
 lint:
 	ruff format --check .
 	ruff check .

@@ -15,7 +15,7 @@ import tokenize
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from inspect import CO_NEWLOCALS
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -40,14 +40,15 @@ def command(*arguments: object) -> None:
     Raises:
         RuntimeError: with what it printed, if it fails.
     """
-    said = StringIO()
+    said = TextIOWrapper(BytesIO(), encoding="utf-8")
     sys.argv = ["drethtr", *map(str, arguments)]
     try:
         with redirect_stdout(said), redirect_stderr(said):
             main()
     except SystemExit as end:
         if end.code:
-            raise RuntimeError(f"{' '.join(sys.argv)}: {said.getvalue()}") from end
+            said.seek(0)
+            raise RuntimeError(f"{' '.join(sys.argv)}: {said.read()}") from end
 
 
 def walk(job: Callable[[], object]) -> tuple[int, int]:
