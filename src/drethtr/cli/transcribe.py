@@ -166,12 +166,12 @@ def run_job(
                     log.note(words)
             case FileRead(_, document) if job.output is None:
                 for format in job.formats.values():
-                    typer.echo(on_screen(document, format, alone=alone), nl=False)
+                    typer.echo(on_screen(document, format, alone=alone).decode(), nl=False)
 
     for error in job.unreadable:
         log.failed(error)
     if job.output is None:
-        typer.echo(b"".join(format.header for format in job.formats.values()), nl=False)
+        typer.echo(b"".join(format.header for format in job.formats.values()).decode(), nl=False)
     summary = job.run(load, show, nobody if builder is None else builder.witness)
     log.finished(summary)
     return summary
