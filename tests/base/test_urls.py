@@ -45,6 +45,7 @@ def test_samples_from_a_url(stored):
     samples = open_samples("memory://lines/train.parquet")
     assert [(sample.text, sample.image) for sample in samples] == [("a", line(0)), ("b", line(1)), ("c", line(2))]
     assert samples[0].set == "lines" and samples[0].key == "memory://lines/train.parquet row 0"
+    assert len(open_all(["memory://lines/*.parquet#train"])) == len(samples)
     [*found] = open_all(["memory://lines/*.parquet"])
     assert [sample.image for sample in found] == [sample.image for sample in samples]
 

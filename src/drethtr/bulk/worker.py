@@ -57,6 +57,7 @@ class Work:
             DrethtrError: if it cannot be loaded, or model or version differ from those of the job.
         """
         recognizer = self.load()
+        # Machines of a cluster may have other installations, and one table must not mix the readings of two models.
         for what, found, wanted in (
             ("model", recognizer.model.hash, self.model),
             ("drethtr", __version__, self.version),
@@ -108,6 +109,7 @@ class PartReader:
         """A row without its image, and the line opened from the image."""
         line = self.recognizer.line_or_error(row.image)
         height, width = (0, 0) if isinstance(line, DataError) else line.shape
+        # The encoded image is dropped here: rows wait in memory until their batch is read.
         return OpenedRow(row._replace(image=b""), width, height), line
 
     def row(self, opened: OpenedRow, result: Reading | DataError) -> dict[str, Any]:

@@ -114,10 +114,11 @@ def matching(pattern: str) -> list[str]:
 
     Each keeps the split that the pattern names: `sets/*#train`.
     """
-    if is_url(pattern):
-        return find_files(pattern)
     path, split = parted(pattern)
-    if has_magic(path) and Path(path).exists():
+    if is_url(path):
+        found = find_files(path)
+    elif has_magic(path) and Path(path).exists():
         return [pattern]
-    found = sorted(glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
+    else:
+        found = sorted(glob(path, recursive=True))  # noqa: PTH207 - patterns may be absolute
     return [f"{name}#{split}" for name in found] if split else found

@@ -54,6 +54,7 @@ def set_named(file: str | Path) -> str:
 
 def split_of_path(path: Path, source: Path) -> str:
     """The split named by a file or by its nearest folder below the source."""
+    # Folders above the source do not count: `~/train/letters` is no training set.
     parts = path.relative_to(source).parts if path != source else (path.name,)
     return next((split for part in reversed(parts) if (split := split_named(part))), "")
 

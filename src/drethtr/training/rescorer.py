@@ -110,6 +110,8 @@ class TrainingTexts:
 
     def batches(self, start: int) -> Iterator[Tensor]:
         """The padded texts (R, N) of each step from `start` on."""
+        # Texts of similar length share a batch, so that little of it is padding; then those of a turn are shuffled.
+        # A turn depends on its number alone, so that a resumed run draws the same.
         for turn in count(start // AT_A_TIME):
             rng = np.random.default_rng((self.run.seed, turn))
             batches = self.draw_batches(rng)
@@ -124,7 +126,7 @@ class TrainingTexts:
             missing = part * self.run.per_step * AT_A_TIME
             while missing > 0:
                 texts.append(self.tokenizer.encode(self.draw_line(of_corpus, rng)))
-                missing -= len(texts[-1]) + 1
+                missing -= len(texts[-1]) + 1  # shares are counted in characters, with the end of the line
         texts.sort(key=len)
         ends = np.cumsum([len(text) + 1 for text in texts])
         places = np.searchsorted(ends, ends[-1] * np.arange(1, AT_A_TIME) / AT_A_TIME)

@@ -45,6 +45,7 @@ def lengths(splits: Splits) -> list[Finding]:
     """Find very long texts, and texts whose length does not fit their image."""
     every = [sample for samples in splits.values() for sample in samples]
     long = [Row(sample.key) for sample in every if len(sample.text) > LONGEST]
+    # Sets differ in the size of writing and of their images, so that a line is compared with those of its own set.
     of_set: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for sample in every:
         if (room := room_per_character(sample)) is not None:

@@ -103,6 +103,7 @@ def spelled(word: str) -> str:
 
 def confused_letters(splits: Splits) -> list[Finding]:
     """Find words with a look-alike that are far more frequent with the right character: `oſ` among many `of`."""
+    # Either may be the mistake: the rarer word counts as one only if the other is `USUAL` times as frequent.
     swaps = [pair for first, second in PAIRS for pair in ((first, second), (second, first))]
     every = [sample for samples in splits.values() for sample in samples]
     words = Counter(word for sample in every for word in sample.text.split())

@@ -108,6 +108,7 @@ def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], page
     drawn = drawn_sums(of_page, DRAWS, rng)
     doublings = np.log2(np.array(lines) / lines[-1])
     found, rates = log_rates(of_page.sum(0)[None]), log_rates(drawn)
+    # The pages that were drawn say nothing about how much a second training on the same lines would differ.
     rates = rates + rng.normal(0, misfit(found, doublings), rates.shape)
     low, high = interval_95(gains(rates, doublings), len(of_page))
     cers = tuple(float(rate) for rate in of_page.sum(0)[:-1] / max(of_page[:, -1].sum(), 1))
