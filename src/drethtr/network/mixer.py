@@ -77,7 +77,7 @@ class PastMixer(nn.Module, ABC, Generic[State]):
 
     def weigh(self, query: Query) -> tuple[Tensor, Tensor | None]:
         """`Weights.text` and `Weights.reach` of a whole text, for mixers that can show them."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not show its weights")
 
 
 class TextMixer(nn.Module, ABC, Generic[State]):
