@@ -69,6 +69,7 @@ def hold_out(workspace: Workspace, found: Sequence[tuple[str, str, Sample]]) -> 
         for page, line, _ in found
         if any(change.action == LEARN for change in workspace.journal.of_line(page, line))
     }
+    # By a fixed key instead of at random: a line that was measured on stays one to measure on, however many are added.
     fresh = sorted((one for one in found if one[:2] not in learned), key=lambda one: chance(*one[:2]))
     room = min(max(len(found) - MIN_TO_TRAIN, 0), round(HELD_OUT * len(found)))
     held_out = fresh[:room]

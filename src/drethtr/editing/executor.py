@@ -77,7 +77,7 @@ class PriorityExecutor(Executor):
                 if not self.urgent or self.ended:
                     return
                 work = self.urgent.popleft()
-            run_work(*work)
+            run_work(*work)  # without the lock, so that more can be submitted meanwhile
 
     def in_turns(self, read: ReadLines, check_cancelled: Callable[[], None]) -> ReadLines:
         """A function for background work that reads lines with `read`, and runs urgent work every few lines.

@@ -224,14 +224,14 @@ class Learner:
             if target is None or job.result is None:
                 raise DataError("this job has nothing to adopt")
             file = self.workspace.folder / target.name
-            recognizer = self.load(target)
+            recognizer = self.load(target)  # before it is in the folder, so that a model that fails changes nothing
             try:
                 with atomic_write(file) as unfinished:
                     copyfile(target, unfinished)
             except OSError as error:
                 raise DataError(f"cannot be written: {error.strerror}", file) from error
             other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
-            other.unlink(missing_ok=True)  # of an earlier time
+            other.unlink(missing_ok=True)  # of an earlier time, which the next start might take
             self.model = file
             self.reader.use(recognizer)
             self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})

@@ -25,7 +25,7 @@ class RecentResults:
                 known: Result = self.results[key]
                 return known
             own = self.making.setdefault(key, Lock())
-        with own:
+        with own:  # not under `self.lock`: decoding one scan must not hold up the strips of another
             with self.lock:
                 if key in self.results:
                     done: Result = self.results[key]

@@ -64,7 +64,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.watcher.close()
+        self.watcher.close()  # first, as it starts readings
         self.reader.close()
         self.learner.close()
 

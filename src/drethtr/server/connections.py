@@ -30,10 +30,11 @@ class TimedConnection(H11Protocol):
         super().connection_made(transport)
         self.heard = self.loop.time()
         self.watch()
-        if len(self.connections) > MAX_CONNECTIONS:
+        if len(self.connections) > MAX_CONNECTIONS:  # uvicorn's own limit would refuse the new client instead
             self.make_room()
 
     def data_received(self, data: bytes) -> None:
+        # `watch` starts no new timeout while one runs: bytes that drip in are no reason to wait longer for a head.
         self.heard = self.loop.time()
         super().data_received(data)
         self.watch()
