@@ -48,9 +48,11 @@ def test_the_command_line_as_a_module(monkeypatch, capsys):
     assert capsys.readouterr().out.strip() == __version__
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["transcribe", "--help"], ["--version"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["model", "--help"], ["data", "--help"], ["--version"]], ids=" ".join
+)
 def test_help_loads_nothing_heavy(arguments):
-    """Help must come at once; torch alone takes seconds."""
+    """Help must come at once."""
     code = (
         "import sys; sys.argv = ['drethtr', *sys.argv[1:]]\n"
         "from drethtr.cli.main import main\n"
@@ -59,6 +61,17 @@ def test_help_loads_nothing_heavy(arguments):
     )
     run = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     assert run.stderr.strip() == "set()"
+
+
+def test_help_of_no_command_loads_torch():
+    """It takes seconds, and the base install has none."""
+    code = (
+        "import sys, typer; sys.modules['torch'] = None\n"
+        "from drethtr.cli.commands import walk; from drethtr.cli.main import app\n"
+        "print(len(list(walk(typer.main.get_command(app)))))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(run.stdout) > 25
 
 
 def test_version(drethtr):
