@@ -132,5 +132,5 @@ def test_half_precision_is_lifted():
 
 
 def test_a_head_without_steps_is_refused():
-    with pytest.raises(ConfigError, match="at least 1 step per image token, not 0"):
+    with pytest.raises(ConfigError, match="steps must be at least 1, not 0"):
         CTCConfig(steps=0)
