@@ -39,7 +39,7 @@ def test_a_single_layer_remembers_as_far_as_a_last_one():
     ("subtractor", "layer"), [(0.99, 0), (0.98, 0), (-0.1, 0), (-0.1, 1)], ids=["0.99", "0.98", "-0.1", "-0.1 later"]
 )
 def test_a_gamma_outside_0_and_1_is_refused_and_the_layer_named(subtractor, layer):
-    with pytest.raises(ConfigError, match=rf"leaves \(0, 1\) at layer {layer}: γ = \["):
+    with pytest.raises(ConfigError, match=rf"γ must stay between 0 and 1; .* gives \[.* at layer {layer}"):
         DECAYS.build(Scheduled("layerwise", subtractor), LayerPosition(layer, 4, 8), 16)
 
 

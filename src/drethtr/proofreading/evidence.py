@@ -76,7 +76,7 @@ class TextEvidence:
 
     words         (W, WORD_FEATURES): by the CTC head the worst character, the gain of the best other reading, and of
                   the text without the word; the decoder's worst lead, in the word and after it; whether the same was
-                  read, and with what confidence; how much likelier the reading is; how legible the line is
+                  read, and with what confidence; how much likelier the reading is; how sure the reading of the line is
     gaps          (W + 1, GAP_FEATURES): likewise
     word_edges    of each word, in image tokens from the left
     gap_edges     of the ink in each gap that reads as text
@@ -169,7 +169,7 @@ class Clues(NamedTuple):
     leads      lead of the decoder for each token, and for the end
     rivals     for each variant, its gain over the text by CTC head and by decoder
     sure       log-odds of the reading for each word, and in each gap
-    legible    log-odds of the mean confidence of the reading
+    confidence log-odds of the mean confidence of the reading
     """
 
     stretches: Stretches
@@ -177,14 +177,16 @@ class Clues(NamedTuple):
     leads: Floats
     rivals: Sequence[tuple[float, ...]]
     sure: tuple[list[float], list[float]]
-    legible: float
+    confidence: float
 
     @classmethod
     def of(cls, line: SeenLine, case: TextVariants, aligned: CTCPath, opinions: Sequence[Floats]) -> "Clues":
         """The scores of one text, from its CTC alignment and the decoder's opinions on its variants."""
         tokens, ctc = case.given.tokens, TextScores(line.rows, PAD)
         ctc.lean_on(tokens)
-        likely = [(ctc(text), likelihood(text, said)) for text, said in zip(case.texts, opinions, strict=True)]
+        likely = [
+            (ctc(text), likelihood(text, log_probs)) for text, log_probs in zip(case.texts, opinions, strict=True)
+        ]
         return cls(
             Stretches(line.rows, tokens),
             np.maximum(aligned.token_log_probabilities, WORST),
@@ -238,7 +240,7 @@ def word_features(case: TextVariants, clues: Clues, number: int) -> tuple[float,
         (1 - same) * sure,
         *clues.rivals[case.replaced[number]],
         Levenshtein.normalized_distance(word, read),
-        clues.legible,
+        clues.confidence,
         positive_log(elsewhere),
     )
 
@@ -251,20 +253,20 @@ def gap_features(case: TextVariants, clues: Clues, number: int, free: Stretch) -
         np.log1p(len(case.pairing.gaps[number])),
         *clues.rivals[case.inserted[number]],
         clues.sure[1][number],
-        clues.legible,
+        clues.confidence,
         positive_log(clues.stretches.freedom / max(len(case.given.tokens), 1)),
     )
 
 
-def likelihood(tokens: Sequence[int], said: Floats) -> float:
+def likelihood(tokens: Sequence[int], log_probs: Floats) -> float:
     """The decoder's log-probability of a text and its end."""
-    return float(said[np.arange(len(said)), [*tokens, EOS]].sum())
+    return float(log_probs[np.arange(len(log_probs)), [*tokens, EOS]].sum())
 
 
-def leads_of(tokens: Sequence[int], said: Floats) -> Floats:
+def leads_of(tokens: Sequence[int], log_probs: Floats) -> Floats:
     """Lead of each token, and of the end, over the likeliest other one in the decoder's log-probabilities, (N + 1,)."""
-    places, wanted = np.arange(len(said)), [*tokens, EOS]
-    own, others = said[places, wanted], said.copy()
+    places, wanted = np.arange(len(log_probs)), [*tokens, EOS]
+    own, others = log_probs[places, wanted], log_probs.copy()
     others[places, wanted] = -np.inf
     leads: Floats = (own - others.max(1)).clip(-LEAD, LEAD)
     return leads

@@ -77,8 +77,8 @@ def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
     drafts = [corrupted(text.tokens, rng) for text in expected]
     mistakes = [sum(a != b for a, b in zip(d, e.tokens, strict=True)) for d, e in zip(drafts, expected, strict=True)]
     asked = []
-    opinions = module.opinions
-    monkeypatch.setattr(module, "opinions", lambda scorer, texts: asked.append(len(texts)) or opinions(scorer, texts))
+    predictions = module.predictions
+    monkeypatch.setattr(module, "predictions", lambda some, texts: asked.append(len(texts)) or predictions(some, texts))
     found = verify(scorer, [Draft(draft) for draft in drafts], limits, end=EOS, passes=1000)
     assert [text.tokens for text in found] == [text.tokens for text in expected]
     assert max(mistakes) > 2

@@ -16,8 +16,8 @@ from drethtr.text.tokenizer import PAD
 
 Features = NDArray[np.float64]
 
-LEGIBILITY = 3
-"""Number of features that `legibility` gives."""
+READING_FEATURES = 3
+"""Number of features that `reading_features` gives."""
 
 
 class LineEvidence(NamedTuple):
@@ -96,16 +96,16 @@ def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> NDArray[n
 
 def features_of(dimensions: Dimensions) -> int:
     """Number of line features of a network with these dimensions."""
-    return dimensions.features + (LEGIBILITY if dimensions.steps_per_token is not None else 0)
+    return dimensions.features + (READING_FEATURES if dimensions.steps_per_token is not None else 0)
 
 
 def line_features(view: View) -> Features:
-    """Features of each line for out-of-distribution detection, (B, features): legibility, mean key and mean value."""
+    """Out-of-distribution features of each line, (B, features): how clearly it reads, mean key and mean value."""
     mean, ctc = view.memory.mean.astype(np.float64), view.ctc
-    return mean if ctc is None else np.column_stack([list(map(legibility, ctc.paths, ctc.entropies)), mean])
+    return mean if ctc is None else np.column_stack([list(map(reading_features, ctc.paths, ctc.entropies)), mean])
 
 
-def legibility(path: CTCPath, entropies: LogProbs) -> tuple[float, float, float]:
+def reading_features(path: CTCPath, entropies: LogProbs) -> tuple[float, float, float]:
     """Mean confidence of the characters, logarithm of the entropy at each, and characters per step."""
     number = len(path.tokens)
     sure = float(np.exp(path.token_log_probabilities).mean()) if number else 0.0

@@ -62,7 +62,7 @@ class Reader(Protocol):
         """The tokens proposed after a prefix."""
 
 
-class Opinion(NamedTuple):
+class Predictions(NamedTuple):
     """The decoder's next token after each prefix of a text: N + 1 tokens for a text of N.
 
     tokens  the likeliest
@@ -75,19 +75,19 @@ class Opinion(NamedTuple):
     unsure: list[bool]
 
 
-def opinions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Opinion]:
-    """The decoder's opinion on one text per line, in one pass."""
+def predictions(scorer: NetworkScorer, texts: Sequence[Sequence[int]]) -> list[Predictions]:
+    """The decoder's predictions along one text per line, in one pass."""
     epsilon = scorer.network.dimensions.epsilon
-    return [opinion(logits, epsilon) for logits in scorer.logits([TextTree.of([text]) for text in texts])]
+    return [prediction(logits, epsilon) for logits in scorer.logits([TextTree.of([text]) for text in texts])]
 
 
-def opinion(logits: Floats, epsilon: float) -> Opinion:
-    """The opinion in logits (N + 1, V), computed with rounding error `epsilon`."""
+def prediction(logits: Floats, epsilon: float) -> Predictions:
+    """The predictions in logits (N + 1, V), computed with rounding error `epsilon`."""
     second, first = np.sort(logits, axis=1)[:, -2:].T
     gains = first - np.logaddexp.reduce(logits, axis=1)
     largest = np.abs(np.where(np.isneginf(logits), 0, logits)).max(1)
     unsure = first - second < ROUNDING * epsilon * largest
-    return Opinion(logits.argmax(1).tolist(), gains.tolist(), unsure.tolist())
+    return Predictions(logits.argmax(1).tolist(), gains.tolist(), unsure.tolist())
 
 
 def verify(
@@ -106,24 +106,24 @@ def verify(
     for _ in range(passes):
         open_lines = list(drafts)
         kept = scorer if len(drafts) == len(readers) else scorer.keep(np.array(open_lines))
-        for line, said in zip(open_lines, opinions(kept, list(drafts.values())), strict=True):
+        for line, predicted in zip(open_lines, predictions(kept, list(drafts.values())), strict=True):
             draft = drafts.pop(line)
-            agreed = min(agreement(draft, said, end), limits[line] - 1)
-            if any(said.unsure[: agreed + 1]):
+            agreed = min(agreement(draft, predicted, end), limits[line] - 1)
+            if any(predicted.unsure[: agreed + 1]):
                 continue
-            if said.tokens[agreed] == end or agreed + 1 == limits[line]:
-                text = [token for token in said.tokens[: agreed + 1] if token != end]
-                gains = said.gains[: agreed + 1]
+            if predicted.tokens[agreed] == end or agreed + 1 == limits[line]:
+                text = [token for token in predicted.tokens[: agreed + 1] if token != end]
+                gains = predicted.gains[: agreed + 1]
                 found[line] = Hypothesis(tuple(text), sum(gains), tuple(gains))
             else:
-                written = [*draft[:agreed], said.tokens[agreed]]
+                written = [*draft[:agreed], predicted.tokens[agreed]]
                 drafts[line] = written + readers[line].after(written)
         if not drafts:
             break
     return found
 
 
-def agreement(draft: Sequence[int], said: Opinion, end: int) -> int:
+def agreement(draft: Sequence[int], predicted: Predictions, end: int) -> int:
     """Number of tokens of a draft that the decoder would write, up to its end."""
-    pairs = zip(draft, said.tokens, strict=False)
+    pairs = zip(draft, predicted.tokens, strict=False)
     return next((place for place, (token, own) in enumerate(pairs) if own != token or own == end), len(draft))

@@ -161,7 +161,7 @@ class NetworkConfig:
             check_share(name, getattr(self, name))
 
     def position(self, layer: int) -> LayerPosition:
-        """Where a layer stands."""
+        """The position of a layer."""
         return LayerPosition(layer, self.layers, self.heads)
 
 
@@ -184,7 +184,7 @@ class RescorerConfig:
             raise ConfigError("mixer.decay of a rescorer must be Scheduled; it cannot be gated")
 
     def position(self, layer: int) -> LayerPosition:
-        """Where a layer stands."""
+        """The position of a layer."""
         return LayerPosition(layer, self.layers, self.heads)
 
 
