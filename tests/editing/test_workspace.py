@@ -10,7 +10,7 @@ from edited_folders import foreign, put_page
 
 from drethtr.base import files
 from drethtr.base.errors import DataError
-from drethtr.documents.read import read_page
+from drethtr.documents.read import parse_page, read_page
 from drethtr.documents.transcription import Review
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.journal import FOLDER
@@ -51,6 +51,18 @@ def test_a_saved_text_is_in_the_file_with_the_places_of_its_words(folder, file):
     [_, found, *_] = read_page(file).lines
     assert found.text == line["text"] and found.transcription.review is Review.CORRECTED
     assert edit(folder, status=Review.CONFIRMED)["status"] == "confirmed"
+
+
+def test_a_corrected_line_is_parsed_once(folder, monkeypatch):
+    """The file that was written is not parsed again to show the line, nor for the next correction."""
+    only_page(folder)
+    parsed = []
+    monkeypatch.setattr(
+        "drethtr.documents.page_file.parse_page", lambda *arguments: parsed.append(1) or parse_page(*arguments)
+    )
+    for text in ("one", "two"):
+        parsed.clear()
+        assert edit(folder, text=text)["text"] == text and len(parsed) == 1
 
 
 def test_the_same_text_changes_nothing(folder, file):

@@ -86,8 +86,12 @@ class PageFiles:
             return None
         image = None if page.source is None else (page.source.path, *self.scans.size(page.source))
         name = str(page.xml_path.relative_to(self.folder))
-        file = self.files.get((page.id, data, image), lambda: PageFile.parse(data, name, image))
-        return OpenPage(file, MADE_HERE.search(data[:4096]) is not None)
+        return self.known(page, self.files.get((page.id, data, image), lambda: PageFile.parse(data, name, image)))
+
+    def known(self, page: FolderPage, file: PageFile) -> OpenPage:
+        """The open page of a file that was parsed, such as one just changed; it is not parsed again while it stays."""
+        self.files.get((page.id, file.data, file.image), lambda: file)
+        return OpenPage(file, MADE_HERE.search(file.data[:4096]) is not None)
 
     def open_existing(self, page: FolderPage) -> OpenPage:
         """The file of a page that has one.

@@ -170,9 +170,17 @@ class Workspace:
             DataError: if its file is damaged.
         """
         folder_page = self.folder_page(page)
-        found = self.page_files.current_line(folder_page, self.page_files.open_existing(folder_page), line)
+        return self.line_in(folder_page, self.page_files.open_existing(folder_page), line)
+
+    def line_in(self, page: FolderPage, opened: OpenPage, line: str) -> dict[str, Any]:
+        """A line of an open page as JSON values.
+
+        Raises:
+            Missing: if there is none.
+        """
+        found = self.page_files.current_line(page, opened, line)
         if found is None:
-            raise no_line(folder_page, line)
+            raise no_line(page, line)
         return found
 
     # Pictures.
@@ -206,8 +214,9 @@ class Workspace:
                 opened.file, line, edit, page, made_here=opened.made_here, outline=self.outline_of(folder_page)
             )
 
-        self.change(page, work, {line: revision}, who)
-        return self.line(page, line)
+        changed = self.change(page, work, {line: revision}, who)
+        folder_page = self.folder_page(page)
+        return self.line_in(folder_page, self.page_files.known(folder_page, changed.file), line)
 
     def change(
         self,
