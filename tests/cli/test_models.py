@@ -58,7 +58,7 @@ def test_a_model_that_cannot_be_used_is_one_clear_line(drethtr, lines, tiny_path
 
 def test_another_version_is_said_to_be_one(drethtr, tiny_path):
     of_another_version(tiny_path)
-    assert "model format 99, but this drethtr reads" in drethtr("info", tiny_path).err
+    assert "model format 99, but this version reads" in drethtr("info", tiny_path).err
 
 
 def test_info_tells_what_the_model_is(drethtr, tiny_model, tmp_path):

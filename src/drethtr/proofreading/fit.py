@@ -84,7 +84,7 @@ DEFAULT_FIT = SupportFit(SupportWeights(
 # fmt: on
 """For models without a fit of their own.
 
-Fitted on 878 validation lines of 22 collections (`lines` on 315 of 21) by `drethtr calibrate MODEL DATA --check --limit
+Fitted on 878 validation lines of 22 collections (`lines` on 315 of 21) by `drethtr bench fit-check MODEL DATA --limit
 40`. Seven collections were held out from the training of the network; fits with the shipped one are no better.
 """
 

@@ -110,7 +110,7 @@ class Weights(NamedTuple):
 
 DEFAULT_WEIGHTS = Weights(ctc=0.4, language=0.0)
 """For models that were never calibrated. Without n-grams, 0.3 to 0.6 for the CTC head are equally good (LOG,
-2026-11-22, later); with them `drethtr calibrate` finds 0.65."""
+2026-11-22, later); with them `drethtr model calibrate` finds 0.65."""
 
 
 def check_weight(name: str, weight: float | None) -> None:

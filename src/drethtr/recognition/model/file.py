@@ -62,7 +62,7 @@ class Model:
     network      the architecture, as data
     weights      by name, in float32
     card         free JSON: training data, license, accuracy
-    record       what `drethtr calibrate` found; by default confidences are not calibrated
+    record       what `drethtr model calibrate` found; by default confidences are not calibrated
     languages    the n-gram language models, if there are any
     rescorer     the language model that ranks the candidates of `joint`; by default n-grams do
     """
