@@ -188,6 +188,19 @@ def test_of_several_defects_the_first_is_named_and_what_lists_them(tmp_path):
         open_samples(tmp_path)
 
 
+def test_scans_in_a_folder_of_their_own_are_no_lines(draw, tmp_path):
+    (tmp_path / "a.png").write_bytes(draw("a"))
+    (tmp_path / "a.txt").write_text("a")
+    for folder in ("scans", "more"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "letter.png").write_bytes(draw("letter"))
+    (tmp_path / "more" / "b.png").write_bytes(draw("b"))
+    assert [sample.text for sample in open_samples(tmp_path)] == ["a"]
+    (tmp_path / "more" / "b.txt").write_text("b")
+    with pytest.raises(DataError, match=r"more/letter\.png: no transcription"):
+        open_samples(tmp_path)
+
+
 def test_a_text_that_is_gone_is_named(tmp_path):
     (tmp_path / "a.png").touch()
     (tmp_path / "a.gt.txt").symlink_to(tmp_path / "gone.txt")

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from drethtr.base.errors import DataError
 from drethtr.base.urls import find_files, identity, is_url
 from drethtr.datasets.layouts import layout_for
+from drethtr.datasets.layouts.folder import Kraken
 from drethtr.datasets.layouts.hugging_face import rows_at
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Entry, LeftOut, Sample
@@ -65,7 +66,8 @@ def parted(name: str) -> tuple[str, str]:
 def entries_at(name: str) -> Iterable[Entry]:
     """The lines of a file, folder or URL with texts as written, and those that cannot be used.
 
-    Of PAGE and ALTO files, only lines with a text count, confirmed by a person or not.
+    Of PAGE and ALTO files, only lines with a text count, confirmed by a person or not; of folders of line images, only
+    folders with texts.
 
     Raises:
         DataError: if there is nothing of that name, or its content cannot be used at all.
@@ -77,6 +79,8 @@ def entries_at(name: str) -> Iterable[Entry]:
     layout = layout_for(Path(name))
     if isinstance(layout, Pages):
         layout = replace(layout, unconfirmed=True, transcribed=True)
+    elif isinstance(layout, Kraken):
+        layout = replace(layout, transcribed=True)
     return layout.entries(Path(name))
 
 

@@ -22,6 +22,8 @@ GROUND_TRUTH = ".gt.txt"
 TRANSCRIPTIONS = (GROUND_TRUTH, ".txt")
 """Endings of text files; the first that exists is used."""
 
+UNTRANSCRIBED = "no transcription"
+
 VARIANTS = ("", ".raw", ".dew", ".bin", ".nrm")
 """Suffixes that OCRopus puts before the extension of an image, by preference: the scanned line, then copies of it."""
 
@@ -30,7 +32,12 @@ WRITTEN = re.compile(r"\d{6,}\.(png|gt\.txt)", re.ASCII)
 
 @dataclass(frozen=True)
 class Kraken(Layout):
-    """Line images with their texts at any depth, recognized by a `.gt.txt`, or by an image with its `.txt`."""
+    """Line images with their texts at any depth, recognized by a `.gt.txt`, or by an image with its `.txt`.
+
+    transcribed  whether to pass over folders below the source in which no image has a text
+    """
+
+    transcribed: bool = False
 
     name = "kraken"
     description = "kraken: line images beside .gt.txt or .txt files of the same name, at any depth"
@@ -46,7 +53,10 @@ class Kraken(Layout):
         if not source.is_dir():
             raise DataError("is a file; give the folder of line images", source)
         for folder in [source, *(path for path in visible_below(source) if path.is_dir())]:
-            yield from lines_in(folder, source)
+            entries = list(lines_in(folder, source))
+            if self.transcribed and folder != source and all(is_untranscribed(entry) for entry in entries):
+                continue
+            yield from entries
 
 
 def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
@@ -63,13 +73,18 @@ def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
         text = next((stem + ending for stem in stems for ending in TRANSCRIPTIONS if stem + ending in names), None)
         if text is None:
             expected = " or ".join(stem + ending for ending in TRANSCRIPTIONS)
-            yield LeftOut(str(folder / name), "no transcription", f"no transcription; expected {expected} beside it")
+            yield LeftOut(str(folder / name), UNTRANSCRIBED, f"{UNTRANSCRIBED}; expected {expected} beside it")
         else:
             owned.setdefault(text, []).append(name)
     for text, images in owned.items():
         yield line_of(folder / text, images, source)
     for lonely in sorted(name for name in names - owned.keys() if name.endswith(GROUND_TRUTH)):
         yield LeftOut(str(folder / lonely), "no image of that name beside it")
+
+
+def is_untranscribed(entry: Entry) -> bool:
+    """Whether an entry is an image without a text."""
+    return isinstance(entry, LeftOut) and entry.reason == UNTRANSCRIBED
 
 
 def line_of(text: Path, images: list[str], source: Path) -> Entry:
