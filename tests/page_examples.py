@@ -6,7 +6,19 @@ from datetime import UTC, datetime
 from hypothesis import strategies as st
 from PIL import Image
 
-from drethtr.documents import Box, Document, Page, PageWord, Provenance, Region, Scan, Sheet, TextLine, Transcription
+from drethtr.documents import (
+    Box,
+    CellPlace,
+    Document,
+    Page,
+    PageWord,
+    Provenance,
+    Region,
+    Scan,
+    Sheet,
+    TextLine,
+    Transcription,
+)
 from drethtr.documents.points import twice_area
 
 PROVENANCE = Provenance("1.2.3", "0123abcd", datetime(2026, 11, 21, 12, 30, tzinfo=UTC))
@@ -14,6 +26,7 @@ WIDTH, HEIGHT = 800, 600
 
 VISIBLE = st.characters(exclude_categories=("C", "Z"))
 WORDS = st.text(VISIBLE, min_size=1, max_size=8)
+BOX = Box(10, 10, 200, 60).polygon()
 POINTS = st.tuples(st.integers(0, WIDTH), st.integers(0, HEIGHT))
 POLYGONS = st.lists(POINTS, min_size=3, max_size=6).map(tuple).filter(twice_area)
 BASELINES = st.lists(POINTS, min_size=2, max_size=4, unique=True).map(tuple)
@@ -47,6 +60,7 @@ def pages(draw):
                 for _ in range(draw(st.integers(0, 3)))
             ),
             draw(POLYGONS),
+            draw(st.sampled_from(("", "text", "margin", "heading", "QuireMarksZone"))),
         )
         for _ in range(draw(st.integers(0, 3)))
     )
@@ -82,3 +96,15 @@ def document_of(*pages, scan=None):
     """A document of pages with blank scans."""
     sheets = (Sheet(p, scan or Scan(lambda p=p: Image.new("L", (p.width, p.height), 230))) for p in pages)
     return Document(tuple(sheets), PROVENANCE)
+
+
+def register_page():
+    """A heading, a table of two rows and three columns with an empty cell, and a note."""
+    cells = (("No.", 0, 0), ("Name", 0, 1), ("Sum", 0, 2), ("1", 1, 0), ("12.50", 1, 2))
+    table = tuple(
+        Region(f"t{row}{column}", (line_of(text, id=f"c{row}{column}"),), BOX, "table", CellPlace("t", row, column))
+        for text, row, column in cells
+    )
+    heading = Region("h", (line_of("Accounts", id="h1"),), BOX, "heading")
+    note = Region("n", (line_of("paid", id="n1"),), BOX, "margin")
+    return Page("register.jpg", WIDTH, HEIGHT, (heading, *table, note))

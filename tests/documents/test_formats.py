@@ -8,10 +8,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 from hypothesis import given, settings
-from page_examples import PROVENANCE, document_of, letter_page, line_of, pages, with_texts
+from page_examples import PROVENANCE, document_of, letter_page, line_of, pages, register_page, with_texts
 
 import drethtr.documents
-from drethtr.documents import FORMATS, Box, Document, Page, PageFlag, Region, TextLine, Transcription
+from drethtr.documents import FORMATS, Box, CellPlace, Document, Page, PageFlag, Region, TextLine, Transcription
 from drethtr.documents.json import read_json
 from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
@@ -144,3 +144,31 @@ def test_a_page_of_a_book_keeps_its_number(name, number):
 def test_a_document_comes_apart_into_its_pages():
     document = document_of(letter_page(), Page("b.jpg", 800, 600))
     assert [part.pages for part in document.apart()] == [(page,) for page in document.pages]
+
+
+@pytest.mark.parametrize("name", ["page", "alto", "json"])
+def test_kinds_of_regions_and_tables_come_back(name):
+    page = register_page()
+    data = FORMATS[name].write(document_of(page))
+    back = read_json(data, "a") if name == "json" else parse_page(data, "a", lambda image: None)[2].page
+    assert back.blocks and [len(block) for block in back.blocks] == [1, 5, 1]
+    assert [(region.id, region.kind, region.cell) for region in back.regions] == [
+        (region.id, "table" if region.cell else region.kind, region.cell) for region in page.regions
+    ]
+
+
+def test_a_row_of_a_table_is_a_row_of_text():
+    page = register_page()
+    assert FORMATS["txt"].write(document_of(page)) == b"Accounts\nNo.\tName\tSum\n1\t\t12.50\npaid\n"
+    by_columns = sorted(page.regions[1:-1], key=lambda region: region.cell.column)
+    page = replace(page, regions=(page.regions[0], *by_columns))
+    assert FORMATS["txt"].write(document_of(page)) == b"Accounts\nNo.\n1\nName\nSum\n12.50\n"
+
+
+@pytest.mark.parametrize("name", ["txt", "tei"])
+def test_cells_far_apart_do_not_fill_the_memory(name):
+    cells = [
+        Region(f"r{place}", (line_of("x", id=f"l{place}"),), cell=CellPlace("t", place, 10**9 - place))
+        for place in range(2000)
+    ]
+    assert len(FORMATS[name].write(document_of(Page("a.jpg", 9, 9, tuple(cells))))) < 1e6

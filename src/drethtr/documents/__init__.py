@@ -9,7 +9,7 @@
 from drethtr.documents.beside import image_beside
 from drethtr.documents.document import Canvas, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page import CellPlace, Page, Region, TextLine
 from drethtr.documents.points import Box, Point, Points
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
@@ -18,6 +18,7 @@ __all__ = [
     "FORMATS",
     "Box",
     "Canvas",
+    "CellPlace",
     "Document",
     "Format",
     "Page",

@@ -6,7 +6,7 @@ from typing import Any
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Document
 from drethtr.documents.markup import refuse_large
-from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page import CellPlace, Page, Region, TextLine
 from drethtr.documents.parsed import file_name
 from drethtr.documents.points import MAX_COORDINATE, PageScale, Points, baseline_or_none, number, polygon_or_none
 from drethtr.documents.transcription import PageFlag, PageWord, Review, Transcription
@@ -32,7 +32,14 @@ def write_json(document: Document) -> bytes:
 def region_content(region: Region) -> dict[str, Any]:
     """A region with its lines."""
     lines = [line_content(line) for line in region.lines]
-    return {"id": region.id, "polygon": points_content(region.polygon), "lines": lines}
+    cell = region.cell._asdict() if region.cell is not None else None
+    return {
+        "id": region.id,
+        "kind": region.kind,
+        "cell": cell,
+        "polygon": points_content(region.polygon),
+        "lines": lines,
+    }
 
 
 def line_content(line: TextLine) -> dict[str, Any]:
@@ -106,7 +113,17 @@ def size(content: Any) -> int:
 def read_region(content: Any, canvas: PageScale) -> Region:
     """A region with its lines."""
     lines = tuple(read_line(line, canvas) for line in content["lines"])
-    return Region(str(content["id"]), lines, polygon_or_none(read_points(content["polygon"], canvas)))
+    polygon, kind = polygon_or_none(read_points(content["polygon"], canvas)), str(content.get("kind", ""))
+    place = content.get("cell")  # missing in earlier versions, as the kind
+    cell = None if place is None else CellPlace(str(place["table"]), index(place["row"]), index(place["column"]))
+    return Region(str(content["id"]), lines, polygon, kind, cell)
+
+
+def index(content: Any) -> int:
+    """The number of a row or column of a table."""
+    if not 0 <= content <= MAX_COORDINATE:
+        raise DataError(f"rows and columns are numbered from 0 to {MAX_COORDINATE:,}, not {str(content)[:60]}")
+    return int(content)
 
 
 def read_line(content: Any, canvas: PageScale) -> TextLine:

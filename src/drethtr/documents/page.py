@@ -4,11 +4,12 @@ Coordinates are integer pixels of the upright page image, x from the left, y fro
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 from PIL import Image
 
@@ -17,6 +18,12 @@ from drethtr.documents.notebook import ShownLine, lines_html
 from drethtr.documents.points import Box, Point, Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.page import PageSource
+
+TABLE = "table"
+"""The kind of a cell, unless a file has another word."""
+
+MOST_EMPTY = 50
+"""Most cells of a table for each cell with lines; files of others may give any row and column."""
 
 SAME_SHAPE = 0.01
 """Tolerance of the aspect ratio if the size of an image differs from the description."""
@@ -68,13 +75,27 @@ class TextLine:
         return box_around(self.polygon or ()) or box_around(of_words) or box_around(self.baseline or ())
 
 
+class CellPlace(NamedTuple):
+    """The place of a cell: the id of its table, its row and its column, from 0."""
+
+    table: str
+    row: int
+    column: int
+
+
 @dataclass(frozen=True)
 class Region:
-    """A block of lines: a column, a marginal note."""
+    """A block of lines: a column, a marginal note, a cell of a table.
+
+    kind  a word for what it is, such as `text` or `margin`, or that of the file; "" if unknown, `table` for most cells
+    cell  its place, if it is a cell of a table
+    """
 
     id: str
     lines: tuple[TextLine, ...] = ()
     polygon: Points | None = None
+    kind: str = ""
+    cell: CellPlace | None = None
 
     @property
     def box(self) -> Box | None:
@@ -82,6 +103,17 @@ class Region:
         return box_around(self.polygon or ()) or box_around(
             corner for line in self.lines if (box := line.box) for corner in box.polygon()
         )
+
+
+def rows_of_table(regions: Sequence[Region]) -> dict[int, dict[int, list[Region]]]:
+    """The cells of a table by rows and columns, empty ones included, unless nearly all cells would be empty."""
+    cells = [(region, region.cell) for region in regions if region.cell is not None]
+    rows, columns = sorted({cell.row for _, cell in cells}), sorted({cell.column for _, cell in cells})
+    filled = len(rows) * len(columns) <= MOST_EMPTY * len(cells)
+    table: dict[int, dict[int, list[Region]]] = {row: {column: [] for column in columns if filled} for row in rows}
+    for region, cell in cells:
+        table[cell.row].setdefault(cell.column, []).append(region)
+    return table
 
 
 @dataclass(frozen=True)
@@ -114,6 +146,12 @@ class Page:
     def lines(self) -> tuple[TextLine, ...]:
         """All lines in reading order."""
         return tuple(line for region in self.regions for line in region.lines)
+
+    @property
+    def blocks(self) -> tuple[tuple[Region, ...], ...]:
+        """The regions in reading order, the cells of a table together."""
+        groups = groupby(self.regions, lambda region: region.cell.table if region.cell else region)
+        return tuple(tuple(group) for _, group in groups)
 
     @property
     def text(self) -> str:

@@ -106,7 +106,7 @@ def xml_text(data: bytes, path: Path) -> str:
 
 def tei_parts(markup: Markup, element: Element) -> Iterator[str]:
     """The text of an element; breaks become line breaks, except within words."""
-    if element.name in NOT_ON_THE_PAGE:
+    if element.name in NOT_ON_THE_PAGE and element.attributes.get("place") != "margin":  # that note is the writer's
         return
     if element.name in ("lb", "pb", "cb"):
         yield "" if element.attributes.get("break") == "no" else "\n"

@@ -25,6 +25,12 @@ SIDE_BY_SIDE = 3
 TABLE_COLUMNS = 3
 """Rules make a table of lines if they separate at least this many columns of at least `SIDE_BY_SIDE` lines."""
 
+AS_LONG = 0.6
+"""Least length of the rules of a table relative to the longest that parts lines."""
+
+FILLED = 0.15
+"""Least number of lines of such a column, relative to that of the fullest."""
+
 TALL = 1 / 3
 """Least height of the rules of a table, relative to that of the writing."""
 
@@ -149,18 +155,25 @@ def read_with_tables(places: list[LinePosition], rules: Sequence[Rule], order: O
 
 def table_of(places: Sequence[LinePosition], rules: Sequence[Rule]) -> tuple[float, float, list[Rule]] | None:
     """Upper end, lower end and rules of a table; None if there is none."""
-    if not places:
-        return None
+    inner = [rule for rule in rules if parts_lines(rule, places)]
     rows = [place.row for place in places]
-    tall = [rule for rule in rules if rule.length > TALL * (max(rows) - min(rows))]
+    least = max((AS_LONG * rule.length for rule in inner), default=0.0)
+    tall = [rule for rule in inner if rule.length > max(least, TALL * (max(rows) - min(rows)))]
     counts: dict[int, int] = {}
     for place in places:
         if any(rule.top <= place.row <= rule.bottom for rule in tall):
             column = sum(rule.at(place.row) < place.middle for rule in tall)
             counts[column] = counts.get(column, 0) + 1
-    if sum(count >= SIDE_BY_SIDE for count in counts.values()) < TABLE_COLUMNS:
+    fewest = max(SIDE_BY_SIDE, FILLED * max(counts.values(), default=0))
+    if sum(count >= fewest for count in counts.values()) < TABLE_COLUMNS:
         return None
     return min(rule.top for rule in tall), max(rule.bottom for rule in tall), tall
+
+
+def parts_lines(rule: Rule, places: Sequence[LinePosition]) -> bool:
+    """Whether a rule has lines on both sides: it is not the edge of the paper."""
+    sides = [place.middle > rule.at(place.row) for place in places if rule.top <= place.row <= rule.bottom]
+    return SIDE_BY_SIDE <= sum(sides) <= len(sides) - SIDE_BY_SIDE
 
 
 def table_block(places: list[LinePosition], column: Callable[[LinePosition], int], order: Order) -> Block:

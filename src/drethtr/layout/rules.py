@@ -33,6 +33,9 @@ BESIDE_ITSELF = 0.5
 INTERRUPTED = 8.0
 """Most rows between them, in thicknesses."""
 
+SQUARES, SQUARE = 12, 4.0
+"""Least number of strokes of squared paper, and the most distance between them, in thicknesses."""
+
 FOLD = 0.85
 """Least length of a fold, relative to the height of the picture."""
 
@@ -97,7 +100,17 @@ def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
         found.append(
             Rule(float(top), float(bottom), float(course(top) - shift[top]), float(course(bottom) - shift[bottom]))
         )
-    return [rule for rule in pieced(found, thickness) if rule.length >= LONG * thickness]
+    strokes = pieced(found, thickness)
+    return [] if is_squared(strokes, thickness) else [rule for rule in strokes if rule.length >= LONG * thickness]
+
+
+def is_squared(strokes: Sequence[Rule], thickness: float) -> bool:
+    """Whether strokes are those of squared paper: many, at small and even distances."""
+    gaps = np.diff([(stroke.at_top + stroke.at_bottom) / 2 for stroke in strokes])
+    gaps = gaps[gaps > BESIDE_ITSELF * thickness]
+    usual = float(np.median(gaps)) if len(gaps) >= SQUARES else np.inf
+    even = np.abs(gaps - usual) < 0.2 * usual
+    return usual < SQUARE * thickness and bool(even.mean() > 0.5)
 
 
 def pieced(strokes: Sequence[Rule], thickness: float) -> list[Rule]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self, TypeAlias
 import numpy as np
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page import CellPlace, Page, Region, TextLine
 from drethtr.documents.points import Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import Line, open_line
@@ -205,15 +205,41 @@ def read_found(
     written = {number: one for number, one in reads.items() if one.reading.text}
     layout = arranged(layout.with_lines({number: one.line for number, one in written.items()}))
     in_layout = list(written.values())
+    lines = {}
+    for number, id in ids_in(layout).items():
+        one = in_layout[number]
+        text = transcription_of(one.reading, one.strip, width, height)
+        lines[number] = placed_line(id, one, text, width, height)
+        witness(id, one.strip, one.reading)
+    regions = regions_of(layout, lines, width, height)
+    return Page(name, width, height, regions)
+
+
+def ids_in(layout: Layout) -> dict[int, str]:
+    """The ids of the lines of an arranged layout, in reading order, by their numbers."""
+    return {
+        line: f"r{place}l{number}"
+        for place, region in enumerate(layout.regions or (), start=1)
+        for number, line in enumerate(region.lines, start=1)
+    }
+
+
+def regions_of(layout: Layout, lines: Mapping[int, TextLine], width: int, height: int) -> tuple[Region, ...]:
+    """The regions of an arranged layout on a page of this size, with a region for each cell of a table."""
     regions = []
     for place, region in enumerate(layout.regions or (), start=1):
-        lines = []
-        for number, one in enumerate((in_layout[member] for member in region.lines), start=1):
-            text = transcription_of(one.reading, one.strip, width, height)
-            lines.append(placed_line(f"r{place}l{number}", one, text, width, height))
-            witness(lines[-1].id, one.strip, one.reading)
-        regions.append(Region(f"r{place}", tuple(lines)))
-    return Page(name, width, height, tuple(regions))
+        id = f"r{place}"
+        if not region.cells:
+            outline = None if region.polygon is None else on_page(region.polygon, width, height)
+            regions.append(Region(id, tuple(lines[number] for number in region.lines), outline, str(region.kind)))
+        rank = {number: rank for rank, number in enumerate(region.lines)}
+        for cell in sorted(region.cells, key=lambda cell: min(rank[number] for number in cell.lines)):
+            of_cell = tuple(lines[number] for number in sorted(cell.lines, key=rank.__getitem__))
+            of_table = CellPlace(id, cell.row, cell.column)
+            regions.append(
+                Region(f"{id}c{cell.row + 1}_{cell.column + 1}", of_cell, kind=str(region.kind), cell=of_table)
+            )
+    return tuple(regions)
 
 
 def read_lines(

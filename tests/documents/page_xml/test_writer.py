@@ -1,6 +1,6 @@
 from xml.etree import ElementTree as ET
 
-from page_examples import document_of, letter_page, line_of
+from page_examples import document_of, letter_page, line_of, register_page
 
 from drethtr.documents import FORMATS, Page, PageWord, Region, TextLine, Transcription
 
@@ -39,3 +39,14 @@ def test_ids_are_unique_and_valid_in_the_file():
     root = ET.fromstring(FORMATS["page"].write(document_of(page)))
     ids = [element.get("id") for element in root.iter() if element.get("id")]
     assert ids == ["reading_order", "x", "x_2", "x_2_w1", "_1_x", "_1_x_w1"]
+
+
+def test_tables_are_those_of_the_schema():
+    root = ET.fromstring(FORMATS["page"].write(document_of(register_page())))
+    [table] = root.iter(f"{PAGE}TableRegion")
+    roles = [role.attrib for role in table.iter(f"{PAGE}TableCellRole")]
+    assert roles[-1] == {"rowIndex": "1", "columnIndex": "2"} and len(roles) == 5
+    kinds = [region.get("type") for region in root.find(f"{PAGE}Page").findall(f"{PAGE}TextRegion")]
+    assert kinds == ["heading", "marginalia"]
+    order = [reference.get("regionRef") for reference in root.iter(f"{PAGE}RegionRefIndexed")]
+    assert order == ["h", "t00", "t01", "t02", "t10", "t12", "n"]

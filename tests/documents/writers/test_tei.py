@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
-from page_examples import PROVENANCE, document_of, letter_page, pages, with_texts
+from page_examples import PROVENANCE, document_of, letter_page, pages, register_page, with_texts
 
 from drethtr.documents import FORMATS, Document, Page, PageFlag, PageWord, Region, TextLine, Transcription
 from drethtr.documents.running_text import READERS
@@ -98,3 +98,11 @@ def test_a_version_that_tei_has_no_form_for(version, kept):
     document = replace(document_of(letter_page()), provenance=replace(PROVENANCE, version=version))
     root = ET.fromstring(FORMATS["tei"].write(document))
     assert found(root, "application")[0].get("version") == kept and version in "".join(root.itertext())
+
+
+def test_tables_and_notes():
+    root = ET.fromstring(FORMATS["tei"].write(document_of(register_page())))
+    rows = [["".join(cell.itertext()).split() for cell in row.iter(f"{TEI}cell")] for row in root.iter(f"{TEI}row")]
+    assert rows == [[["No."], ["Name"], ["Sum"]], [["1"], [], ["12.50"]]]
+    [note] = root.findall(f".//{TEI}body/{TEI}note")
+    assert note.get("place") == "margin" and "paid" in "".join(note.itertext())

@@ -3,6 +3,7 @@
 Source: https://github.com/altoxml/schema, versions 2.0 to 4.4.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -11,7 +12,7 @@ from operator import itemgetter
 from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
-from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
 from drethtr.documents.parsed import Parsed, SizeOf, file_name
 from drethtr.documents.points import (
     SEPARATORS,
@@ -32,6 +33,16 @@ DOUBTFUL = "doubtful"
 CONFIRMED = "confirmed"
 """Label of the tag for lines that a person confirmed; `CS="true"` marks all reviewed lines."""
 
+SEGMONTO = {"text": "MainZone", "margin": "MarginTextZone"}
+"""Our kinds of regions in the vocabulary of SegmOnto, which eScriptorium uses."""
+
+OF_BLOCKS = "block type "
+"""What eScriptorium begins the description of a block's tag with."""
+
+ROW, COLUMN = "row {}", "column {}"
+"""Labels of tags for the place of a cell in its table, which is a ComposedBlock."""
+PLACE = re.compile(r"(row|column) (\d{1,9})")
+
 ASSUMED_DPI = 300
 PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}
 """Pixels per unit of measurement at the assumed resolution; ALTO 2 defaults to `mm10`."""
@@ -50,6 +61,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     source = root.first("Description", "sourceImageInformation", "fileName")
     image = file_name(source.text) if source else ""
     canvas = canvas_of(root, pages[0], image, name, size_of)
+    kinds, tables = labels_of_blocks(root), tables_of(pages[0])
     doubtful, confirmed = tags_of(root, DOUBTFUL), tags_of(root, CONFIRMED)
 
     rank = explicit_order(root)
@@ -64,7 +76,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
             lines[line.id] = element
             of_block.append(line)
         outline = outline_of(block, canvas, f"{name}: block {block_id!r}")
-        regions.append(Region(block_id, tuple(of_block), outline))
+        regions.append(replace(described(block, kinds, tables), id=block_id, lines=tuple(of_block), polygon=outline))
     width, height = map(round, size_in_units(pages[0], name, []))  # what is odd was noted with the scale
     page = Page(image, canvas.width, canvas.height, tuple(regions), oddities=tuple(canvas.oddities))
     if width <= 0 or height <= 0:
@@ -100,6 +112,39 @@ def tags_of(root: Element, label: str) -> frozenset[str]:
     tags = root.first("Tags")
     found = (tag for tag in tags.children if tag.attributes.get("LABEL") == label) if tags else ()
     return frozenset(tag.attributes.get("ID", "") for tag in found)
+
+
+def labels_of_blocks(root: Element) -> Mapping[str, str]:
+    """The labels of tags that say what a block is, by their ids: those of the layout, or described as such."""
+    tags = root.first("Tags")
+    found = (
+        tag.attributes
+        for tag in (tags.children if tags else ())
+        if tag.name in ("LayoutTag", "StructureTag") or tag.attributes.get("DESCRIPTION", "").startswith(OF_BLOCKS)
+    )
+    return {tag.get("ID", ""): tag.get("LABEL", "") for tag in found}
+
+
+def tables_of(page: Element) -> Mapping[int, str]:
+    """The ids of the tables that blocks are part of, by the place of the block in the file."""
+    return {
+        block.start: table.attributes.get("ID", "")
+        for table in page.walk()
+        if table.name == "ComposedBlock" and table.attributes.get("TYPE", "").lower() == TABLE
+        for block in table.walk()
+        if block.name == "TextBlock"
+    }
+
+
+def described(block: Element, labels: Mapping[str, str], tables: Mapping[int, str]) -> Region:
+    """A region of the kind, and at the place in its table, that the tags of a block say; still without its lines."""
+    own = [labels[id] for id in block.attributes.get("TAGREFS", "").split() if id in labels]
+    place = {match[1]: int(match[2]) for label in own if (match := PLACE.fullmatch(label))}
+    kind = next((label for label in own if not PLACE.fullmatch(label)), "")
+    ours = {theirs: word for word, theirs in SEGMONTO.items()}
+    table = tables.get(block.start)
+    cell = None if table is None or len(place) < 2 else CellPlace(table, place["row"], place["column"])
+    return Region("", kind=ours.get(kind, kind) or TABLE * (cell is not None), cell=cell)
 
 
 def explicit_order(root: Element) -> Mapping[str, int]:

@@ -5,11 +5,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES
+from drethtr.documents.alto.reader import COLUMN, CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, ROW, SEGMONTO
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page import TABLE, Page, Region, TextLine
 from drethtr.documents.points import Box, Points, is_box, written
 from drethtr.documents.transcription import PageWord, Review, Transcription
 
@@ -25,6 +25,7 @@ class Style(NamedTuple):
     doubtful   id of the tag for doubtful words, or ""
     flags      ids of the tags for flags of lines, by the text of the flag
     confirmed  id of the tag for confirmed lines, or ""
+    regions    ids of the tags of regions, by their labels: kinds, and rows and columns of tables
     """
 
     prefix: str = ""
@@ -32,6 +33,7 @@ class Style(NamedTuple):
     doubtful: str = ""
     flags: Mapping[str, str] = MappingProxyType({})
     confirmed: str = ""
+    regions: Mapping[str, str] = MappingProxyType({})
 
 
 def write_alto(document: Document) -> bytes:
@@ -54,17 +56,22 @@ def write_alto(document: Document) -> bytes:
     of_page = {"ID": ids.claim("drethtr_page"), "PHYSICAL_IMG_NR": str(number), **size}
     element = ET.SubElement(layout, "Page", of_page)
     space = ET.SubElement(element, "PrintSpace", {"HPOS": "0", "VPOS": "0", **size})
-    for region in page.regions:
-        add_block(space, region, ids, style)
+    for block in page.blocks:
+        parent = space
+        if (cell := block[0].cell) is not None:
+            parent = ET.SubElement(space, "ComposedBlock", {"ID": ids.claim(cell.table or "table"), "TYPE": TABLE})
+        for region in block:
+            add_block(parent, region, ids, style)
     return serialize(root)
 
 
 def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
-    """Add tags, as needed, for doubtful words, for each flag, and for confirmed lines."""
+    """Add tags, as needed, for doubtful words, for each flag, for confirmed lines, and for regions."""
     confirmed = any(review_of(line) is Review.CONFIRMED for line in page.lines)
     doubtful = any(word.doubtful for line in page.lines for word in line.words)
     flags = {str(flag): flag for line in page.lines for flag in line.flags}
-    if not (doubtful or flags or confirmed):
+    labels = dict.fromkeys(label for region in page.regions for label in labels_of(region))
+    if not (doubtful or flags or confirmed or labels):
         return Style()
     tags = ET.SubElement(root, "Tags")
 
@@ -77,7 +84,16 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
         doubtful=tag(DOUBTFUL, "words whose reading is uncertain") if doubtful else "",
         flags={text: tag(flag.kind, flag.reason) for text, flag in flags.items()},
         confirmed=tag(CONFIRMED, "lines confirmed by a person") if confirmed else "",
+        regions={label: tag(label, f"{OF_BLOCKS}{label}") for label in labels},
     )
+
+
+def labels_of(region: Region) -> list[str]:
+    """The labels of a region: its kind in SegmOnto's words where there is one, and its row and column in a table."""
+    cell = region.cell
+    place = [ROW.format(cell.row), COLUMN.format(cell.column)] if cell is not None else []
+    kind = "" if cell is not None and region.kind == TABLE else SEGMONTO.get(region.kind, region.kind)
+    return [kind] * bool(kind) + place
 
 
 def review_of(line: TextLine) -> Review | None:
@@ -103,6 +119,8 @@ def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: I
 def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style) -> None:
     """Add a region with its lines."""
     block = ET.SubElement(space, "TextBlock", {"ID": ids.claim(region.id), **place(region.box)})
+    if labels := labels_of(region):
+        block.set("TAGREFS", " ".join(style.regions[label] for label in labels))
     add_shape(block, region.polygon, style.prefix)
     for line in region.lines:
         attributes = {"ID": ids.claim(line.id), **place(line.box if line.polygon else None)}

@@ -10,7 +10,7 @@ from itertools import islice
 from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
-from drethtr.documents.page import Page, Region, TextLine
+from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
 from drethtr.documents.parsed import Parsed, SizeOf, file_name
 from drethtr.documents.points import PageScale, baseline_or_none, number_or_none, polygon_or_none
 from drethtr.documents.transcription import PageWord, Review, Transcription
@@ -19,6 +19,9 @@ VERSIONS = ("2013-07-15", "2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15"
 NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{version}" for version in VERSIONS)
 
 CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^{}]*?index\s*:\s*(\d{1,9})")
+CUSTOM_STRUCTURE = re.compile(r"\bstructure\s*\{[^{}]*?type\s*:\s*([^;{}]+)")
+KINDS = {"paragraph": "text", "marginalia": "margin"}
+"""Words of PAGE for types of regions, and ours."""
 MAX_DIGITS = 9
 CUSTOM_UNCLEAR = re.compile(r"\bunclear\s*\{")
 CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^{}]*?review\s*:\s*(corrected|confirmed)\b")
@@ -40,11 +43,13 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     size = (width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)
     canvas = PageScale(*size, oddities=oddities)
 
-    regions = in_reading_order(found, list(regions_below(found, ())))
+    entries = in_reading_order(found, list(regions_below(found, ())))
+    regions = [region for region, _ in entries]
     of_regions = [by_custom_index(region.all("TextLine")) for region in regions]
     ids = iter(ids_of([line for lines in of_regions for line in lines], "id", "line"))
     lines, read_regions = {}, []
-    for region, region_id, elements in zip(regions, ids_of(regions, "id", "region"), of_regions, strict=True):
+    of_entries = zip(entries, ids_of(regions, "id", "region"), of_regions, strict=True)
+    for (region, lineage), region_id, elements in of_entries:
         of_region = []
         for element, line_id in zip(elements, islice(ids, len(elements)), strict=True):
             line = read_line(element, line_id, canvas, name)
@@ -52,7 +57,8 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
             of_region.append(line)
         where = f"{name}: region {region_id!r}"
         outline = polygon_or_none(canvas.points(points_of(region, "Coords"), where))
-        read_regions.append(Region(region_id, tuple(of_region), outline))
+        cell, kind = cell_of(region, lineage), kind_of(region)
+        read_regions.append(Region(region_id, tuple(of_region), outline, kind or TABLE * (cell is not None), cell))
     page = Page(image, canvas.width, canvas.height, tuple(read_regions), oddities=tuple(canvas.oddities))
     return Parsed(page, lines, (width, height))
 
@@ -67,7 +73,28 @@ def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[E
         yield from regions_below(region, ids)
 
 
-def in_reading_order(page: Element, regions: Sequence[tuple[Element, tuple[str, ...]]]) -> list[Element]:
+def kind_of(region: Element) -> str:
+    """What a region is, by `structure {type:…;}` of `custom`, as in eScriptorium, else by its type; "" if unknown."""
+    if structure := CUSTOM_STRUCTURE.search(region.attributes.get("custom", "")):
+        return structure[1].strip()
+    kind = region.attributes.get("type", "")
+    return KINDS.get(kind, kind)
+
+
+def cell_of(region: Element, lineage: Sequence[str]) -> CellPlace | None:
+    """The place of a region in its table: by its role, as in PAGE 2019, or by that of a TableCell of Transkribus."""
+    if region.name == "TableCell":
+        row, column = region.attributes.get("row"), region.attributes.get("col")
+    elif role := region.first("Roles", "TableCellRole"):
+        row, column = role.attributes.get("rowIndex"), role.attributes.get("columnIndex")
+    else:
+        return None
+    return CellPlace(lineage[1] if len(lineage) > 1 else "", int_or(row, 0), int_or(column, 0))
+
+
+def in_reading_order(
+    page: Element, regions: Sequence[tuple[Element, tuple[str, ...]]]
+) -> list[tuple[Element, tuple[str, ...]]]:
     """Regions in the order of the page's ReadingOrder; those it omits come last."""
     order = page.first("ReadingOrder")
     rank: dict[str, int] = {}
@@ -78,7 +105,7 @@ def in_reading_order(page: Element, regions: Sequence[tuple[Element, tuple[str, 
     def place(entry: tuple[Element, tuple[str, ...]]) -> int:
         return next((rank[id] for id in entry[1] if id in rank), last)
 
-    return [region for region, _ in sorted(regions, key=place)]
+    return sorted(regions, key=place)
 
 
 def references(group: Element) -> Iterator[str]:

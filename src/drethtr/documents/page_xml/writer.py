@@ -1,17 +1,42 @@
 """Write PAGE XML 2019-07-15, with reading order and doubtful words also in Transkribus' notation."""
 
+import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import clean, serialize
-from drethtr.documents.page import Page, Region, TextLine
-from drethtr.documents.page_xml.reader import NAMESPACES
-from drethtr.documents.points import Points, flat_polygon, written
+from drethtr.documents.page import TABLE, Region, TextLine
+from drethtr.documents.page_xml.reader import KINDS, NAMESPACES
+from drethtr.documents.points import Points, box_around, flat_polygon, written
 from drethtr.documents.transcription import PageWord, Transcription
 
 NAMESPACE = NAMESPACES[-1]
+TYPES = frozenset(
+    [
+        "paragraph",
+        "heading",
+        "caption",
+        "header",
+        "footer",
+        "page-number",
+        "drop-capital",
+        "credit",
+        "floating",
+        "signature-mark",
+        "catch-word",
+        "marginalia",
+        "footnote",
+        "footnote-continued",
+        "endnote",
+        "TOC-entry",
+        "list-label",
+        "other",
+    ]
+)
+"""The types of text regions that the schema knows; other kinds are written into `custom`."""
+NOT_IN_CUSTOM = re.compile(r"[;{}\s]+")
 SCHEMA_INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 
 
@@ -32,8 +57,15 @@ def write_page_xml(document: Document) -> bytes:
     ids = Identifiers()
     region_ids = [ids.claim(region.id) for region in page.regions]
     add_reading_order(element, region_ids, ids)
-    for index, (region, region_id) in enumerate(zip(page.regions, region_ids, strict=True)):
-        add_region(element, region, region_id, index, ids, page)
+    numbered = iter(enumerate(region_ids))
+    for block in page.blocks:
+        parent = element
+        if (cell := block[0].cell) is not None:
+            parent = ET.SubElement(element, "TableRegion", id=ids.claim(cell.table or "table"))
+            box = box_around(corner for region in block if (box := region.box) for corner in box.polygon())
+            add_coords(parent, box and box.polygon())
+        for region, (index, region_id) in zip(block, numbered, strict=False):
+            add_region(parent, region, region_id, index, ids)
     return serialize(root)
 
 
@@ -55,11 +87,21 @@ def add_reading_order(page: ET.Element, region_ids: Sequence[str], ids: Identifi
             ET.SubElement(group, "RegionRefIndexed", index=str(index), regionRef=region_id)
 
 
-def add_region(parent: ET.Element, region: Region, id: str, index: int, ids: Identifiers, page: Page) -> None:
-    """Add a region with its lines."""
-    element = ET.SubElement(parent, "TextRegion", id=id, custom=f"readingOrder {{index:{index};}}")
+def add_region(parent: ET.Element, region: Region, id: str, index: int, ids: Identifiers) -> None:
+    """Add a region with its kind and its lines."""
+    kind = {ours: theirs for theirs, ours in KINDS.items()}.get(region.kind, region.kind)
+    if region.cell is not None and kind == TABLE:
+        kind = ""  # said by what is around it
+    custom = f"readingOrder {{index:{index};}}"
+    attributes = {"type": kind} if kind in TYPES else {}
+    if kind and kind not in TYPES:
+        custom += f" structure {{type:{NOT_IN_CUSTOM.sub(' ', clean(kind))};}}"
+    element = ET.SubElement(parent, "TextRegion", {"id": id, **attributes, "custom": custom})
     box = region.box
     add_coords(element, region.polygon or (box and box.polygon()))
+    if region.cell is not None:
+        place = {"rowIndex": str(region.cell.row), "columnIndex": str(region.cell.column)}
+        ET.SubElement(ET.SubElement(element, "Roles"), "TableCellRole", place)
     for line_index, line in enumerate(region.lines):
         add_line(element, line, line_index, ids)
 

@@ -3,6 +3,7 @@
 Source: Office Open XML, ISO 29500.
 """
 
+from collections.abc import Sequence
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
@@ -12,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.markup import as_file, clean
-from drethtr.documents.page import Region, TextLine
+from drethtr.documents.page import TextLine
 from drethtr.documents.transcription import SHADES, Grade, PageFlag, PageWord
 
 STYLES = Path(__file__).with_name("docx_styles.xml")
@@ -58,8 +59,8 @@ def write_docx(document: Document) -> bytes:
         if len(document.pages) > 1:
             heading = paragraph_in(body, "Heading1", new_page=number > 0)
             add_run(heading, title)
-        for region in page.regions:
-            add_region(body, region, comments)
+        for block in page.blocks:
+            add_block(body, [line for region in block for line in region.lines], comments)
     if not len(body):
         paragraph_in(body)  # Word rejects a body without paragraphs
     parts = {
@@ -87,9 +88,9 @@ def write_docx(document: Document) -> bytes:
     return file.getvalue()
 
 
-def add_region(body: ET.Element, region: Region, comments: Comments) -> None:
-    """Add the lines of a region that have text or flags, as one paragraph with line breaks."""
-    lines = [line for line in region.lines if line.text or line.flags]
+def add_block(body: ET.Element, lines: Sequence[TextLine], comments: Comments) -> None:
+    """Add the lines of a region or table that have text or flags, as one paragraph with line breaks."""
+    lines = [line for line in lines if line.text or line.flags]
     paragraph = paragraph_in(body) if lines else body
     for number, line in enumerate(lines):
         if number:

@@ -5,6 +5,7 @@ break is written as `\` at the end of a row.
 """
 
 import re
+from collections.abc import Sequence
 
 from drethtr.documents.document import Document
 from drethtr.documents.markup import clean
@@ -27,13 +28,14 @@ def write_markdown(document: Document) -> bytes:
     for title, page in zip(document.titles, document.pages, strict=True):
         if len(document.pages) > 1:
             blocks.append(f"# {escaped(title)}")
-        blocks += filter(None, map(paragraph, page.regions))
+        blocks += filter(None, map(paragraph, page.blocks))
     return ("\n\n".join(blocks) + "\n").encode("utf-8", "replace")
 
 
-def paragraph(region: Region) -> str:
-    """The lines of a region that have text or flags."""
-    texts = (marked(line.transcription) for line in region.lines if line.transcription is not None)
+def paragraph(block: Sequence[Region]) -> str:
+    """The lines of a region or table that have text or flags."""
+    lines = (line for region in block for line in region.lines)
+    texts = (marked(line.transcription) for line in lines if line.transcription is not None)
     return "\\\n".join(text for text in texts if text)
 
 

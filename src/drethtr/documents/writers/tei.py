@@ -4,14 +4,14 @@ Source: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document, Provenance, address
 from drethtr.documents.identifiers import Identifiers
 from drethtr.documents.markup import as_file, clean
-from drethtr.documents.page import Page, Region
+from drethtr.documents.page import Page, Region, rows_of_table
 from drethtr.documents.points import Box, Points, is_box, written
 from drethtr.documents.transcription import Grade, PageWord
 
@@ -54,7 +54,10 @@ def write_tei(document: Document) -> bytes:
         surface_id = ids.claim(f"page_{number}")
         surface = add_surface(facsimile, page, number, surface_id)
         ET.SubElement(body, "pb", n=str(number), facs=f"#{surface_id}")
-        blocks += [add_region(surface, body, region, ids) for region in page.regions]
+        for regions in page.blocks:
+            is_table = regions[0].cell is not None
+            parents = table_cells(body, regions) if is_table else [text_element(body, regions[0])]
+            blocks += [add_region(surface, parent, one, ids) for one, parent in zip(regions, parents, strict=True)]
     if not blocks:
         ET.SubElement(body, "ab")  # a body must not be empty
     ET.indent(root, " ")
@@ -107,8 +110,27 @@ def add_surface(facsimile: ET.Element, page: Page, number: int, id: str) -> ET.E
     return surface
 
 
-def add_region(surface: ET.Element, body: ET.Element, region: Region, ids: Identifiers) -> Block:
-    """Add a region with its lines to the facsimile, and an empty block for its text to the body."""
+def text_element(body: ET.Element, region: Region) -> ET.Element:
+    """Add an empty element for the text of a region that is not in a table."""
+    if region.kind == "margin":
+        return ET.SubElement(ET.SubElement(body, "note", place="margin"), "ab")
+    return ET.SubElement(body, "ab")
+
+
+def table_cells(body: ET.Element, regions: Sequence[Region]) -> list[ET.Element]:
+    """Add a table with an element for each of its cells; these are returned in the order of the regions."""
+    table = ET.SubElement(body, "table")
+    elements: dict[str, ET.Element] = {}
+    for row in rows_of_table(regions).values():
+        element = ET.SubElement(table, "row")
+        for cells in row.values():
+            of_cell = ET.SubElement(element, "cell")
+            elements |= {region.id: of_cell if len(cells) == 1 else ET.SubElement(of_cell, "ab") for region in cells}
+    return [elements[region.id] for region in regions]
+
+
+def add_region(surface: ET.Element, text: ET.Element, region: Region, ids: Identifiers) -> Block:
+    """Add a region with its lines to the facsimile, and point from the element of its text there."""
     id = ids.claim(region.id)
     zone = add_zone(surface, "region", id, region.box, region.polygon)
     zones = {line.id: ids.claim(line.id) for line in region.lines}
@@ -116,7 +138,8 @@ def add_region(surface: ET.Element, body: ET.Element, region: Region, ids: Ident
         of_line = add_zone(zone, "line", zones[line.id], line.box, line.polygon)
         for flag in line.flags:
             ET.SubElement(of_line, "note", type="flag").text = clean(str(flag))
-    return Block(region, ET.SubElement(body, "ab", facs=f"#{id}"), zones)
+    text.set("facs", f"#{id}")
+    return Block(region, text, zones)
 
 
 def add_zone(parent: ET.Element, kind: str, id: str, box: Box | None, polygon: Points | None) -> ET.Element:

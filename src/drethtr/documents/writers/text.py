@@ -1,16 +1,40 @@
-"""Write plain text: a row per line, an empty row between pages, optionally with marked doubts."""
+"""Write plain text: a row per line, or per row of a table, whose cells are parted by tabs; pages by an empty row.
 
-from collections.abc import Callable
+Doubts may be marked.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from drethtr.documents.document import Document
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Page, Region, TextLine, rows_of_table
 from drethtr.documents.transcription import Transcription
 
 
 def write_text(document: Document) -> bytes:
     """Write the text of all pages of a document."""
-    return "\n".join(page.text for page in document.pages).encode("utf-8", "replace")
+    return "\n".join(map(text_of, document.pages)).encode("utf-8", "replace")
+
+
+def text_of(page: Page) -> str:
+    """The text of a page; tables that are read row by row have tabs between their cells."""
+    return "".join(f"{row}\n" for block in page.blocks for row in rows_of(block))
+
+
+def rows_of(block: Sequence[Region]) -> Iterator[str]:
+    """The lines of a region or of a table read by columns, or the rows of a table, with a place for empty cells."""
+    rows = [region.cell.row for region in block if region.cell is not None]
+    if len(rows) < 2 or rows != sorted(rows):
+        yield from (text for region in block for text in texts_of(region))
+        return
+    for cells in rows_of_table(block).values():
+        texts = ([text for region in regions for text in texts_of(region)] for regions in cells.values())
+        yield "\t".join(one_line(" ".join(cell)) for cell in texts)
+
+
+def texts_of(region: Region) -> list[str]:
+    """The texts of the transcribed lines of a region."""
+    return [line.text for line in region.lines if line.transcription is not None]
 
 
 def write_text_with_doubts(document: Document) -> bytes:

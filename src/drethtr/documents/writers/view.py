@@ -63,10 +63,10 @@ def place(line: TextLine, number: int) -> str:
 
 
 def texts(page: Page, numbers: dict[str, int]) -> Iterator[str]:
-    """The lines beside the scan, grouped by region."""
-    for region in page.regions:
+    """The lines beside the scan, grouped by region or table."""
+    for block in page.blocks:
         yield '<div class="region">'
-        for line in region.lines:
+        for line in (line for region in block for line in region.lines):
             flags = (f'<span class="flag">{escape(str(flag))}</span>' for flag in line.flags)
             content = " ".join([*(map(marked, line.words) if line.words else [escape(line.text)]), *flags])
             yield f'<span class="line" data-line="{numbers[line.id]}">{content}</span>'
