@@ -1,6 +1,9 @@
 """Which lines are accepted as training data, by the probabilities that they are right."""
 
-from drethtr.proofreading.ground_truth import accepted
+import numpy as np
+import pytest
+
+from drethtr.proofreading.ground_truth import acceptable, accepted
 from drethtr.proofreading.proof import ProofLine
 from drethtr.proofreading.verdict import TextCheck
 
@@ -15,3 +18,14 @@ def test_accepted_lines_keep_their_order():
 
 def test_lines_without_text_are_not():
     assert accepted([ProofLine("p", 0, TextCheck("", (), 1.0, ""), ())], 0.5) == []
+
+
+@pytest.mark.parametrize(
+    ("precision", "accepted"), [(0.99, [2]), (0.95, [0, 2]), (0.9, [0, 2, 3]), (0, [0, 1, 2, 3]), (1, [])]
+)
+def test_as_many_as_keep_the_precision(precision, accepted):
+    assert np.flatnonzero(acceptable(np.array([0.92, 0.2, 0.99, 0.8]), precision)).tolist() == accepted
+
+
+def test_nothing_of_nothing():
+    assert acceptable(np.array([]), 0.5).tolist() == []

@@ -66,7 +66,9 @@ def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_checked(prove
     assert len(proof.pages) == 1 and [Path(str(error.source)).name for error in proof.unreadable] == ["b.jpg"]
 
 
-@pytest.mark.parametrize(("text", "reason"), [(" \n", "no text in it"), ("lorem ipsum dolor " * 40, "not the text of")])
+@pytest.mark.parametrize(
+    ("text", "reason"), [(" \n", "this text is empty"), ("lorem ipsum dolor " * 40, "not the text of")]
+)
 def test_no_text_and_another_text_are_refused(prove, text, reason):
     with pytest.raises(DataError, match=reason):
         prove(text)

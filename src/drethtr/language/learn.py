@@ -162,6 +162,7 @@ def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
     least = -np.partition(-weights, most)[most] if most < len(weights) else -np.inf
     kept: list[Mixed] = []
     needed = np.zeros(0, dtype=np.int64)
+    # From the longest down, as an n-gram can only be kept with its context.
     for length in range(len(mixture), 0, -1):
         some = mixture[length - 1]
         chosen = np.isin(some.keys, needed) | (some.weights > least) | (length == 1)

@@ -108,6 +108,7 @@ class NGrams:
         """The log-probability of a token in a state."""
         _, losses, backoffs = self.views
         lost = 0
+        # From the longest known context down; what it does not continue with costs its backoff weight.
         for node in reversed(state):
             if (place := self.child(node, token)) >= 0:
                 return STEP * (lost - losses[place])
@@ -221,6 +222,8 @@ class NGrams:
             raise CheckpointError("its n-grams are not a tree")
         if (self.tokens < 0).any() or (self.tokens >= self.size).any():
             raise CheckpointError("its n-grams have tokens outside its vocabulary")
+        # Levels follow each other without gaps, so the first child of a level's end is the end of the next. After
+        # `order` steps that must be the end of all nodes, or a walk down the tree would leave the arrays.
         level = [0, 1]
         for _ in range(self.order):
             level.append(int(self.firsts[min(level[-1], contexts)]))

@@ -134,6 +134,7 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
         if len(letters) - place > size:
             place = located(letters, " ".join(chunk), place)
         last = len(aligned) + len(chunk) == len(readings)
+        # The end of a chunk is uncertain without the lines that follow: its last ones are aligned again with the next.
         found = align_chunk(letters[place : place + size], chunk, more=not last or place + size < len(letters))
         aligned += [
             AlignedLine(line.first + place, line.last + place, line.hyphen)
@@ -172,6 +173,9 @@ def align_chunk(letters: str, read: Sequence[str], *, more: bool) -> list[Aligne
     steps: list[tuple[Places, Places]] = []
     hyphens = [line[-1:] if line[-1:] in HYPHENS else "" for line in read]
     broken = INSIDE_WORD
+    # One line after the other, as in an edit distance with a row for each line: from the costs of ending the last line
+    # at any place of the text follow those of beginning this one there, then of ending it. Both steps note where they
+    # came from, so the best end leads back to the places of all lines.
     for line, hyphen in zip(read, hyphens, strict=True):
         begun, came_from = text.begin(ended, broken)
         written, began_at = text.write(begun, line.removesuffix(hyphen))
@@ -234,6 +238,8 @@ class AlignableText(NamedTuple):
         over_space[~self.starts] = np.inf
         came_from[over_space < begun] -= 1
         begun = np.minimum(begun, over_space)
+        # Text may be skipped from the end of any word to the beginning of any later one. Its cost grows with its length,
+        # so after subtracting the slope one running minimum serves all beginnings.
         slope = np.float32(TEXT_CHARACTER) * places
         least, at = running_least(np.where(self.ends | (places == 0), ended - slope, np.inf))
         skipped = np.where(self.starts, least + slope + SKIP_TEXT, np.inf)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.proofreading.evidence import GAP_FEATURES, WORD_FEATURES, TextEvidence
@@ -114,12 +113,3 @@ def fit_of(model: Model) -> SupportFit:
         raise CheckpointError(
             f"model {model.identity}: {error}; fit them again with drethtr bench fit-check"
         ) from error
-
-
-def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:
-    """Which to accept, (N,): as many as possible at an expected `precision`."""
-    order = np.argsort(-probabilities, kind="stable")
-    enough = np.flatnonzero(probabilities[order].cumsum() >= precision * np.arange(1, len(order) + 1))
-    accepted = np.zeros(len(order), dtype=np.bool_)
-    accepted[order[: enough[-1] + 1 if len(enough) else 0]] = True
-    return accepted

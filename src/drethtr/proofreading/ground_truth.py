@@ -1,15 +1,16 @@
-"""Lines of proofs that can be trusted as training data: an edition becomes ground truth."""
+"""Lines of proofs to accept as training data without review: an edition becomes ground truth."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import Sample
 from drethtr.documents.beside import numbered, page_stem
-from drethtr.proofreading.fit import acceptable
 from drethtr.proofreading.proof import PageProof, ProofLine, strips_of
+from drethtr.recognition.confidence.logistic import Floats
 from drethtr.recognition.recognizer import Recognizer
 
 
@@ -18,6 +19,15 @@ def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
     written = [line for line in lines if line.check.text]
     chosen = acceptable(np.array([line.check.probability for line in written]), precision)
     return [line for line, some in zip(written, chosen.tolist(), strict=True) if some]
+
+
+def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:
+    """Which to accept, (N,): as many as possible at an expected `precision`."""
+    order = np.argsort(-probabilities, kind="stable")
+    enough = np.flatnonzero(probabilities[order].cumsum() >= precision * np.arange(1, len(order) + 1))
+    accepted = np.zeros(len(order), dtype=np.bool_)
+    accepted[order[: enough[-1] + 1 if len(enough) else 0]] = True
+    return accepted
 
 
 def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recognizer: Recognizer) -> Iterator[Sample]:

@@ -88,6 +88,7 @@ class PieceReader:
         self, pieces: Sequence[PreparedPiece], work: Callable[[Sequence[PreparedPiece]], list[Result]]
     ) -> list[Result]:
         """The result of `work` for each piece, in the groups and on the threads of `read`."""
+        # Groups come longest first, so that no thread is left with a long line at the end; results go back by number.
         groups = list(self.network.groups([sum(view.shape[1] for view in piece.views) for piece in pieces]))
         found: dict[int, Result] = {}
         for group, done in zip(

@@ -297,6 +297,7 @@ class Recognizer:
         """The reading of a line, with calibrated confidences and flags; empty for blank paper."""
         ink = Ink.of(line)  # on blank paper the language model would find words
         reading = reading_of(()) if ink.blank else stitch([(piece.piece, piece.characters) for piece in pieces])
+        # Alternatives are texts of a whole piece; those of several pieces could not be joined to texts of the line.
         if len(pieces) == 1 and not ink.blank:
             reading = replace(reading, alternatives=pieces[0].alternatives)
         kept = [(piece.piece, piece.posteriors) for piece in pieces if piece.posteriors is not None]

@@ -13,7 +13,8 @@ from drethtr.cli.tables import figure
 from drethtr.cli.tables import interval as shown_interval
 from drethtr.evaluation.confidence import Booleans
 from drethtr.evaluation.metrics import DRAWS, MIN_PAGES, drawn_sums, interval_95, rates_of
-from drethtr.proofreading.fit import WRONG_LINES, acceptable
+from drethtr.proofreading.fit import WRONG_LINES
+from drethtr.proofreading.ground_truth import acceptable
 
 CONVENTION = (
     "The texts of the lines of a page are joined by spaces and aligned with its lines. Exact: share of the marked "

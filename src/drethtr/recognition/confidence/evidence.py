@@ -69,8 +69,10 @@ def weigh(
     of_tokens = zip(decoded.tokens, decoded.confidences, agreeing, decoded.spans, surprises, strict=True)
     for token, own, agrees, span, lost in of_tokens:
         first, last = (round(edge * steps) for edge in span)
+        # Tokens may share a step, or end beyond the last one; each has one step at least.
         first = min(first, len(scores) - 1)
         last = max(last, first + 1)
+        # The margin is taken where the token peaks: CTC emits blanks around its spike, where any margin is noise.
         step = scores[first + int(scores[first:last, token].argmax())]
         margin = float(step[token] - best_other(step, token))
         weighed.append(Evidence(own, margin, bool(agrees), float(entropy[last] - entropy[first]), lost))

@@ -133,6 +133,7 @@ def beam_search(
         done = (candidates.closed | np.isneginf(candidates.scores)).reshape(len(limits), -1).all(1)
         if not done.any():
             continue
+        # Finished lines leave the batch at once: every further step would compute their rows for nothing.
         width = len(last) // len(limits)
         for line in np.flatnonzero(done):
             of_line = candidates.select(np.arange(line * width, (line + 1) * width))
@@ -159,6 +160,7 @@ def choose(
     Open candidates of a line have the same length, so their sums are compared. Closed ones always stay.
     """
     vocabulary = log_probabilities.shape[1]
+    # A closed candidate has one continuation, the end at no cost, and comes first: it keeps its place at any score.
     gains = np.where(candidates.closed[:, None], -np.inf, log_probabilities)
     priority = candidates.scores[:, None] + gains
     priority[candidates.closed, end] = np.inf

@@ -183,6 +183,8 @@ def scales_of(matrix: Array) -> NDArray[np.uint16]:
     """The scale of every 32 columns of a row, rounded to the nearest bfloat16, ties to even."""
     whole = np.pad(np.abs(matrix.astype(np.float32)), ((0, 0), (0, -matrix.shape[1] % COLUMNS)))
     largest = whole.reshape(len(whole), whole.shape[1] // COLUMNS, COLUMNS).max(2) / np.float32(LARGEST)
+    # bfloat16 is the upper half of a float32: adding half of the lower half, or a little more if the upper one is odd,
+    # rounds to nearest, ties to even.
     bits = largest.view(np.uint32)
     rounded: NDArray[np.uint16] = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
     return rounded

@@ -75,6 +75,8 @@ def attention(graph: Graph, heads: Heads, places: str, bias: Bias | None = None)
     """softmax(Q Kᵀ + bias) V of tokens at `places` (N, 1), (H, N, K)."""
     if graph.queries_at_once is None:
         return attend(graph, heads, heads.queries, places, bias)
+    # Long lines would need (H, N, N) weights at once. So queries are computed in blocks by a loop of the graph; they
+    # are padded to whole blocks, whose surplus rows are cut off at the end.
     block = whole(graph.queries_at_once)
     count = graph.op("Shape", places, start=0, end=1)
     blocks = graph.op("Div", graph.op("Add", count, whole(graph.queries_at_once - 1)), block)

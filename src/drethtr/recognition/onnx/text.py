@@ -99,6 +99,8 @@ def step_graph(config: NetworkConfig, weights: Mapping[str, Array], vocabulary: 
         layer = Layer(graph, config, number)
         own, seen = layer.heads(x), image_attention(graph, config, number)
         queries, keys, values = (graph.op("Transpose", part, perm=(1, 0, 2)) for part in own[:3])
+        # Retention, recurrently: S = γ S + kᵀ v, read as q S. It is normalized when it is read, by `share`, since the
+        # mass of D depends on the number of tokens alone and need not be part of the state.
         gamma = np.exp(LayerDecay.of(config, config.position(number)).log_gamma)
         before = graph.input(f"memory_{number}", ("rows", config.heads, channels, channels))
         faded = graph.op("Mul", before, gamma[:, None, None])
