@@ -124,7 +124,7 @@ def test_pruning_keeps_what_matters_most():
 def test_too_little_text_and_too_many_tokens_are_refused():
     with pytest.raises(DataError, match="no line has 4 characters"):
         learned(texts=["a"])
-    with pytest.raises(ConfigError, match="too long for a vocabulary"):
+    with pytest.raises(ConfigError, match="too high for a vocabulary"):
         learn([TEXTS], [1.0], Characters("".join(map(chr, range(0x4E00, 0x4E00 + 9000)))), order=5, most=9)
 
 

@@ -238,7 +238,7 @@ class AlignableText(NamedTuple):
         over_space[~self.starts] = np.inf
         came_from[over_space < begun] -= 1
         begun = np.minimum(begun, over_space)
-        # Text may be skipped from the end of any word to the beginning of any later one. Its cost grows with its length,
+        # Text may be skipped from the end of any word to the beginning of a later one. Its cost grows with its length,
         # so after subtracting the slope one running minimum serves all beginnings.
         slope = np.float32(TEXT_CHARACTER) * places
         least, at = running_least(np.where(self.ends | (places == 0), ended - slope, np.inf))
