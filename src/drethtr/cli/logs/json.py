@@ -3,19 +3,18 @@
 import json
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.cli.logs.run_log import RunLog, culprit
-
-if TYPE_CHECKING:
-    from drethtr.documents.page import Page
-    from drethtr.pages.events import DoubtCounts, JobSummary
-    from drethtr.pages.plan import JobPlan
-    from drethtr.pages.source import Original
+from drethtr.documents.page import Page
+from drethtr.pages.events import DoubtCounts, JobSummary
+from drethtr.pages.plan import JobPlan
+from drethtr.pages.source import Original
+from drethtr.pages.volume import given_name
 
 
 class JSONLog(RunLog):
@@ -28,7 +27,7 @@ class JSONLog(RunLog):
         sys.stderr.write(json.dumps({"event": event, "time": time, **named}) + "\n")
         sys.stderr.flush()
 
-    def start(self, plan: "JobPlan", units: int) -> None:
+    def start(self, plan: JobPlan, units: int) -> None:
         self.emit(
             "started",
             **{f"{self.unit}s": units, "files": len(plan.waiting), "done_before": self.before},
@@ -41,11 +40,9 @@ class JSONLog(RunLog):
     def tell_failed(self, error: DataError) -> None:
         self.emit("failed", file=culprit(error), reason=str(error))
 
-    def tell_page(self, original: "Original", page: "Page | None") -> None:
+    def tell_page(self, original: Original, page: Page | None) -> None:
         if page is None:
             return  # a `failed` event follows
-        from drethtr.pages.events import DoubtCounts
-        from drethtr.pages.volume import given_name
 
         doubts = DoubtCounts()
         doubts.add_page(page)
@@ -56,7 +53,7 @@ class JSONLog(RunLog):
     def note(self, words: str) -> None:
         self.emit("note", message=words)
 
-    def finished(self, summary: "JobSummary") -> None:
+    def finished(self, summary: JobSummary) -> None:
         self.emit(
             "finished",
             files=summary.done - self.before,
@@ -75,7 +72,7 @@ class JSONLog(RunLog):
         raise typer.Exit(2) from None
 
 
-def numbers(doubts: "DoubtCounts") -> dict[str, int]:
+def numbers(doubts: DoubtCounts) -> dict[str, int]:
     """Numbers of lines and words read, doubtful and flagged."""
     names = ("lines", "words", "doubtful", "flagged")
     return {name: getattr(doubts, name) for name in names}

@@ -4,18 +4,16 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import typer
 
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.cli.progress import INTERRUPTED
-
-if TYPE_CHECKING:
-    from drethtr.documents.page import Page
-    from drethtr.pages.events import JobSummary
-    from drethtr.pages.plan import JobPlan
-    from drethtr.pages.source import Original
+from drethtr.documents.page import Page
+from drethtr.pages.events import JobSummary
+from drethtr.pages.plan import JobPlan
+from drethtr.pages.source import Original
 
 
 class RunLog(ABC):
@@ -46,7 +44,7 @@ class RunLog(ABC):
         if isinstance(error, DrethtrError):
             self.refused(error)
 
-    def planned(self, plan: "JobPlan", units: int, unit: str) -> None:
+    def planned(self, plan: JobPlan, units: int, unit: str) -> None:
         """The run starts, with `units` pages or lines to read."""
         self.before = len(plan.done)
         self.stale = [task.name for tasks in plan.refused.values() for task in tasks]
@@ -58,7 +56,7 @@ class RunLog(ABC):
         self.failures.append(culprit(error))
         self.tell_failed(error)
 
-    def page(self, original: "Original", page: "Page | None") -> None:
+    def page(self, original: Original, page: Page | None) -> None:
         """A page, or the image of a line, was read, or could not be."""
         self.units += page is not None
         self.tell_page(original, page)
@@ -69,7 +67,7 @@ class RunLog(ABC):
         return monotonic() - self.began
 
     @abstractmethod
-    def start(self, plan: "JobPlan", units: int) -> None:
+    def start(self, plan: JobPlan, units: int) -> None:
         """Report the start."""
 
     @abstractmethod
@@ -77,7 +75,7 @@ class RunLog(ABC):
         """Report a failure."""
 
     @abstractmethod
-    def tell_page(self, original: "Original", page: "Page | None") -> None:
+    def tell_page(self, original: Original, page: Page | None) -> None:
         """Report a page or line."""
 
     @abstractmethod
@@ -85,7 +83,7 @@ class RunLog(ABC):
         """Report anything else."""
 
     @abstractmethod
-    def finished(self, summary: "JobSummary") -> None:
+    def finished(self, summary: JobSummary) -> None:
         """Report the end."""
 
     @abstractmethod

@@ -3,24 +3,21 @@
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from tqdm import tqdm
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted
 from drethtr.cli.logs.run_log import RunLog
 from drethtr.cli.progress import CONTINUE, doubts_text, report_skipped, say
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
-
-    from drethtr.documents.page import Page
-    from drethtr.pages.events import JobSummary
-    from drethtr.pages.plan import JobPlan
-    from drethtr.pages.source import Original
-    from drethtr.pages.task import FileTask
+from drethtr.documents.page import Page
+from drethtr.pages.events import JobSummary
+from drethtr.pages.plan import JobPlan
+from drethtr.pages.source import Original
+from drethtr.pages.task import FileTask
 
 SHOWN_FILES = 3
 """Most files to list per reason."""
@@ -43,7 +40,7 @@ class TextLog(RunLog):
         self.close_bar()
         super().__exit__(kind, error, trace)
 
-    def start(self, plan: "JobPlan", units: int) -> None:
+    def start(self, plan: JobPlan, units: int) -> None:
         self.files = len(plan.waiting) + self.before + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
@@ -58,14 +55,12 @@ class TextLog(RunLog):
                 "--output, or add --force to replace them"
             )
         if units and not (self.output is None and self.unit == "line"):  # printed text shows the progress itself
-            from tqdm import tqdm
-
             self.bar = tqdm(total=units, unit=self.unit, disable=None)
 
     def tell_failed(self, error: DataError) -> None:
         report_skipped(error)
 
-    def tell_page(self, original: "Original", page: "Page | None") -> None:
+    def tell_page(self, original: Original, page: Page | None) -> None:
         if self.bar is not None:
             self.bar.update()
 
@@ -77,7 +72,7 @@ class TextLog(RunLog):
     def note(self, words: str) -> None:
         say(words)
 
-    def finished(self, summary: "JobSummary") -> None:
+    def finished(self, summary: JobSummary) -> None:
         self.close_bar()
         if self.files > 1 or self.output is not None:
             typer.echo(as_given(self.summary(summary.done - self.before)), err=True)
@@ -106,7 +101,7 @@ class TextLog(RunLog):
         """The command line prints it."""
 
 
-def some(tasks: "Sequence[FileTask]") -> str:
+def some(tasks: Sequence[FileTask]) -> str:
     """The names of the first files, and how many more there are."""
     names = ", ".join(task.name for task in tasks[:SHOWN_FILES])
     return names if len(tasks) <= SHOWN_FILES else f"{names} and {len(tasks) - SHOWN_FILES:,} more"
@@ -123,7 +118,7 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
 
 
-def listed(names: "Sequence[str]") -> str:
+def listed(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     more = f" and {len(names) - SHOWN_FAILURES:,} more" if len(names) > SHOWN_FAILURES else ""
     return f"{', '.join(names[:SHOWN_FAILURES])}{more}"
