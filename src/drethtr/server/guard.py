@@ -144,7 +144,7 @@ def is_own(scope: Scope, headers: Headers) -> bool:
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site in ("same-origin", "none")
-    origin, own = headers.get("origin"), f"{scope['scheme']}://{headers.get('host', '')}"
+    origin, own = headers.get("origin"), f"{scope.get('scheme', 'http')}://{headers.get('host', '')}"
     return scope["method"] in READS or origin is None or origin.lower() == own.lower()
 
 
