@@ -17,6 +17,7 @@ from drethtr.cli.commands import Lazy, WithPlugIns
 COMMANDS = {
     "Read and correct": {
         "transcribe": ("transcribe:app", "Transcribe page scans or line images."),
+        "segment": ("segment", "Find lines, regions and order of page scans, without reading them."),
         "edit": ("edit", "Correct transcriptions in your browser."),
         "serve": ("serve", "Serve recognition over HTTP."),
         "batch": ("batch", "Read millions of line images into Parquet files."),

@@ -181,7 +181,7 @@ def read_given(
         text = transcription_of(one.reading, one.strip, page.width, page.height)
         line = placed[number]
         witness(line.id, one.strip, one.reading)
-        done[line.id] = merged(line, placed_line(line.id, one, text, page.width, page.height))
+        done[line.id] = merged(line, placed_line(line.id, one.line, text, page.width, page.height))
     return page.with_lines(lambda line: done.get(line.id, line))
 
 
@@ -209,7 +209,7 @@ def read_found(
     for number, id in ids_in(layout).items():
         one = in_layout[number]
         text = transcription_of(one.reading, one.strip, width, height)
-        lines[number] = placed_line(id, one, text, width, height)
+        lines[number] = placed_line(id, one.line, text, width, height)
         witness(id, one.strip, one.reading)
     regions = regions_of(layout, lines, width, height)
     return Page(name, width, height, regions)
@@ -302,9 +302,9 @@ def half_turned(read: ReadLine) -> FoundLine:
     return FoundLine(other[few], read.line.polygon)
 
 
-def placed_line(id: str, read: ReadLine, text: Transcription, width: int, height: int) -> TextLine:
+def placed_line(id: str, line: FoundLine, text: Transcription | None, width: int, height: int) -> TextLine:
     """A line of a page of this size."""
-    polygon, baseline = (on_page(points, width, height) for points in (read.line.polygon, read.line.baseline))
+    polygon, baseline = (on_page(points, width, height) for points in (line.polygon, line.baseline))
     return TextLine(id, polygon, baseline if len(baseline) > 1 else None, text)
 
 

@@ -1,0 +1,71 @@
+"""`drethtr segment`: find lines, regions and reading order of pages, without reading them."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from tqdm import tqdm
+
+from drethtr.base.config import named
+from drethtr.base.errors import DataError
+from drethtr.base.wording import counted
+from drethtr.cli.options import Pages, TableOrder, threads_option
+from drethtr.cli.progress import CONTINUE, report_skipped, stopping
+from drethtr.documents.formats import FORMATS
+from drethtr.pages.segment import segment_file
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import select
+from drethtr.pages.source import open_originals
+from drethtr.pages.task import task_for
+
+WITH_LINES = {name: FORMATS[name] for name in ("page", "alto", "json")}
+"""Formats that hold lines without text."""
+
+
+def segment(
+    inputs: Annotated[
+        list[str], typer.Argument(metavar="INPUT", help="Images of pages, PDFs, folders and ZIPs of them, patterns.")
+    ],
+    format: Annotated[
+        str, typer.Option("--format", "-f", metavar="NAMES", help="Comma-separated: page (default), alto, json.")
+    ] = "page",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results; default: beside the scans."),
+    ] = None,
+    lines: Annotated[
+        str, typer.Option("--lines", metavar="NAME", help="Line segmentation, as in drethtr transcribe.")
+    ] = "auto",
+    order: TableOrder = "auto",
+    pages: Pages = None,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files that no person reviewed.")] = False,
+    threads: Annotated[int | None, threads_option("Threads to find lines with; default: one per processor.")] = None,
+) -> None:
+    """Find lines, regions, tables and reading order of page scans, without reading them.
+
+    The files open in eScriptorium, Transkribus and other programs, and in drethtr edit; drethtr transcribe reads them
+    after corrections. Existing files are kept; the exit code is 1 if a page cannot be used, or 2 if none can.
+    """
+    formats = {name: named("format", name, WITH_LINES) for name in dict.fromkeys(format.split(","))}
+    segmentation = segmentation_named(lines, order)
+    selection = select(inputs, output, [one.ending for one in formats.values()], pages=pages, recursive=recursive)
+    errors, done, kept, found = list(selection.unreadable), 0, 0, 0
+    with stopping(CONTINUE), tqdm(selection.files, unit="file", disable=None) as files:
+        for file in files:
+            try:
+                originals = selection.chooser.of(file, open_originals(file, selection.catalog))
+                folder = selection.folders.get(file, file.parent)
+                task = task_for(file, originals, formats, folder, update=False)
+                number = segment_file(task, formats, segmentation, force=force, threads=threads) if originals else None
+            except DataError as error:
+                errors.append(error)
+            else:
+                done, kept, found = done + (number is not None), kept + (number is None), found + (number or 0)
+    for error in errors:
+        report_skipped(error)
+    where = "beside the scans" if output is None else f"in {output}"
+    rest = f"; {counted(kept, 'file')} kept" if kept else ""
+    typer.echo(f"{counted(found, 'line')} found in {counted(done, 'file')}; results are {where}{rest}")
+    if errors:
+        raise typer.Exit(1 if done or kept else 2)

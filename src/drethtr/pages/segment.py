@@ -1,0 +1,66 @@
+"""Find the lines, regions and reading order of pages without reading them: the first step in many programs."""
+
+from collections.abc import Mapping
+
+from drethtr.base.files import is_there, make_folder, write_bytes
+from drethtr.base.processors import free_processors
+from drethtr.documents.document import Document, Provenance
+from drethtr.documents.formats import Format
+from drethtr.documents.page import Page
+from drethtr.layout.finder import Layout
+from drethtr.layout.order import arranged
+from drethtr.pages.segmentation import Segmentation, name_of
+from drethtr.pages.source import Original
+from drethtr.pages.task import FileTask, refuse_replacing_reviewed
+from drethtr.pages.transcribe import ids_in, placed_line, regions_of
+
+
+def segment_page(original: Original, segmentation: Segmentation, threads: int | None = None) -> Page:
+    """A page with its lines, found or given, in regions and in reading order; none has a text.
+
+    Raises:
+        DataError: if the image is damaged, or not the one that was described, or lines must be given and are not.
+    """
+    original = segmentation.prepare(original)
+    gray = original.source.gray()
+    given = original.given_for(gray)
+    if given is not None and given.lines:
+        return given
+    height, width = gray.shape
+    finder = segmentation.finder(original).with_threads(threads or free_processors())
+    layout = arranged(Layout.of(finder.find(gray)))
+    lines = {
+        number: placed_line(id, layout.lines[number], None, width, height) for number, id in ids_in(layout).items()
+    }
+    name = original.source.image_name if given is None else given.image
+    return Page(name, width, height, regions_of(layout, lines, width, height))
+
+
+def segment_file(
+    task: FileTask,
+    formats: Mapping[str, Format],
+    segmentation: Segmentation,
+    *,
+    force: bool = False,
+    threads: int | None = None,
+) -> int | None:
+    """Write the pages of a file with their lines, one file for each; returns the number of lines.
+
+    Returns None if all these files exist already, which are only replaced with `force`, and never after a person has
+    corrected them.
+
+    Raises:
+        DataError: if a page cannot be used, or a file cannot be written or replaced.
+    """
+    if not force and all(map(is_there, task.wanted)):
+        return None
+    refuse_replacing_reviewed(task)
+    count = 0
+    for number, original in enumerate(task.originals):
+        page = segment_page(original, segmentation, threads)
+        document = Document((original.sheet(page),), Provenance.now(f"lines {name_of(segmentation)}"))
+        for name, targets in task.targets.items():
+            make_folder(targets[number].parent)
+            write_bytes(targets[number], formats[name].write(document))
+        count += len(page.lines)
+    return count

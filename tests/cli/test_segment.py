@@ -1,0 +1,53 @@
+"""`drethtr segment` on pages of a made hand."""
+
+import pytest
+from made_pages import TEXTS, blank, letter, write
+
+from drethtr.documents import read_page
+
+
+@pytest.fixture
+def scan(tmp_path):
+    (tmp_path / "scans").mkdir()
+    path = tmp_path / "scans" / "letter.png"
+    letter().image.save(path)
+    return path
+
+
+def test_lines_are_found_but_not_read(drethtr, scan):
+    outcome = drethtr("segment", scan.parent)
+    assert outcome.code == 0 and f"{len(TEXTS)} lines found in 1 file; results are beside the scans" in outcome.out
+    page = read_page(scan.with_name("letter.page.xml"))
+    assert len(page.lines) == len(TEXTS) and all(line.baseline and line.polygon for line in page.lines)
+    assert all(line.transcription is None for line in page.lines) and [one.kind for one in page.regions] == ["text"]
+
+
+def test_existing_files_are_kept_and_not_taken_for_scans(drethtr, scan):
+    drethtr("segment", scan.parent)
+    path = scan.with_name("letter.page.xml")
+    path.write_bytes(path.read_bytes() + b"<!-- corrected -->")
+    corrected = path.read_bytes()
+    outcome = drethtr("segment", scan)
+    assert outcome.code == 0 and "1 file kept" in outcome.out and path.read_bytes() == corrected
+    assert drethtr("segment", scan, "--force").code == 0 and path.read_bytes() != corrected
+
+
+def test_formats_and_a_folder(drethtr, scan, tmp_path):
+    outcome = drethtr("segment", scan, "--format", "alto,json", "--output", tmp_path / "out")
+    assert outcome.code == 0 and f"results are in {tmp_path / 'out'}" in outcome.out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["letter.alto.xml", "letter.json"]
+
+
+def test_margins_are_marked(drethtr, tmp_path):
+    page = write(blank(1000, 700), TEXTS, left=330)
+    write(page, ["paid in", "full"], left=60, top=300, size=26, pitch=45).image.save(tmp_path / "a.png")
+    assert drethtr("segment", tmp_path / "a.png").code == 0
+    assert [region.kind for region in read_page(tmp_path / "a.page.xml").regions] == ["text", "margin"]
+
+
+def test_what_cannot_be_segmented_is_told(drethtr, scan, tmp_path):
+    (scan.parent / "broken.png").write_bytes(b"no image")
+    outcome = drethtr("segment", scan.parent)
+    assert outcome.code == 1 and "broken.png" in outcome.err
+    outcome = drethtr("segment", scan, "--format", "pdf")
+    assert outcome.code == 2 and "unknown format 'pdf'" in outcome.err
