@@ -142,3 +142,12 @@ def test_a_scribble_in_an_outline_around_the_page_is_no_line():
     scribble = [(450 + step / 50, 500 + 5 * (-1) ** step) for step in range(5000)]
     with pytest.raises(DataError, match=r"larger than any line"):
         straighten(blank(1000, 1000).gray, scribble, [(0, 0), (1000, 0), (1000, 1000), (0, 1000)])
+
+
+@pytest.mark.parametrize(("wide", "fits"), [(8, False), (40, True)])
+def test_a_strip_is_as_high_as_nearly_all_columns_need(wide, fits):
+    """Of 500 columns, 3% may be cut: a long stroke does not shrink the others."""
+    bump = [(200, 40), (200, 5), (200 + wide, 5), (200 + wide, 40)]
+    outline = [(50, 40), *bump, (550, 40), (550, 80), (50, 80)]
+    strip = straighten(np.full((120, 600), 230, np.uint8), [(50, 70), (550, 70)], outline)
+    assert (strip.above > 50) is fits and strip.line.shape[0] <= 80

@@ -86,6 +86,17 @@ def test_ink_without_any_text_is_uncovered():
     assert Uncovered()(observed("", inked=(0, 0))) is None
 
 
+@pytest.mark.parametrize(("columns", "flagged"), [(HEIGHT, False), (HEIGHT + 1, True)])
+def test_more_ink_than_the_line_is_high_needs_a_character(columns, flagged):
+    assert (Uncovered()(observed("", inked=(100, 100 + columns))) is not None) is flagged
+
+
+@pytest.mark.parametrize(("other", "flagged"), [(10, False), (11, True)])
+def test_a_third_of_the_characters_may_differ_from_the_draft(other, flagged):
+    seen = observed("a" * (30 - other) + "b" * other, draft="a" * 30)
+    assert (Disagreement()(seen) is not None) is flagged
+
+
 def test_a_decoder_that_leaves_the_image_is_doubted():
     flag = Disagreement()(observed("the same old story", draft="some words on a line"))
     assert "some words on a line" in flag.reason and "characters differ" in flag.reason

@@ -18,6 +18,13 @@ def test_finds_the_weights_that_made_the_cases():
     assert np.allclose(fitted.weights, (1.0, -0.2, 5.0), rtol=0.1)
 
 
+def test_the_bias_is_not_regularized():
+    """However strong the ridge is, the mean probability is the share of right cases."""
+    features, truth = drawn((1.0, -0.2, 5.0), bias=2.0)
+    fitted = fit_logistic(features, truth, ridge=1e3)
+    assert np.abs(fitted.weights).max() < 0.01 and fitted(features).mean() == pytest.approx(truth.mean(), abs=1e-4)
+
+
 def test_fitted_probabilities_are_as_often_right_as_they_say():
     features, truth = drawn((1.0, -0.2, 5.0))
     chances = fit_logistic(features, truth)(features)
