@@ -103,6 +103,22 @@ def test_a_line_at_the_height_of_a_heading_is_read_before_it_and_once():
     assert list(map(len, found)) == list(map(len, blocks))
 
 
+@pytest.mark.parametrize(("width", "note"), [(170, True), (190, False)])
+def test_notes_are_narrower_than_45_percent_of_the_lines_beside_them(width, note):
+    """A wider side is a column and, on the left, read first."""
+    main, side = column(300, 700, ROWS), column(60, 60 + width, ROWS[2:6])
+    found = [number for block in arrange([*main, *side]) for number in block]
+    assert found == ([*range(14)] if note else [*range(10, 14), *range(10)])
+
+
+@pytest.mark.parametrize(("crossing", "columns"), [(2, True), (4, False)])
+def test_an_eighth_of_the_lines_may_cross_a_gutter(crossing, columns):
+    """Of 22 lines 2 may; where 4 of 24 do, lines are read row by row."""
+    headings = column(100, 900, range(640, 640 + 40 * crossing, 40))
+    found = arrange([*column(80, 470, ROWS), *column(530, 900, ROWS), *headings])
+    assert (len(found) > 1) is columns
+
+
 def test_writing_that_runs_up_the_page_comes_last():
     upright = column(300, 900, ROWS)
     upward = [turn_line(line(200, 500, row), 1, HEIGHT, WIDTH) for row in (40, 90)]
