@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from drethtr import DataError, Recognizer
 from drethtr.pages.segmentation import segmentation_named
@@ -25,11 +26,11 @@ def recognizer():
 def prove(recognizer, tmp_path):
     """Check a text against pages, by default the sample page alone."""
 
-    def run(text, *pages):
+    def run(text, *pages, lines="auto"):
         path = tmp_path / "text.md"
         path.write_text(text, encoding="utf-8")
         [given] = open_proof_inputs([*map(str, pages or (PAGE,)), str(path)], texts_needed=True)
-        return prove_text(given, recognizer, segmentation_named("auto"))
+        return prove_text(given, recognizer, segmentation_named(lines))
 
     return run
 
@@ -64,6 +65,17 @@ def test_a_page_that_cannot_be_read_is_reported_and_the_others_are_checked(prove
     (scans / "b.jpg").write_bytes(PAGE.read_bytes()[:3000])
     proof = prove(TEXT, scans)
     assert len(proof.pages) == 1 and [Path(str(error.source)).name for error in proof.unreadable] == ["b.jpg"]
+
+
+def test_lines_found_on_a_wide_page_are_checked_one_by_one(prove, tmp_path):
+    """By its shape alone, the image would be a single line."""
+    wide = Image.new("RGB", (4000, 700), (225, 220, 210))
+    with Image.open(PAGE) as page:
+        wide.paste(page.crop((0, 0, page.width, 700)))
+    wide.save(tmp_path / "wide.png")
+    [page] = prove(TEXT, tmp_path / "wide.png", lines="rapid").pages
+    assert len(page.lines) > 1 and not page.is_line
+    assert all(word.box is not None for line in page.lines for word in line.words)
 
 
 @pytest.mark.parametrize(

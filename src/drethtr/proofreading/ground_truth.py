@@ -38,7 +38,7 @@ def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recogn
         lines = [line for line in proof.page.lines if line.id in of_page]
         source = proof.original.source
         page = page_stem(source.path) if source.pages == 1 else numbered(page_stem(source.path), source.number)
-        strips = strips_of(proof.original, source.gray(), lines, recognizer)
+        strips = strips_of(proof.original, source.gray(), lines, recognizer, is_line=proof.is_line)
         for line, strip in zip(lines, strips, strict=True):
             if strip is not None:
                 sample = Sample(strip.line, line.text, source.path.parent.resolve().name, page=page, id=line.id)

@@ -84,11 +84,13 @@ class PageProof:
     original  the page that was read
     page      its lines; the confidence of a word is the probability that the ink supports it
     lines     the proof of each line
+    is_line   whether the image was read whole, as a single line
     """
 
     original: Original
     page: Page
     lines: tuple[ProofLine, ...]
+    is_line: bool
 
 
 def read_page(original: Original, recognizer: Recognizer, segmentation: Segmentation) -> Page:
@@ -103,11 +105,18 @@ def read_page(original: Original, recognizer: Recognizer, segmentation: Segmenta
     return page
 
 
-def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer: Recognizer, rules: Rules) -> PageProof:
+def prove_page(
+    original: Original,
+    read: Page,
+    texts: Sequence[str],
+    recognizer: Recognizer,
+    segmentation: Segmentation,
+    rules: Rules,
+) -> PageProof:
     """Check the texts of the lines of a page against the ink.
 
     Args:
-        read: The page from `read_page`.
+        read: The page from `read_page`, with the same segmentation.
         texts: One for each line; empty for a line without text.
 
     Raises:
@@ -115,7 +124,8 @@ def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer:
         CheckpointError, ConfigError: as `Recognizer.check`.
     """
     gray = original.source.gray()
-    strips = strips_of(original, gray, read.lines, recognizer)
+    is_line = segmentation.finder(original).whole and not original.has_lines
+    strips = strips_of(original, gray, read.lines, recognizer, is_line=is_line)
     placed = [number for number, strip in enumerate(strips) if strip is not None]
     images = [strip.line for strip in strips if strip is not None]
     readings = [read_text(read.lines[number]) for number in placed]
@@ -127,12 +137,14 @@ def prove_page(original: Original, read: Page, texts: Sequence[str], recognizer:
         lines.append(ProofLine(Path(original.source.name).name, line.id, check, tuple(words)))
     proofs = {line.line: line for line in lines}
     page = read.with_lines(lambda line: replace(line, transcription=transcription_of(proofs[line.id])))
-    return PageProof(original, page, tuple(lines))
+    return PageProof(original, page, tuple(lines), is_line)
 
 
-def strips_of(original: Original, gray: Line, lines: Sequence[TextLine], recognizer: Recognizer) -> list[Strip | None]:
-    """Each line, straightened; None without a usable place. An image of a single line is used whole."""
-    if original.is_line:
+def strips_of(
+    original: Original, gray: Line, lines: Sequence[TextLine], recognizer: Recognizer, *, is_line: bool
+) -> list[Strip | None]:
+    """Each line, straightened; None without a usable place. An image that was read as a single line is used whole."""
+    if is_line:
         return [strip_of(recognizer.open_line(original.source.path if original.is_alone else gray))]
     known = [line for line in lines if line.polygon or line.baseline]
     found = dict(zip((line.id for line in known), complete(gray, [GivenLine.of(line) for line in known]), strict=True))

@@ -67,7 +67,7 @@ def prove_text(
     texts, left = (own_texts(read), {}) if given.text is None else aligned_texts(given.source, given.text, read)
     pages = []
     for (original, page), some in zip(read, texts, strict=True):
-        pages.append(prove_page(original, page, some, recognizer, rules))
+        pages.append(prove_page(original, page, some, recognizer, segmentation, rules))
         report(original)
     return TextProof(tuple(pages), {place: on_no_line(part) for place, part in left.items()}, tuple(errors))
 
