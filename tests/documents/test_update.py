@@ -125,16 +125,16 @@ def test_text_that_is_there_stays_unless_it_is_to_be_replaced():
 
 
 @pytest.mark.parametrize("quote", ["'", '"'])
-def test_what_was_said_of_places_in_a_text_goes_with_it(quote):
-    """And nothing else that the attribute holds."""
+def test_a_tag_goes_only_if_all_that_it_marks_is_gone_and_the_file_says_so(quote):
     custom = "readingOrder {index:1;} person {offset:0; length:3;} structure {type:heading;} sic {length:1; offset:2;}"
     tagged = f'id="read" x="custom=" custom={quote}{custom}{quote}'
     data = PAGE.replace("ENCODING", "utf-8").replace('id="read"', tagged).encode()
     page = with_text(data, "read", text=Transcription("neu"))
     assert update(data, page, PROVENANCE) == data
     written = update(data, page, PROVENANCE, replace=True).decode()
-    kept = f"custom={quote}readingOrder {{index:1;}} structure {{type:heading;}}{quote}>"
+    kept = f"custom={quote}readingOrder {{index:1;}} person {{offset:0; length:3;}} structure {{type:heading;}}{quote}>"
     assert f'id="read" x="custom=" {kept}' in written and 'custom="é"' in written
+    assert "line read had sic {length:1; offset:2;} -->" in written
 
 
 def test_a_tag_that_closes_itself_is_opened():

@@ -61,7 +61,7 @@ class Canvas(NamedTuple):
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page with its scan.
+    """A page with its scan. What a person has confirmed on it has no doubts, in any format.
 
     number   number of the page in its source file, from 1, if known
     canvas   the canvas of the page, if it comes from a manifest
@@ -73,6 +73,9 @@ class Sheet:
     number: int | None = None
     canvas: Canvas | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "page", self.page.settled())
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import ClassVar
 from xml.etree import ElementTree as ET
@@ -45,6 +46,10 @@ class Editor(ABC):
     @abstractmethod
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Replace the text and words of a line by those of `line`, which has a transcription."""
+
+    def lost_tags(self, element: Element, text: str) -> Sequence[str]:
+        """The tags of a line that would be lost with a new text, because all that they mark is gone."""
+        return ()
 
     @abstractmethod
     def remove_text(self, element: Element) -> Iterator[Edit]:
@@ -124,3 +129,10 @@ class Editor(ABC):
 def prefix_of(element: Element) -> str:
     """The namespace prefix of an element with its colon, or ""."""
     return f"{element.prefix}:" if element.prefix else ""
+
+
+def counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of words that stay, or that are replaced one by one, in the old and in the new text."""
+    for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal" or last - first == end - begin:
+            yield from zip(range(first, last), range(begin, end), strict=True)

@@ -179,6 +179,12 @@ class Page:
         regions = (replace(region, lines=tuple(map(change, region.lines))) for region in self.regions)
         return replace(self, regions=tuple(regions))
 
+    def settled(self) -> Self:
+        """The page as it is published: texts that a person has confirmed have no doubts."""
+        return self.with_lines(
+            lambda line: replace(line, transcription=line.transcription and line.transcription.settled)
+        )
+
     def on_image(self, image: Path, width: int, height: int) -> Self:
         """The page scaled to the size of its image; if that changes it, the page takes the name of the image.
 

@@ -101,6 +101,10 @@ class PageFile:
             raise DataError(f"contains no line {line_id!r}", self.name)
         return self.parsed.lines[line_id]
 
+    def lost_tags(self, line_id: str, text: str) -> Sequence[str]:
+        """The tags of people on a line that would be lost with a new text, because all that they mark is gone."""
+        return self.editor.lost_tags(self.element(line_id), text)
+
     def line(self, line_id: str) -> TextLine:
         """A line of the page.
 

@@ -1,6 +1,6 @@
 """The text of a line: its words with their places and confidences, flags, and what a person did with it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Self
 
@@ -86,6 +86,24 @@ class Transcription:
             found += [(self.text[end:start], None), (word.text, word)]
             end = start + len(word.text)
         return tuple(part for part in (*found, (self.text[end:], None)) if part[0])
+
+    @property
+    def doubts(self) -> tuple[tuple[int, int], ...]:
+        """The place of each doubtful word in the text, and its length, if they can be found in order."""
+        found, start = [], 0
+        for part, word in self.parts:
+            if word is not None and word.doubtful:
+                found.append((start, len(part)))
+            start += len(part)
+        return tuple(found)
+
+    @property
+    def settled(self) -> Self:
+        """The text as it is published: when a person has confirmed it, nothing in it is doubtful any more."""
+        if self.review is not Review.CONFIRMED:
+            return self
+        words = tuple(PageWord(word.text, None, word.polygon) for word in self.words)
+        return replace(self, confidence=None, words=words, flags=())
 
 
 class Grade(StrEnum):

@@ -2,7 +2,8 @@
 
 All other bytes of the file are preserved, including encoding and line endings; new elements are indented like their
 neighbors. Existing text is kept unless `replace` is given; empty text elements, which some programs write for
-untranscribed lines, are replaced. A comment at the end of the file says what added the text.
+untranscribed lines, are replaced. A comment at the end of the file says what added the text, and which tags of people
+were on words that are gone.
 """
 
 from drethtr.base.errors import DataError
@@ -36,7 +37,13 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
         for edit in editor.set_text(parsed.lines[line.id], line)
     ]
     if edits:
-        edits.append(editor.splicer.comment(f"text added by {provenance} on {provenance.timestamp}"))
+        lost = (
+            f"; line {line.id} had {' '.join(tags)}"
+            for line in page.lines
+            if line.transcription is not None and may_write(before[line.id], replace=replace)
+            if (tags := editor.lost_tags(parsed.lines[line.id], line.text))
+        )
+        edits.append(editor.splicer.comment(f"text added by {provenance} on {provenance.timestamp}{''.join(lost)}"))
     return markup.encode(apply(markup.utf8, edits))
 
 

@@ -52,6 +52,8 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
         kind = "status" if text in (None, old.text) else "text"
         if new.transcription != old.transcription:
             notes.append(Change(page, line_id, kind, old.text, new.text, str(review)))
+        if lost := file.lost_tags(line_id, new.text):
+            notes.append(Change(page, line_id, "tags", " ".join(lost), None, str(review)))
     if edit.baseline is not None or edit.polygon is not None:
         baseline, polygon = (within(points, file.page) for points in (edit.baseline, edit.polygon))
         moved = replace(new, baseline=baseline or new.baseline, polygon=polygon)

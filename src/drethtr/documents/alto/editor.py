@@ -4,13 +4,16 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.alto.reader import CONFIRMED, NAMESPACES, explicit_order, tags_of
+from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES, explicit_order, tags_of
 from drethtr.documents.alto.writer import Style, add_shape, place, string_elements
-from drethtr.documents.editor import Editor, prefix_of
+from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import TextLine
 from drethtr.documents.points import Box, box_around, flat_polygon, written
 from drethtr.documents.transcription import Review
+
+KEPT = ("ID", "LANG", "STYLE", "STYLEREFS")
+"""Attributes of a word that people or other programs set, apart from its tags."""
 
 
 class ALTOEditor(Editor):
@@ -23,13 +26,28 @@ class ALTOEditor(Editor):
         """The ids of tags of confirmed lines: those of the file, else the one that the first confirmation adds."""
         return sorted(tags_of(self.markup.root, CONFIRMED))
 
+    @cached_property
+    def doubtful_tags(self) -> frozenset[str]:
+        """The ids of tags of doubtful words."""
+        return tags_of(self.markup.root, DOUBTFUL)
+
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 cannot be told from 3.0)."""
         assert line.transcription is not None
         yield from self.remove_text(element)
         style = Style(prefix_of(element), shapes=element.namespace == NAMESPACES[-1])
         new = string_elements(line.transcription, line, self.ids, style)
+        strings, made = element.all("String"), [string for string in new if "CONTENT" in string.attrib]
+        texts = [[string.attributes.get("CONTENT", "") for string in strings], [s.attrib["CONTENT"] for s in made]]
+        for old, place_of_new in counterparts(*texts):
+            self.take_over(strings[old], made[place_of_new])
         yield self.splicer.insert(element, element.first("Shape"), new)
+
+    def take_over(self, old: Element, new: ET.Element) -> None:
+        """Give a word the id, language, styles and tags of the word in whose place it stands, but not its doubts."""
+        new.attrib |= {name: old.attributes[name] for name in KEPT if old.attributes.get(name)}
+        if tags := [tag for tag in old.attributes.get("TAGREFS", "").split() if tag not in self.doubtful_tags]:
+            new.set("TAGREFS", " ".join(tags))
 
     def remove_text(self, element: Element) -> Iterator[Edit]:
         yield from map(self.splicer.remove, element.all("String", "SP", "HYP"))
@@ -42,6 +60,11 @@ class ALTOEditor(Editor):
                 known.append(self.ids.claim(f"drethtr_{CONFIRMED}"))
                 yield self.add_tag(known[0])
             tags.append(known[0])
+            for string in element.all("String"):
+                told = string.attributes.get("TAGREFS", "").split()
+                if not self.doubtful_tags.isdisjoint(told):
+                    sure = " ".join(tag for tag in told if tag not in self.doubtful_tags)
+                    yield self.splicer.set_attribute(string, "TAGREFS", sure or None)
         yield self.splicer.set_attribute(element, "CS", "true" if review else None)
         yield self.splicer.set_attribute(element, "TAGREFS", " ".join(tags) or None)
 

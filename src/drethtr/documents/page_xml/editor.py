@@ -5,20 +5,17 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.editor import Editor, prefix_of
+from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import TextLine
-from drethtr.documents.page_xml.reader import CUSTOM_INDEX, read_text
-from drethtr.documents.page_xml.writer import transcription_elements
+from drethtr.documents.page_xml.custom import Passage, moved, names_of, without_tags
+from drethtr.documents.page_xml.reader import CUSTOM_INDEX, UNCLEAR, read_text, whole_text
+from drethtr.documents.page_xml.writer import transcription_elements, unclear
 from drethtr.documents.points import Box, flat_polygon, written
-from drethtr.documents.splice import ATTRIBUTE
-from drethtr.documents.transcription import Review
+from drethtr.documents.transcription import PageWord, Review, Transcription
 
 INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
 MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
-
-OFFSET = re.compile(r"[{;]\s*offset\s*:")
-"""The part of a `custom` entry that refers to a position in the text: `unclear {offset:0; length:3;}`."""
 
 
 class PageXMLEditor(Editor):
@@ -30,40 +27,45 @@ class PageXMLEditor(Editor):
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Insert words and text after the Baseline; if there are words without text, they stay and none are added.
 
-        Entries of `custom` that refer to positions in replaced text are removed.
+        Tags of the text move with it.
         """
-        yield from self.remove_offsets(element)
         yield from self.replace_text(element, line)
+        if (custom := moved_tags(element, line)) != element.attributes.get("custom", ""):
+            yield self.splicer.set_attribute(element, "custom", custom or None)
 
     def set_text_and_review(self, element: Element, line: TextLine) -> Iterator[Edit]:
         assert line.transcription is not None
         yield from self.replace_text(element, line)
-        custom = element.attributes.get("custom", "")
-        yield self.mark(element, without_offsets(custom), line.transcription.review)
+        yield self.mark(element, moved_tags(element, line), line.transcription.review)
+
+    def lost_tags(self, element: Element, text: str) -> Sequence[str]:
+        return moved(element.attributes.get("custom", ""), whole_text(element), clean(text)).lost
 
     def replace_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Replace text and words."""
+        """Replace text and words; a word that stays, or is replaced by one other, keeps its id and its tags."""
         assert line.transcription is not None
         words = element.all("Word")
         marked_out = bool(words) and not any(read_text(word)[0] for word in words)
         yield from map(self.splicer.remove, element.all(*(["TextEquiv"] if marked_out else ["TextEquiv", "Word"])))
-        new = transcription_elements(line.transcription, line.id, self.ids, prefix_of(element))
+        *new_words, text = transcription_elements(line.transcription, line.id, self.ids, prefix_of(element))
+        texts = [word.text for word in line.transcription.words]
+        for old, new in counterparts([read_text(word)[0] for word in words], texts if new_words else []):
+            take_over(words[old], new_words[new], texts[new])
         before = element.all("AlternativeImage", "Coords", "Baseline", *(["Word"] if marked_out else []))
-        yield self.splicer.insert(element, before[-1] if before else None, new[-1:] if marked_out else new)
-
-    def remove_offsets(self, element: Element) -> Iterator[Edit]:
-        """Remove the entries with an `offset` from the attribute `custom`."""
-        utf8 = self.markup.utf8
-        for attribute in ATTRIBUTE.finditer(utf8, element.start, element.inside):
-            if attribute[1] == b"custom":
-                start, end = max(attribute.span(2), attribute.span(3))
-                yield Edit(start, end, without_offsets(utf8[start:end].decode()).encode())
+        yield self.splicer.insert(element, before[-1] if before else None, [text] if marked_out else [*new_words, text])
 
     def remove_text(self, element: Element) -> Iterator[Edit]:
         yield from map(self.splicer.remove, element.all("TextEquiv", "Word"))
 
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
-        yield self.mark(element, element.attributes.get("custom", ""), review)
+        custom = element.attributes.get("custom", "")
+        if review is Review.CONFIRMED:
+            custom = without_tags(custom, UNCLEAR, own_doubts(element))
+            for word in element.all("Word"):
+                before = word.attributes.get("custom", "")
+                if (after := without_tags(before, UNCLEAR)) != before:
+                    yield self.splicer.set_attribute(word, "custom", after or None)
+        yield self.mark(element, custom, review)
 
     def mark(self, element: Element, custom: str, review: Review | None) -> Edit:
         """Set the attribute `custom` to a value, with the mark of a review instead of that before."""
@@ -123,6 +125,26 @@ class PageXMLEditor(Editor):
         return {id: unicode for id, unicode in unicodes.items() if unicode and unicode.inside < unicode.end}
 
 
-def without_offsets(custom: str) -> str:
-    """The value of an attribute `custom` without the entries that refer to positions in the text."""
-    return "}".join(entry for entry in custom.split("}") if not OFFSET.search(entry))
+def moved_tags(element: Element, line: TextLine) -> str:
+    """The value of `custom` of a line for its new text: tags are moved, doubts of drethtr are those of the new text."""
+    assert line.transcription is not None
+    custom, own = element.attributes.get("custom", ""), own_doubts(element)
+    theirs = moved(without_tags(custom, UNCLEAR, own), whole_text(element), clean(line.transcription.text)).custom
+    return " ".join([theirs, *(unclear(line) if own else ())])
+
+
+def own_doubts(element: Element) -> list[Passage]:
+    """The doubtful words of a line: drethtr marks them at the line and at the word, a person at the line alone."""
+    text, words = read_text(element)[0], []
+    for word in element.all("Word"):
+        doubtful = UNCLEAR in names_of(word.attributes.get("custom", ""))
+        words.append(PageWord(read_text(word)[0], doubtful=doubtful))
+    return [Passage(*place) for place in Transcription(text, words=tuple(words)).doubts]
+
+
+def take_over(old: Element, new: ET.Element, text: str) -> None:
+    """Give a word the id and the tags of the word in whose place it stands; doubts are those of the new word."""
+    if old.attributes.get("id"):
+        new.set("id", old.attributes["id"])
+    rest = INDEX.sub("", without_tags(old.attributes.get("custom", ""), UNCLEAR))
+    new.set("custom", f"{new.get('custom', '')} {moved(rest, whole_text(old), clean(text)).custom}".strip())

@@ -11,6 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
 from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
+from drethtr.documents.page_xml.custom import names_of
 from drethtr.documents.parsed import Parsed, SizeOf, file_name
 from drethtr.documents.points import PageScale, baseline_or_none, number_or_none, polygon_or_none
 from drethtr.documents.transcription import PageWord, Review, Transcription
@@ -23,7 +24,8 @@ CUSTOM_STRUCTURE = re.compile(r"\bstructure\s*\{[^{}]*?type\s*:\s*([^;{}]+)")
 KINDS = {"paragraph": "text", "marginalia": "margin"}
 """Words of PAGE for types of regions, and ours."""
 MAX_DIGITS = 9
-CUSTOM_UNCLEAR = re.compile(r"\bunclear\s*\{")
+UNCLEAR = "unclear"
+"""The tag of a passage that could not be read with certainty."""
 CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^{}]*?review\s*:\s*(corrected|confirmed)\b")
 
 
@@ -149,7 +151,7 @@ def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcri
         text, told = read_text(element)
         if text:
             polygon = polygon_or_none(canvas.points(points_of(element, "Coords"), where))
-            doubtful = CUSTOM_UNCLEAR.search(element.attributes.get("custom", "")) is not None
+            doubtful = UNCLEAR in names_of(element.attributes.get("custom", ""))
             words.append(PageWord(text, canvas.confidence(told, where), polygon, doubtful))
     text, told = read_text(line)
     confidence = canvas.confidence(told, where)
@@ -167,19 +169,33 @@ def review_of(line: Element) -> Review | None:
 
 def read_text(element: Element) -> tuple[str, str | None]:
     """The text of a line or word on one line, and its `conf`; of several, the non-empty one of lowest index."""
+    chosen = chosen_text(element)
+    return (in_one_row(raw_text(chosen)), chosen.attributes.get("conf")) if chosen else ("", None)
+
+
+def whole_text(element: Element) -> str:
+    """The text of a line or word, or of the words of a line, with all its white space, as tags count characters."""
+    chosen = chosen_text(element)
+    text = raw_text(chosen) if chosen else ""
+    return text if text.strip() else " ".join(filter(None, (read_text(word)[0] for word in element.all("Word"))))
+
+
+def chosen_text(element: Element) -> Element | None:
+    """The TextEquiv that counts."""
     equivalents = element.all("TextEquiv")
-    if not equivalents:
-        return "", None
-    filled = list(filter(written, equivalents)) or equivalents
-    chosen = min(filled, key=lambda equivalent: int_or(equivalent.attributes.get("index"), 0))
-    return written(chosen), chosen.attributes.get("conf")
+    filled = [equivalent for equivalent in equivalents if raw_text(equivalent).strip()] or equivalents
+    return min(filled, key=lambda equivalent: int_or(equivalent.attributes.get("index"), 0), default=None)
 
 
-def written(equivalent: Element) -> str:
-    """The text of a TextEquiv on one line."""
-    found = (child for name in ("Unicode", "PlainText") if (child := equivalent.first(name)))
-    rows = (" ".join(filter(None, map(str.strip, child.text.splitlines()))) for child in found)
-    return next(filter(None, rows), "")
+def raw_text(equivalent: Element) -> str:
+    """The text of a TextEquiv with its white space."""
+    found = (child.text for name in ("Unicode", "PlainText") if (child := equivalent.first(name)))
+    return next(filter(str.strip, found), "")
+
+
+def in_one_row(text: str) -> str:
+    """A text without line breaks, and without white space at the ends of its rows."""
+    return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
 def int_or(text: str | None, default: int) -> int:

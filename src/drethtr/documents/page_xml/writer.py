@@ -121,12 +121,8 @@ def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -
 
 def unclear(line: TextLine) -> list[str]:
     """The positions of doubtful words in the line's text, if they can be found in order."""
-    found, start = [], 0
-    for part, word in line.transcription.parts if line.transcription else ():
-        if word is not None and word.doubtful:
-            found.append(f"unclear {{offset:{start}; length:{len(part)};}}")
-        start += len(part)
-    return found
+    doubts = line.transcription.doubts if line.transcription else ()
+    return [f"unclear {{offset:{start}; length:{length};}}" for start, length in doubts]
 
 
 def reviewed(line: TextLine) -> list[str]:

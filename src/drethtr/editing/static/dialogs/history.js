@@ -16,6 +16,7 @@ const ACTIONS = {
   move: "moved it in the order",
   delete: "deleted it",
   outside: "changed by another program",
+  tags: "deleted what these tags marked",
 };
 
 export function History({ page, line, close, restore }) {
@@ -31,7 +32,7 @@ export function History({ page, line, close, restore }) {
       ({ when, who, model, action, old, status }) => html`<li>
         <p><b>${who ?? model ?? "another program"}</b> ${ACTIONS[action] ?? action}${action === "status" && `: ${status}`}${" "}
           <time datetime=${when}>${new Date(when).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</time></p>
-        ${old && html`<p class="side">${old} <button type="button" onClick=${() => restore(old)}>Restore</button></p>`}
+        ${old && html`<p class="side">${old}${action !== "tags" && html` <button type="button" onClick=${() => restore(old)}>Restore</button>`}</p>`}
       </li>`,
     )}</ol>
   </${Dialog}>`;

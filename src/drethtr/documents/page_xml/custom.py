@@ -1,0 +1,143 @@
+"""The attribute `custom` of PAGE: entries about an element, and tags on passages of its text, as in Transkribus.
+
+    readingOrder {index:0;} person {offset:0; length:4; firstname:Anne;} unclear {offset:9; length:3;}
+
+Tags are the work of people. When the text changes, they move with it.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+ENTRY = re.compile(r"\s*([^{}\s]*)\s*\{[^{}]*\}")
+OFFSET = re.compile(r"([{;]\s*offset\s*:\s*)(\d{1,9})")
+LENGTH = re.compile(r"([{;]\s*length\s*:\s*)(\d{1,9})")
+
+LONGEST = 10_000
+"""Longest text that is compared letter by letter, since memory grows with the square."""
+
+
+class Passage(NamedTuple):
+    """A passage of a text: its first character, and how many it has; 0 for a place between two characters."""
+
+    start: int
+    length: int
+
+    @property
+    def end(self) -> int:
+        """The place behind its last character."""
+        return self.start + self.length
+
+
+class Moved(NamedTuple):
+    """A value of `custom` whose tags are at their places in a new text, and the tags whose whole text is gone."""
+
+    custom: str
+    lost: tuple[str, ...] = ()
+
+
+class Stretch(NamedTuple):
+    """A passage of an old text from `first` to before `last`, and where it is in the new one: the same, or replaced."""
+
+    first: int
+    last: int
+    begin: int
+    end: int
+    same: bool
+
+    def place(self, position: int) -> int:
+        """Where a position of the old text is in the new one; in replaced text in proportion."""
+        if self.same or self.last == self.first:
+            return self.begin + position - self.first
+        return self.begin + round((position - self.first) * (self.end - self.begin) / (self.last - self.first))
+
+
+def passage_of(entry: str) -> Passage | None:
+    """The passage that an entry marks; None if it is about the whole element."""
+    offset, length = OFFSET.search(entry), LENGTH.search(entry)
+    return Passage(int(offset[2]), int(length[2]) if length else 0) if offset else None
+
+
+def names_of(custom: str) -> frozenset[str]:
+    """The names of the entries in a value."""
+    return frozenset(found[1] for found in ENTRY.finditer(custom))
+
+
+def without_tags(custom: str, name: str, passages: Collection[Passage] | None = None) -> str:
+    """The value without the entries of a name, or only without those that mark some passages."""
+
+    def kept(found: re.Match[str]) -> str:
+        gone = found[1] == name and (passages is None or passage_of(found[0]) in passages)
+        return "" if gone else found[0]
+
+    return ENTRY.sub(kept, custom).strip()
+
+
+def moved(custom: str, old: str, new: str) -> Moved:
+    """Move the tags of a text with its characters when the text changes.
+
+    A tag stretches with what is inserted into its passage or written on to its words, and shrinks with what is deleted.
+    It is lost if nothing is left of its passage, or if it was on a part of a passage that was replaced as a whole.
+    """
+    if old == new:
+        return Moved(custom)
+    stretches, lost = compared(old, new), list[str]()
+
+    def move(found: re.Match[str]) -> str:
+        entry, before = found[0], passage_of(found[0])
+        if before is None or before.end > len(old):  # about the whole line, or never about this text
+            return entry
+        after = passage_after(stretches, before, old, new)
+        if after is None:
+            lost.append(entry.strip())
+            return ""
+        return LENGTH.sub(rf"\g<1>{after.length}", OFFSET.sub(rf"\g<1>{after.start}", entry, 1), 1)
+
+    return Moved(ENTRY.sub(move, custom).strip(), tuple(lost))
+
+
+def compared(old: str, new: str) -> list[Stretch]:
+    """The stretches of an old text, those that stay and those that are replaced in turn."""
+    blocks = [(0, 0, 0)]
+    if max(len(old), len(new)) <= LONGEST:
+        blocks += [(block.a, block.b, block.size) for block in Levenshtein.editops(old, new).as_matching_blocks()]
+    else:
+        blocks.append((len(old), len(new), 0))
+    found = []
+    for (first, begin, size), (next_first, next_begin, _) in pairwise([*blocks, (len(old), len(new), 0)]):
+        found.append(Stretch(first, first + size, begin, begin + size, same=True))
+        found.append(Stretch(first + size, next_first, begin + size, next_begin, same=False))
+    return [stretch for stretch in found if stretch.last > stretch.first or stretch.end > stretch.begin]
+
+
+def passage_after(stretches: Sequence[Stretch], before: Passage, old: str, new: str) -> Passage | None:
+    """A passage of an old text in the new one; None if it is lost."""
+    start = next((part.place(before.start) for part in stretches if part.first <= before.start < part.last), len(new))
+    if before.length == 0:
+        return Passage(start, 0)
+    end = next(part.place(before.end) for part in stretches if part.first < before.end <= part.last)
+    # A letter written on to the first or last word of a tag belongs to the tag, as in "March 190" with a new 5.
+    for part in stretches:
+        if not part.same and part.last == before.start and not in_word(old[: before.start][-1:]):
+            while start > part.begin and in_word(new[start - 1]) and in_word(old[before.start]):
+                start -= 1
+        if not part.same and part.first == before.end and not in_word(old[before.end : before.end + 1]):
+            while end < part.end and in_word(new[end]) and in_word(old[before.end - 1]):
+                end += 1
+    if not new[start:end].strip():
+        return None
+    cut = any(
+        not part.same and part.first < edge < part.last for part in stretches for edge in (before.start, before.end)
+    )
+    kept = any(
+        part.same and old[max(part.first, before.start) : min(part.last, before.end)].strip() for part in stretches
+    )
+    return Passage(start, end - start) if kept or not cut else None
+
+
+def in_word(character: str) -> bool:
+    """Whether a character is a letter or digit; "" is none."""
+    return character.isalnum()
