@@ -62,8 +62,8 @@ def segment(
                 errors.append(error)
             else:
                 done, kept, found = done + (number is not None), kept + (number is None), found + (number or 0)
-    for error in errors:
-        report_skipped(error)
+    for reason in errors:
+        report_skipped(reason)
     where = "beside the scans" if output is None else f"in {output}"
     rest = f"; {counted(kept, 'file')} kept" if kept else ""
     typer.echo(f"{counted(found, 'line')} found in {counted(done, 'file')}; results are {where}{rest}")
