@@ -42,6 +42,7 @@ sbom:
 
 pictures:
 	python docs/make_pictures.py
+	python docs/make_layout.py
 	python docs/make_edit_picture.py
 
 golden:

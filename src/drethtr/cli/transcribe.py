@@ -21,7 +21,7 @@ from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Plan
 from drethtr.pages.job import PageJob
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import nobody
+from drethtr.pages.transcribe import LAYOUT, nobody
 from drethtr.recognition.recognizer import Recognizer
 
 if TYPE_CHECKING:
@@ -195,6 +195,8 @@ def remarks(original: Original, page: Page, segmentation: Segmentation, *, verbo
         yield f"{as_given(oddity)}; this is left out"
     if (more := len(page.oddities) - SHOWN) > 0:
         yield f"{original.name}: {more:,} more of this kind are left out"
+    for line in page.lines[:1]:
+        yield from (f"{original.name}: {flag}" for flag in line.flags if flag.kind == LAYOUT)
     if verbose:
         yield segmented(original, page, segmentation)
 

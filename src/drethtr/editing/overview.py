@@ -9,13 +9,17 @@ from math import inf
 from threading import RLock
 from typing import Any, Self
 
+import numpy as np
+
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.journal import Journal
 from drethtr.editing.page_files import PageFiles, xml_mark
 from drethtr.editing.status import Status, status_of, status_of_page
-from drethtr.recognition.confidence.error_rate import ErrorRate, TotalDoubt
+from drethtr.layout.doubt import LayoutDoubt, doubt_of
+from drethtr.layout.finder import FoundLine
+from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
 from drethtr.recognition.reading import DOUBTFUL
 
 
@@ -29,6 +33,7 @@ class Summary:
     measured    how many lines those are
     empty       how many of them have no text
     made_here   whether its file is ours
+    layout      expected cost of a layout found here, per character, and `layout_high` the end of its interval
     """
 
     texts: tuple[tuple[str, str, str], ...] = ()
@@ -39,6 +44,8 @@ class Summary:
     measured: int = 0
     empty: int = 0
     made_here: bool = False
+    layout: float = 0.0
+    layout_high: float = 0.0
 
     @classmethod
     def of(cls, page: Page, *, made_here: bool) -> Self:
@@ -57,7 +64,9 @@ class Summary:
                 characters += len(line.text)
                 measured += 1
                 empty += not line.text
-        return cls(tuple(texts), words, doubtful, doubt, characters, measured, empty, made_here)
+        layout = layout_of(page) if made_here else LayoutDoubt(0.0, 0.0, 0.0)
+        known = words, doubtful, doubt, characters, measured, empty, made_here
+        return cls(tuple(texts), *known, layout.expected, layout.high)
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -78,10 +87,14 @@ class Summary:
         """The page in the overview; `rate` predicts its error rate from confidences."""
         counts, expected = self.counts, None
         if rate is not None and self.measured:
-            expected = rate(TotalDoubt(self.doubt, self.characters, self.measured, self.empty))
+            read = rate(TotalDoubt(self.doubt, self.characters, self.measured, self.empty))
+            expected = Expected(
+                read.cer + self.layout, read.low, max(read.high, min(read.high + self.layout_high, 1.0))
+            )
         return {
             "status": self.status,
             "expected_cer": None if expected is None else round(expected.cer, 4),
+            "layout": round(self.layout, 4),
             "expected_low": None if expected is None else round(expected.low, 4),
             "expected_high": None if expected is None else round(expected.high, 4),
             "gain": round(self.doubt if expected is None else expected.cer * self.characters, 1)
@@ -110,6 +123,13 @@ class Summary:
         _, *usual = vars(cls()).values()
         fits = list(map(type, numbers)) == list(map(type, usual)) and all(0 <= number < inf for number in numbers)
         return found if fits else None
+
+
+def layout_of(page: Page) -> LayoutDoubt:
+    """The doubt about the lines of a page that were found here."""
+    placed = [line for line in page.lines if line.baseline and line.polygon]
+    lines = [FoundLine(*(np.array(points, dtype=np.float64) for points in (x.baseline, x.polygon))) for x in placed]
+    return doubt_of(lines, table=any(region.cell is not None for region in page.regions))
 
 
 class Overview:

@@ -14,6 +14,7 @@ from drethtr.documents.points import Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import Line, open_line
 from drethtr.images.straighten import Strip, straighten
+from drethtr.layout.doubt import doubt_of_layout
 from drethtr.layout.finder import Finder, Floats, FoundLine, Layout
 from drethtr.layout.finders import finder_named
 from drethtr.layout.given import FOOT, GivenLine, complete
@@ -71,6 +72,9 @@ PROBES = 6
 
 SPACING = 48
 """Pixels between the points of the baseline of a turned line."""
+
+LAYOUT = "layout"
+"""The kind of the flag on the first line of a page whose layout is doubtful."""
 
 BETTER = 0.1
 """Minimum gain in confidence for lines to be turned upside down."""
@@ -211,8 +215,17 @@ def read_found(
         text = transcription_of(one.reading, one.strip, width, height)
         lines[number] = placed_line(id, one.line, text, width, height)
         witness(id, one.strip, one.reading)
+    if lines and (reason := doubt_of_layout(layout).reason):
+        first = next(iter(lines))
+        lines[first] = flagged(lines[first], PageFlag(LAYOUT, reason))
     regions = regions_of(layout, lines, width, height)
     return Page(name, width, height, regions)
+
+
+def flagged(line: TextLine, flag: PageFlag) -> TextLine:
+    """A read line with one more flag."""
+    text = line.transcription
+    return line if text is None else replace(line, transcription=replace(text, flags=(*text.flags, flag)))
 
 
 def ids_in(layout: Layout) -> dict[int, str]:

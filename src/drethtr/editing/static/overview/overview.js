@@ -105,6 +105,9 @@ function Reading({ job }) {
 // File names are long; they break where their parts end.
 const breakable = (name) => name.split(/(?<=[/_.-])/u).flatMap((part) => [html`<wbr />`, part]);
 
+// The share of a page's characters that its layout may cost, from which it is worth a look.
+const DOUBTFUL_LAYOUT = 0.1;
+
 function Card({ page, isChosen, choose }) {
   const rate =
     page.expected_cer === null
@@ -122,7 +125,7 @@ function Card({ page, isChosen, choose }) {
       page.error
         ? html`<p class="hint flag">${page.error}</p>`
         : rate &&
-          html`<dl><dt>Expected error</dt><dd>${rate}</dd><dt>Doubtful words</dt><dd>${percent(page.doubtful)}</dd></dl>`
+          html`<dl><dt>Expected error</dt><dd>${rate}</dd><dt>Doubtful words</dt><dd>${percent(page.doubtful)}</dd>${page.layout > DOUBTFUL_LAYOUT && html`<dt>Layout</dt><dd>table; check its order</dd>`}</dl>`
     }
   </li>`;
 }
