@@ -1,13 +1,15 @@
 """Manifests of IIIF: which pages they have, and which addresses are asked for their images."""
 
 import json
+from random import Random
 
 import pytest
-from iiif_examples import canvas_2, canvas_3, manifest_2, manifest_3, service_2, service_3
+from iiif_examples import any_manifest, canvas_2, canvas_3, manifest_2, manifest_3, service_2, service_3
 
 from drethtr.base.errors import DataError
 from drethtr.pages.inputs import stem_of
 from drethtr.pages.source import open_originals
+from drethtr.pages.volume import AbsentPage
 
 LIBRARY = "https://library.example"
 
@@ -120,3 +122,15 @@ def test_what_has_no_pages_is_refused(tmp_path):
 )
 def test_results_are_named_after_the_volume(address, stem):
     assert stem_of(address) == stem
+
+
+@pytest.mark.parametrize("seed", range(240))
+def test_every_painted_image_is_a_page_or_named(tmp_path, seed):
+    content, expected = any_manifest(Random(seed))
+    path = tmp_path / "manifest.json"
+    path.write_bytes(content)
+    found = [original.source for original in open_originals(path)]
+    told = [page.reason if isinstance(page, AbsentPage) else page.addresses[0] for page in found]
+    assert len(told) == len(expected)
+    for text, part in zip(told, expected, strict=True):
+        assert part in text

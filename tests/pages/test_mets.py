@@ -1,8 +1,11 @@
 """Volumes that METS lists: which pages they have, in which order, with which images and lines."""
 
+from random import Random
+
 import pytest
-from mets_examples import ALTO_TYPE, PAGE_TYPE, mets_of
+from mets_examples import ALTO_TYPE, PAGE_TYPE, any_volume, counted_by_lxml, mets_of
 from page_examples import document_of
+from PIL import Image
 from printed_pages import put_page
 
 from drethtr import Recognizer
@@ -15,6 +18,7 @@ from drethtr.pages.inputs import find_inputs
 from drethtr.pages.opening import open_job
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import Shelf
+from drethtr.pages.volume import AbsentPage
 
 IMAGES = [("I1", "image/png", "OCR-D-IMG/a.png"), ("I2", "image/png", "OCR-D-IMG/b.png")]
 LINES = [("G1", PAGE_TYPE, "OCR-D-SEG/a.xml"), ("G2", PAGE_TYPE, "OCR-D-SEG/b.xml")]
@@ -67,7 +71,7 @@ def test_the_largest_image_that_is_here_is_read(workspace):
     }
     [found] = open_originals(volume(workspace, groups, ("1", ["T", "D", "M", "P"])))
     assert found.source.path.name == "b c.png"
-    with pytest.raises(DataError, match="METS without pages"):
+    with pytest.raises(DataError, match=r"of page 1, it has no image, only a PDF; give that itself: volume\.pdf"):
         open_originals(volume(workspace, groups, ("1", ["T", "P"])))
 
 
@@ -148,3 +152,28 @@ def test_a_page_without_lines_costs_itself_only(workspace, tiny_path, tmp_path):
     path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1"]), ("2", ["I2", "G2"]))
     job = open_job([path], tmp_path / "out", ["page"], segmentation="given")
     assert job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))[:2] == (1, 1)
+
+
+@pytest.fixture(scope="module")
+def scans(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("volume")
+    for number in range(8):
+        Image.new("L", (60, 90), 255).save(folder / f"p{number}.png")
+        Image.new("L", (12, 18), 255).save(folder / f"t{number}.png")
+    return folder
+
+
+@pytest.mark.parametrize("seed", range(240))
+def test_every_page_is_read_or_named_in_its_place(scans, seed):
+    content = any_volume(Random(seed))
+    path = scans / f"mets{seed}.xml"
+    path.write_bytes(content)
+    found = [original.source for original in open_originals(path)]
+    expected = [(way, place) for way, places in counted_by_lxml(content) for place in places or [""]]
+    assert len(found) == len(expected)
+    assert [page.number for page in found] == list(range(1, len(found) + 1))
+    for page, (way, place) in zip(found, expected, strict=True):
+        if isinstance(page, AbsentPage):
+            assert way not in ("one", "parts") and place in page.reason
+        else:
+            assert page.path.name == place and not place.startswith("t")

@@ -4,6 +4,7 @@ What is found holds as long as size and time of the file stay the same, so that 
 (`record.py`), and a later run opens no file that has not changed.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +29,7 @@ METS = re.compile(rb"<(?:[\w.-]+:)?mets\b")
 """The root element of METS."""
 
 MANIFEST = b"iiif.io/api/presentation"
-"""Text near the beginning of every IIIF manifest."""
+"""Text in the `@context` of every IIIF manifest."""
 
 
 class Kind(StrEnum):
@@ -231,7 +232,7 @@ def look_at(path: Path) -> Facts:
     head = data[:HEAD].replace(b"\0", b"")  # in UTF-16 every other byte is 0
     if ending == DESCRIPTION and METS.search(head):
         return Facts(Kind.METS)
-    if ending == ".json" and MANIFEST in head:
+    if ending == ".json" and is_manifest_data(data):
         return Facts(Kind.MANIFEST)
     try:
         page = page_in(data, str(path), lambda image: None)
@@ -241,6 +242,17 @@ def look_at(path: Path) -> Facts:
         raise
     ours = MADE_HERE.search(data[:HEAD]) is not None
     return Facts(Kind.DESCRIPTION, image=page.image, has_lines=bool(page.lines), made_here=ours)
+
+
+def is_manifest_data(data: bytes) -> bool:
+    """Whether the bytes of a JSON file are a IIIF manifest, by its `@context`, wherever that stands."""
+    if MANIFEST not in data.replace(b"\0", b"").replace(b"\\/", b"/"):  # UTF-16, and slashes as PHP writes them
+        return False
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return MANIFEST in data[:HEAD]  # damaged, as is said when it is read
+    return isinstance(content, dict) and MANIFEST.decode() in json.dumps(content.get("@context"))
 
 
 def is_line_image(sources: Sequence[PageSource]) -> bool:

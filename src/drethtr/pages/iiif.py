@@ -1,10 +1,15 @@
-"""IIIF manifests (Presentation API 3 and 2): the pages of a volume in a library, with the addresses of their images."""
+"""IIIF manifests (Presentation API 3 and 2): the pages of a volume in a library, with the addresses of their images.
+
+Each image painted on a canvas is a page. One that cannot be asked for, and a canvas without any, is an `AbsentPage`
+with its reason.
+"""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from drethtr.base.cache import name_of
 from drethtr.base.errors import DataError
@@ -12,7 +17,7 @@ from drethtr.documents.document import Canvas
 from drethtr.documents.markup import MAX_BYTES, refuse_large
 from drethtr.documents.read import first_bytes
 from drethtr.images.page_file import MAX_PAGES
-from drethtr.pages.catalog import MANIFEST
+from drethtr.pages.catalog import is_manifest_data
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
 Thing: TypeAlias = dict[str, Any]
@@ -24,6 +29,26 @@ SIDE = 5000
 SHOWN = 3
 """Maximum number of manifests of a collection to list in an error."""
 
+OF_IMAGE_API = re.compile(r"/(full|square|(pct:)?[\d.,]+)/[^/]+/!?[\d.]+/\w+\.\w+$")
+"""The end of an address of the Image API, which names region, size, rotation and quality."""
+
+REGION = re.compile(r"(?:xywh=)?(?:pixel:)?((?:pct:|percent:)?[\d.]+(?:,[\d.]+){3})")
+"""A region in a selector: of the Image API, or a fragment."""
+
+
+class Painted(NamedTuple):
+    """An image painted on a canvas, or the part of one that a selector names, turned by `rotation` degrees."""
+
+    image: Thing
+    region: str = "full"
+    rotation: str = "0"
+    address: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is an image as it is."""
+        return self.region == "full" and self.rotation == "0"
+
 
 def is_manifest(path: Path) -> bool:
     """Whether a file is a IIIF manifest or collection.
@@ -31,7 +56,7 @@ def is_manifest(path: Path) -> bool:
     Raises:
         DataError: if it cannot be read.
     """
-    return path.suffix.lower() == ".json" and MANIFEST in first_bytes(path)
+    return path.suffix.lower() == ".json" and is_manifest_data(first_bytes(path, MAX_BYTES + 1))
 
 
 def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
@@ -46,7 +71,7 @@ def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
         raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)
     if not canvases:
         raise DataError(f"a IIIF file without pages{advice(manifest)}", path)
-    pages = [page_of(path, canvas) for canvas in canvases]
+    pages = [page for canvas in canvases for page in pages_of(path, canvas)]
     return tuple(replace(page, number=number, pages=len(pages)) for number, page in enumerate(pages, start=1))
 
 
@@ -73,13 +98,26 @@ def canvases_of(manifest: Thing) -> Iterator[Thing]:
     return (thing for thing in inside if kind_of(thing) == "Canvas")
 
 
-def page_of(path: Path, canvas: Thing) -> VolumePage:
-    """The page of a canvas: the first image on it."""
-    for image in images_on(canvas):
-        if addresses := tuple(addresses_of(image, canvas)):
-            named = name_for(image, addresses[-1])
-            return RemotePage(path, canvas=canvas_of(canvas), addresses=addresses, image_name=named)
-    return AbsentPage(path, reason="the manifest has no image of it")
+def pages_of(path: Path, canvas: Thing) -> Iterator[VolumePage]:
+    """The pages of a canvas: one for each image painted on it, else one that cannot be read."""
+    bodies = list(painted_on(canvas))
+    images = [next(filter(None, map(painted, choices(body))), None) for body in bodies]
+    # Words and sounds beside an image are no pages; alone, they are what the page has.
+    shown = [(body, image) for body, image in zip(bodies, images, strict=True) if image or says_image(body)]
+    if not shown:
+        kinds = ", ".join(dict.fromkeys(kind_of(body) or "something without a type" for body in bodies))
+        yield AbsentPage(path, reason=f"the manifest has no image of it{kinds and f', only {kinds}'}")
+    for body, image in shown:
+        addresses = tuple(addresses_of(image, canvas)) if image is not None else ()
+        if image is None or not addresses:
+            part = (
+                "" if image is None or image.is_whole else "; no image service gives the part that the manifest names"
+            )
+            yield AbsentPage(path, reason=f"its {kind_of(body)} {id_of(body)} has no address of an image{part}")
+            continue
+        # Positions on one of several images, or on a part, are not positions on the canvas.
+        place = canvas_of(canvas) if len(shown) == 1 and image.is_whole else None
+        yield RemotePage(path, canvas=place, addresses=addresses, image_name=name_for(image.image, addresses[-1]))
 
 
 def canvas_of(canvas: Thing) -> Canvas | None:
@@ -88,32 +126,62 @@ def canvas_of(canvas: Thing) -> Canvas | None:
     return Canvas(place, size_of(canvas, "width"), size_of(canvas, "height")) if place else None
 
 
-def images_on(canvas: Thing) -> Iterator[Thing]:
-    """The images on a canvas, with the first of a choice first."""
+def painted_on(canvas: Thing) -> Iterator[Thing]:
+    """The bodies of the annotations that paint on a canvas."""
     annotations = [note for page in things(canvas, "items") for note in things(page, "items")]
     for annotation in [*annotations, *things(canvas, "images")]:
-        for body in (*things(annotation, "body"), *things(annotation, "resource")):
-            if kind_of(body) == "Choice":
-                yield from (*things(body, "items"), *things(body, "default"))
-            elif kind_of(body) == "Image":
-                yield body
+        if "painting" in json.dumps(annotation.get("motivation", "painting")):
+            yield from (*things(annotation, "body"), *things(annotation, "resource"))
 
 
-def addresses_of(image: Thing, canvas: Thing) -> Iterator[str]:
+def choices(body: Thing) -> Iterator[Thing]:
+    """The alternatives of a body, the first of them first; only itself, if it is no choice."""
+    if kind_of(body) == "Choice":
+        yield from (*things(body, "items"), *things(body, "default"), *things(body, "item"))
+    else:
+        yield body
+
+
+def says_image(body: Thing) -> bool:
+    """Whether a body is meant to show an image."""
+    return any(kind_of(one) in ("Image", "SpecificResource") for one in choices(body))
+
+
+def painted(body: Thing) -> Painted | None:
+    """The image of a body, or the part of it that a SpecificResource selects; None if it is no image."""
+    if kind_of(body) != "SpecificResource":
+        return Painted(body) if kind_of(body) == "Image" else None
+    source = body.get("source", body.get("full"))
+    shown: Thing = source if isinstance(source, dict) else {"id": source, "type": "Image"}
+    image = next((one for one in choices(shown) if kind_of(one) in ("Image", "")), None)
+    if image is None or not (id_of(image) or things(image, "service")):
+        return None
+    region, rotation = "full", "0"
+    for selector in things(body, "selector"):
+        told = selector.get("region", selector.get("value", ""))
+        region = found[1].replace("percent:", "pct:") if (found := REGION.fullmatch(str(told))) else region
+        rotation = str(selector.get("rotation", rotation))
+    return Painted(image, region, rotation, id_of(body) if OF_IMAGE_API.search(id_of(body)) else "")
+
+
+def addresses_of(painted: Painted, canvas: Thing) -> Iterator[str]:
     """The addresses of an image: the best size first, the address in the manifest last.
 
     An image service is asked for all pixels, or for `SIDE` of them, by width: even the simplest services support that.
     """
+    image, region, rotation = painted.image, painted.region, painted.rotation
     for service in (*things(image, "service"), *things(image, "services")):
         version, place = version_of(service), id_of(service).rstrip("/")
         # Services of level 0 are folders of tiles: they scale nothing, so only the address in the manifest is left.
         if version and place and "level0" not in json.dumps(service.get("profile")):
             width, height = (size_of(image, side) or size_of(canvas, side) for side in ("width", "height"))
+            if region[0].isdigit():
+                width, height = (round(float(side)) for side in region.split(",")[2:])
             if max(width, height) > SIDE:
-                yield f"{place}/full/{round(width * SIDE / max(width, height))},/0/default.jpg"
-            yield f"{place}/full/{'max' if version == 3 else 'full'}/0/default.jpg"
+                yield f"{place}/{region}/{round(width * SIDE / max(width, height))},/{rotation}/default.jpg"
+            yield f"{place}/{region}/{'max' if version == 3 else 'full'}/{rotation}/default.jpg"
             break
-    if place := id_of(image):
+    if place := painted.address or (id_of(image) if painted.is_whole else ""):
         yield place
 
 

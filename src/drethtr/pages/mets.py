@@ -1,8 +1,13 @@
-"""METS: the pages of a volume in order, as libraries, OCR-D, Transkribus and eScriptorium list them."""
+"""METS: the pages of a volume in order, as libraries, OCR-D, Transkribus and eScriptorium list them.
 
+Nothing that is listed is left out silently: each page of the structure becomes a page that is read, or an `AbsentPage`
+with its reason. What a page lists is counted before anything is filtered.
+"""
+
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -10,7 +15,8 @@ from drethtr.base.cache import address_of, joined, name_of, parts_of
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
 from drethtr.documents.markup import MAX_BYTES, Element, parse
-from drethtr.documents.read import first_bytes
+from drethtr.documents.read import first_bytes, read_page
+from drethtr.images.page import PageSource
 from drethtr.images.page_file import MAX_PAGES
 from drethtr.pages.catalog import DESCRIBING, METS
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
@@ -18,21 +24,34 @@ from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 BEST_IMAGES = ("OCR-D-IMG", "ORIGINAL", "MASTER", "MAX", "IMG", "IMAGE", "PRESENTATION", "DEFAULT")
 """File groups with the images of pages, the largest first."""
 
-SMALL_IMAGES = frozenset({"THUMBS", "MIN", "TEASER"})
-"""File groups with images too small to read."""
+SMALL = re.compile(r"(?<![^\W_])(THUMB[A-Z]*|MIN|TEASER|PREVIEW)(?![^\W_])")
+"""A word in the USE of images too small to read: `THUMBS`, `thumbnail image`, `OCR-D-THUMBS`."""
+
+SMALL_PLACE = re.compile(r"thumb", re.IGNORECASE)
+"""What addresses of small images have in common, if nothing else tells them from the image of the page."""
+
+UNTOLD = ("", "application/octet-stream")
+"""Media types that do not tell what a file is."""
+
+PAGE_TYPE = re.compile(r"page\b", re.IGNORECASE)
+"""The type of a part of the structure that is a page: `page`, `SINGLE_PAGE`, but not `pages`."""
+
+SHOWN = 3
+"""Maximum number of files of a page to list in an error."""
 
 
 class Listed(NamedTuple):
-    """A file in a METS file: its group, its type, and its path or address."""
+    """A file in a METS file: its use, in capitals, its type, and its path or address."""
 
-    group: str
+    use: str
     type: str
     place: str
 
     @property
     def is_image(self) -> bool:
-        """Whether it is an image to read."""
-        return self.group not in SMALL_IMAGES and self.is_of("image/", *IMAGES)
+        """Whether it is an image to read. Image servers may tell neither a type nor an extension."""
+        is_untold = self.type in UNTOLD and not PurePosixPath(parts_of(self.place).path).suffix
+        return bool(self.place) and SMALL.search(self.use) is None and (is_untold or self.is_of("image/", *IMAGES))
 
     @property
     def is_xml(self) -> bool:
@@ -70,35 +89,41 @@ def is_mets(path: Path) -> bool:
 def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
     """The pages of a METS file in the order of its physical structure, each with its image and its PAGE or ALTO file.
 
-    Of several images the largest local one is used; of several descriptions, PAGE, and of those the last group. A
-    missing image is an error only when its page is read. If the METS file was fetched from an address, its images are
-    fetched as well, and descriptions are ignored.
+    Of several groups of images the largest local one is used; several images of that group are several pages. Of
+    several descriptions, PAGE is used, and of those the last group. A page without an image is an error only when it
+    is read. If the METS file was fetched from an address, its images are fetched as well, and descriptions are ignored.
 
     Raises:
         DataError: if it cannot be read, or lists no pages.
     """
     root = parse(first_bytes(path, MAX_BYTES + 1), str(path)).root
     listed = {id: file for section in root.all("fileSec") for id, file in files_in(section, "")}
-    divisions = next((pages for pages in map(list, map(divisions_of, structures(root))) if pages), [])
-    found = [page for part in divisions if (page := page_of(path, [listed[id] for id in pointers(part, listed)]))]
-    if not found:
-        raise DataError("METS without pages: its physical structure lists no images", path)
+    candidates = [list(divisions_of(structure)) for structure in structures(root)]
+    with_files = (parts for parts in candidates if any(part.all("fptr") for part in parts))
+    divisions = next(with_files, next(filter(None, candidates), []))
+    if not divisions:
+        raise DataError(f"METS without pages: no structMap orders the {len(listed)} files that it lists", path)
+    if not any(file.is_image for part in divisions for file in files_of(part, listed)[0]):
+        raise DataError(
+            f"METS without pages to read: of page 1, {without_image(*files_of(divisions[0], listed))}", path
+        )
+    found = [page for part in divisions for page in pages_of(path, part, listed)]
     if len(found) > MAX_PAGES:
         raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)
     return tuple(replace(page, number=number, pages=len(found)) for number, page in enumerate(found, start=1))
 
 
-def files_in(group: Element, name: str) -> Iterator[tuple[str, Listed]]:
-    """The files of a group and of its subgroups, with their ids."""
+def files_in(group: Element, use: str) -> Iterator[tuple[str, Listed]]:
+    """The files of a group with their ids, at any depth; the USE of a file comes before that of its group."""
     for child in group.children:
+        own = child.attributes.get("USE", use).upper()
         if child.name == "fileGrp":
-            yield from files_in(child, child.attributes.get("USE", name).upper())
+            yield from files_in(child, own)
         elif child.name == "file":
-            type = child.attributes.get("MIMETYPE", "").lower()
-            for locator in child.all("FLocat"):
-                if place := locator.attributes.get("xlink:href", "").strip():
-                    yield child.attributes.get("ID", ""), Listed(name, type, place)
-                    break
+            places = (locator.attributes.get("xlink:href", "").strip() for locator in child.all("FLocat"))
+            type = child.attributes.get("MIMETYPE", "").strip().lower()
+            yield child.attributes.get("ID", ""), Listed(own, type, next(filter(None, places), ""))
+            yield from files_in(child, own)
 
 
 def structures(root: Element) -> Sequence[Element]:
@@ -107,43 +132,128 @@ def structures(root: Element) -> Sequence[Element]:
 
 
 def divisions_of(structure: Element) -> Iterator[Element]:
-    """The parts of a structure that have files, in order; the volume itself may have files, but is not a page."""
+    """The pages of a structure, in order.
+
+    A part is a page if its type says so and it has files, else if nothing below it is a page and it has files, or at
+    least the type. The volume itself, around all other parts, may have files, but is not a page.
+    """
     inside = structure.all("div")
     # A stable sort by a number as large as somebody wrote; a single part without ORDER leaves all as they are.
     if all(division.attributes.get("ORDER", "").isdecimal() for division in inside):
         inside.sort(key=lambda division: float(division.attributes["ORDER"]))
     for division in inside:
-        parts = list(divisions_of(division))
-        if parts or division.all("div"):
-            yield from parts
-        elif division.all("fptr"):
+        has_files, has_type = bool(division.all("fptr")), is_page(division)
+        below = [] if has_files and has_type else list(divisions_of(division))
+        is_volume = structure.name == "structMap" and division.all("div")
+        if below:
+            yield from below
+        elif has_type or (has_files and not is_volume):
             yield division
 
 
-def pointers(division: Element, listed: Mapping[str, Listed]) -> Iterator[str]:
-    """The ids of the files of a page."""
-    for pointer in division.all("fptr"):
-        ids = (element.attributes.get("FILEID", "") for element in pointer.walk())
-        yield from (id for id in ids if id in listed)
+def is_page(division: Element) -> bool:
+    """Whether the type of a part of the structure is that of a page."""
+    return PAGE_TYPE.search(division.attributes.get("TYPE", "").replace("_", " ")) is not None
 
 
-def page_of(path: Path, files: Sequence[Listed]) -> VolumePage | None:
-    """The page with these files; None if no image is among them."""
-    images = sorted((file for file in files if file.is_image), key=lambda file: rank(file.group))
+def files_of(division: Element, listed: Mapping[str, Listed]) -> tuple[Sequence[Listed], Sequence[str]]:
+    """The files of a page, and the ids it points to that no file has."""
+    named = (part.attributes.get("FILEID", "") for pointer in division.all("fptr") for part in pointer.walk())
+    ids = dict.fromkeys(filter(None, named))
+    return [listed[id] for id in ids if id in listed], [id for id in ids if id not in listed]
+
+
+def pages_of(path: Path, division: Element, listed: Mapping[str, Listed]) -> Iterator[VolumePage]:
+    """The pages of a part of the structure: one, unless its best group has several images."""
+    files, dangling = files_of(division, listed)
+    images = best_images(path, files)
     if not images:
+        yield AbsentPage(path, reason=without_image(files, dangling))
+    elif (address := address_of(path)) is not None:
+        for image in images:
+            yield RemotePage(path, addresses=(joined(address, image.place),), image_name=name_of(image.place))
+    else:
+        yield from local_pages(path, images, descriptions_among(path.parent, files))
+
+
+def best_images(path: Path, files: Sequence[Listed]) -> Sequence[Listed]:
+    """The images of the best group of a page; of images that differ in their extension only, the first.
+
+    Groups with images on this machine come first, then those known as large. Libraries invent names, so that of
+    groups with unknown ones the largest image decides.
+    """
+    groups: dict[str, dict[str, Listed]] = {}
+    for file in filter(lambda file: file.is_image, files):
+        stem = file.place.removesuffix(PurePosixPath(file.place).suffix)
+        groups.setdefault(file.use, {}).setdefault(stem, file)
+
+    def order(use: str) -> tuple[bool, bool, int, int]:
+        images = groups[use].values()
+        here = [place for image in images if (place := image.below(path.parent)) is not None]
+        pixels = max(map(pixels_of, here), default=0) if len(groups) > 1 and rank(use) == len(BEST_IMAGES) else 0
+        is_elsewhere = not here and address_of(path) is None
+        return is_elsewhere, all(SMALL_PLACE.search(image.place) for image in images), rank(use), -pixels
+
+    best = list(groups[min(groups, key=order)].values()) if groups else []
+    return [image for image in best if not SMALL_PLACE.search(image.place)] or best
+
+
+def pixels_of(image: Path) -> int:
+    """The pixels of an image, from its header; 0 if it is damaged."""
+    try:
+        width, height = PageSource(image).size()
+    except DataError:
+        return 0
+    return width * height
+
+
+def without_image(files: Sequence[Listed], dangling: Sequence[str]) -> str:
+    """Why a page has no image, and what to do."""
+    if dangling and not files:
+        return f"it points to {listing(dangling)}, which the file section does not list"
+    if not files:
+        return "its part of the structure lists no files"
+    names = listing([file.place or "a file without an address" for file in files])
+    if all(SMALL.search(file.use) for file in files):
+        return f"its images are too small to read, by their USE {files[0].use!r}: {names}"
+    if pdf := next((file for file in files if file.is_of("application/pdf", ".pdf")), None):
+        return f"it has no image, only a PDF; give that itself: {pdf.place}"
+    return f"it has no image, only {names}"
+
+
+def listing(names: Sequence[str]) -> str:
+    """Some names for a message."""
+    return ", ".join(names[:SHOWN]) + ", …" * (len(names) > SHOWN)
+
+
+def local_pages(path: Path, images: Sequence[Listed], descriptions: Sequence[Path]) -> Iterator[VolumePage]:
+    """A page for each image, with its description: that which names it, if there are several images."""
+    unused = list(descriptions[-1:] if len(images) == 1 else descriptions)
+    for image in images:
+        place = image.below(path.parent)
+        if place is None:
+            yield AbsentPage(path, reason=missing(image))
+            continue
+        own = next((file for file in unused if len(images) == 1 or image_named_in(file) == place.name), None)
+        if own is not None:
+            unused.remove(own)
+        yield VolumePage(place, description=own)
+    for file in unused:
+        names = listing([image.place for image in images])
+        yield AbsentPage(path, reason=f"{file} describes none of the images of its page, {names}")
+
+
+def image_named_in(description: Path) -> str | None:
+    """The name of the image in a description; None if it is damaged."""
+    try:
+        return read_page(description).image
+    except DataError:
         return None
-    if (address := address_of(path)) is not None:
-        return RemotePage(path, addresses=(joined(address, images[0].place),), image_name=name_of(images[0].place))
-    here = (file.below(path.parent) for file in images)
-    image = next((place for place in here if place is not None), None)
-    if image is None:
-        return AbsentPage(path, reason=missing(images[0]))
-    return VolumePage(image, description=description_among(path.parent, files))
 
 
-def rank(group: str) -> int:
+def rank(use: str) -> int:
     """The rank of a group of images, best first."""
-    return next((place for place, name in enumerate(BEST_IMAGES) if group == name), len(BEST_IMAGES))
+    return next((place for place, name in enumerate(BEST_IMAGES) if use == name), len(BEST_IMAGES))
 
 
 def missing(image: Listed) -> str:
@@ -153,12 +263,13 @@ def missing(image: Listed) -> str:
     return f"its image {image.place} is missing"
 
 
-def description_among(folder: Path, files: Sequence[Listed]) -> Path | None:
-    """The PAGE file that describes a page, else the ALTO file; of several, the last, from the latest step."""
-    found: dict[bytes, Path] = {}
+def descriptions_among(folder: Path, files: Sequence[Listed]) -> Sequence[Path]:
+    """The PAGE files that describe a page, else its ALTO files; of several groups, the last, from the latest step."""
+    found: dict[bytes, dict[str, list[Path]]] = {b"PcGts": {}, b"alto": {}}
     for file in files:
         if file.is_xml and (place := file.below(folder)) is not None:
             root = DESCRIBING.search(first_bytes(place).replace(b"\0", b""))
             if root is not None:
-                found[root[2]] = place
-    return found.get(b"PcGts", found.get(b"alto"))
+                found[root[2]].setdefault(file.use, []).append(place)
+    best = found[b"PcGts"] or found[b"alto"]
+    return list(best.values())[-1] if best else ()
