@@ -5,6 +5,8 @@ import pytest
 from conftest import written
 from PIL import Image
 
+from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import Sample
 from drethtr.recognition.decoding.strategies import CTC, Joint
 from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.recognizer import Recognizer
@@ -72,6 +74,20 @@ def test_a_model_knows_several_languages(drethtr, known, tiny_path):
     assert "language en: " in info and "language nl: " in info
     refused = drethtr("language", tiny_path, known, "--name", "../x", "--force")
     assert refused.code == 2 and "is not a valid language name" in refused.err
+
+
+def test_texts_alone_teach_a_language_that_no_line_is_in(drethtr, tiny_path, tmp_path):
+    samples = [Sample(written("abc"), "abc abc", "a", language="en") for _ in range(3)]
+    store_parquet(samples, tmp_path / "en.parquet")
+    (tmp_path / "book.txt").write_text("a deaf pig\nla la la\n", encoding="utf-8")
+    arguments = ("language", tiny_path, tmp_path / "en.parquet", "--name", "pt", "--order", 3, "--force")
+    refused = drethtr(*arguments)
+    assert refused.code == 2 and "no line is in the language pt; give texts in it with --text" in refused.err
+    outcome = drethtr(*arguments, "--text", tmp_path / "book.txt", "--lines", 50)
+    assert outcome.code == 0 and "n-grams of up to 3 tokens, from 50 lines of texts\n" in outcome.out
+    model = load_model(tiny_path)
+    pig, abc = (model.languages.log_probability(model.tokenizer.encode(text)) for text in ("a deaf pig", "abc abc"))
+    assert list(model.languages.models) == ["pt"] and pig > abc + 10
 
 
 def test_a_model_is_replaced_only_by_force(drethtr, known, tiny_path):

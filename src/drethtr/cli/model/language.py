@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.datasets.open import open_all
@@ -24,7 +24,13 @@ def language(
     data: TrainingData,
     texts: Texts = None,
     share: Annotated[
-        float, typer.Option(metavar="S", min=0, max=1, help="Weight of the --text files; the lines get the rest.")
+        float,
+        typer.Option(
+            metavar="S",
+            min=0,
+            max=1,
+            help="Weight of the --text files; the lines get the rest. If no line is in the language, the texts get all.",
+        ),
     ] = 0.4,
     lines: Annotated[int, typer.Option(metavar="N", min=1, help="Number of lines drawn from the texts.")] = 800_000,
     name: Annotated[
@@ -64,12 +70,14 @@ def language(
         raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
     tokenizer = loaded.tokenizer
     known = [sample.text for sample in open_all(data) if name is None or sample.language in (None, name)]
-    sources: list[Iterable[str] | NGrams] = [known]
-    parts, names = [1.0], [f"{len(known):,} lines"]
+    if not (known or texts):
+        raise DataError(f"no line is in the language {name}; give texts in it with --text")
+    sources: list[Iterable[str] | NGrams] = [known] if known else []
+    parts, names = [1.0], [f"{len(known):,} lines"] if known else []
     if texts:
         corpus = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet)
         sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
-        parts = [1 - share, share]
+        parts = [1 - share, share] if known else [1.0]
         names.append(f"{lines:,} lines of texts")
     language = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else ONLY)
     before = loaded.languages.models.get(language)
