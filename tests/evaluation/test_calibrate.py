@@ -175,6 +175,17 @@ def test_with_too_few_collections_none_is_held_out(tiny_model, samples):
     assert [fit.held_out for fit in told] == [()] * 4
 
 
+def test_error_rates_are_inherited_where_sets_are_too_few(tiny_model, samples):
+    """A start's rate serves a strategy that was calibrated again, marked; new ones replace it."""
+    rates = tuple(ErrorRate(strategy, 1.5, 0.1, 2.0, sets=4) for strategy in (CTC(), Beam(2)))
+    start = CalibrationRecord(calibrate(tiny_model, samples, [(CTC(),)]).record.calibrations, error_rates=rates)
+    record = calibrate(tiny_model, samples, [(CTC(),)], prior=start).record
+    assert record.error_rates == (replace(rates[0], inherited=True),)
+    several = [replace(sample, set=f"set {number % 5}") for number, sample in enumerate(samples)]
+    [learned] = calibrate(tiny_model, several, [(CTC(),)], prior=start).record.error_rates
+    assert learned.sets == 5 and not learned.inherited
+
+
 def test_usual_strategies_are_what_the_model_can_do(tiny_model, headless_model):
     assert (CTC(),) in usual_strategies(tiny_model) and (VerifiedDrafts(), Greedy()) in usual_strategies(tiny_model)
     assert usual_strategies(headless_model) == ((Greedy(),),)

@@ -106,7 +106,8 @@ def calibrate(
             then kept. By default the best strategy is chosen, and the `usual_strategies` are calibrated.
         advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
         on_fit: Called with each calibration once it is fitted.
-        prior: CalibrationRecord learned with other weights: with few lines, calibrations stay near it.
+        prior: CalibrationRecord learned with other weights: with few lines, calibrations stay near it. Error rates that
+            cannot be learned from so few sets are inherited from it.
         device: As for `Recognizer`, like `threads`.
 
     Raises:
@@ -133,6 +134,10 @@ def calibrate(
     done = [strategy for calibration in calibrations for strategy in calibration.strategies]
     kept = [without(known, done) for known in model.record.calibrations if groups]
     rates += [known for known in model.record.error_rates if groups and not any(map(known.strategy.is_like, done))]
+    for one in done:
+        inherited = None if prior is None else prior.error_rate(one)
+        if inherited is not None and not any(rate.strategy.is_like(one) for rate in rates):
+            rates.append(replace(inherited, strategy=one, inherited=True))
     reader = recognizer(plain)
     known_writing = model.record.unlike_training
     if known_writing is not None and len(known_writing.alike.weights) != features_of(reader.network.dimensions):

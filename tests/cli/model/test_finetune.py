@@ -22,6 +22,7 @@ from drethtr.datasets.open import open_all
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.recognition.confidence.calibration import Calibration
+from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
@@ -148,11 +149,17 @@ def test_few_lines_keep_the_confidences_of_the_start(precisions, drethtr, data, 
         Calibration((CTC(),), Logistic(1.0, (0.5,) * 6), Logistic(-1.0, (0.25,) * 6), precision)
         for precision in precisions
     )
-    save_record(tiny_path, CalibrationRecord(known, strategy=CTC()), start)
+    rate = ErrorRate(CTC(), factor=1.5, spread=0.1, noise=2.0, sets=10)
+    save_record(tiny_path, CalibrationRecord(known, error_rates=(rate,), strategy=CTC()), start)
     outcome = drethtr("finetune", data, "--model", start, "--output", output, *SHORT)
     assert outcome.code == 0, outcome.err
     assert "those of the starting model, adjusted on these 6 lines" in outcome.out
     record = load_model(output).record
+    [inherited] = record.error_rates
+    assert inherited == replace(rate, strategy=CTC(language_weight=0.0), inherited=True)
+    assert "Expected error rates will be estimates" in outcome.out
+    expected = drethtr("predict-cer", data.parent, "--model", output)
+    assert expected.code == 0 and "An estimate: the prediction was fitted on readings of the model" in expected.out
     assert [one.precision for one in record.calibrations] == ["float32", "int8"]
     assert all(reading.calibrated for reading in Recognizer.load(output).read([data.parent / "0.png"]))
 

@@ -135,8 +135,8 @@ def trust_of(material: Material, model: Model) -> list[str]:
         lines = [f"Confidences are those of the starting model, adjusted on these {number:,} lines."]
     if model.record.unlike_training is None:
         lines.append(f"No line will be flagged unlike-training: fitting that needs {TO_KNOW_WRITING} lines{later}.")
-    if material.start.record.error_rates and not (model.record.error_rates or material.plan.adapter):
-        lines.append("Error-rate prediction must be fitted again: see drethtr model predict-cer --learn.")
+    if any(rate.inherited for rate in model.record.error_rates):
+        lines.append("Expected error rates will be estimates: the starting model's readings taught their prediction.")
     return lines
 
 

@@ -44,6 +44,11 @@ Report: TypeAlias = tuple[str, dict[str, Any]]
 SHOWN = 30  # pages in the table; --json has them all
 PAGE = 100  # least characters for which the CER of a page is meaningful
 
+INHERITED = (
+    "An estimate: the prediction was fitted on readings of the model that this one was fine-tuned from. "
+    "With lines of several sets, fit it again: drethtr model predict-cer 'lines/*.val.parquet' --model OLD --learn NEW"
+)
+
 
 @with_reading_options()
 def predict_cer(
@@ -187,9 +192,12 @@ def predicted(rate: ErrorRate, pairs: Sequence[Pair], failed: int) -> Report:
         lines.append(f"{failed:,} of {failed + len(pairs):,} images could not be used and are not counted.")
     if any(not reading.calibrated for _, reading in pairs):
         lines.append(NOT_CALIBRATED)
+    if rate.inherited:
+        lines.append(INHERITED)
     return "\n".join(lines), {
         "pages": [{"page": name, **plain(found, rate)} for name, found in pages.items()],
         "overall": plain(overall, rate),
+        "estimate": rate.inherited,
         "failed": failed,
     }
 

@@ -56,11 +56,12 @@ class Expected(NamedTuple):
 class ErrorRate:
     """For one strategy.
 
-    factor  error rate of a text of which every character is doubted
-    power   of the doubt per character; 1 if the error rate is in proportion to it
-    spread  standard deviation of the factor's logarithm from set to set
-    noise   variance of the edits of some lines of a set, for each edit expected
-    sets    how many sets these were learned from
+    factor     error rate of a text of which every character is doubted
+    power      of the doubt per character; 1 if the error rate is in proportion to it
+    spread     standard deviation of the factor's logarithm from set to set
+    noise      variance of the edits of some lines of a set, for each edit expected
+    sets       how many sets these were learned from
+    inherited  whether the readings were those of the model that this one was fine-tuned from
     """
 
     strategy: Strategy
@@ -69,6 +70,7 @@ class ErrorRate:
     noise: float
     sets: int
     power: float = 1.0
+    inherited: bool = False
 
     def __post_init__(self) -> None:
         if self.sets < 2:
