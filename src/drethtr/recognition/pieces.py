@@ -223,13 +223,16 @@ class PieceReader:
         self, decoded: Decoded, edges: Sequence[tuple[float, float]], evidence: Sequence[Evidence] = ()
     ) -> tuple[Character, ...]:
         """The characters of tokens; characters of one token share its place."""
-        characters = []
-        for place, (token, (left, right)) in enumerate(zip(decoded.tokens, edges, strict=True)):
+        characters: list[Character] = []
+        known: Sequence[Evidence | None] = evidence or [None] * len(decoded.tokens)
+        for token, sure, (left, right), own in zip(decoded.tokens, decoded.confidences, edges, known, strict=True):
             text = self.model.tokenizer.decode([token])
-            own = evidence[place] if evidence else None
-            inside = np.linspace(left, right, len(text) + 1).tolist()
-            for character, (begin, end) in zip(text, pairwise(inside), strict=True):
-                characters.append(Character(character, decoded.confidences[place], begin, end, own))
+            # Most tokens are one character; `linspace` for each took as long as the CTC search.
+            inside = [left, right] if len(text) == 1 else np.linspace(left, right, len(text) + 1).tolist()
+            characters += [
+                Character(character, sure, begin, end, own)
+                for character, (begin, end) in zip(text, pairwise(inside), strict=True)
+            ]
         return tuple(characters)
 
 

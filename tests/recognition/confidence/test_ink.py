@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw
 from real_data import LINES, needs_lines
 
 from drethtr.datasets.open import open_all
-from drethtr.recognition.confidence.ink import Ink, long_runs
+from drethtr.recognition.confidence.ink import Ink, long_runs, quantile
 
 
 def test_blank_paper_has_no_ink():
@@ -69,6 +69,14 @@ def test_long_runs_are_those_that_a_loop_finds():
                 if mask[row, first : first + length].all():
                     expected[row, first : first + length] = True
         assert np.array_equal(long_runs(mask, length), expected)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.995, 1.0])
+@pytest.mark.parametrize("size", [1, 2, 7, 400])
+@pytest.mark.parametrize("kind", [np.uint8, np.float32])
+def test_quantiles_are_those_of_numpy(share, size, kind):
+    values = np.random.default_rng(size).integers(0, 256, (1, size)).astype(kind)
+    assert quantile(values, share) == pytest.approx(float(np.quantile(values, share)), rel=1e-6)
 
 
 def test_paper_is_blank_whatever_its_grain():

@@ -1,6 +1,7 @@
 """Evidence about a text, from the outputs of the network."""
 
 from collections.abc import Hashable, Sequence
+from itertools import starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -63,28 +64,24 @@ def weigh(
         entropies: Of each step, (S,).
         steps: CTC steps per image token.
     """
-    agreeing = in_both(decoded.tokens, decoded.tokens if decoded.draft is None else decoded.draft.tokens)
+    if not decoded.tokens:
+        return ()
+    agreeing = in_both(decoded.tokens, decoded.tokens if decoded.draft is None else decoded.draft.tokens).tolist()
+    # Tokens may share a step, or end beyond the last one; each has one step at least.
+    first, last = (np.array(decoded.spans) * steps).round().astype(int).T
+    first = np.minimum(first, len(scores) - 1)
+    last = np.maximum(last, first + 1)
+    # The margin is taken where the token peaks: CTC emits blanks around its spike, where any margin is noise.
+    spans = zip(decoded.tokens, first.tolist(), last.tolist(), strict=True)
+    peaks = [begin + int(scores[begin:end, token].argmax()) for token, begin, end in spans]
+    each, tokens = np.arange(len(peaks)), np.array(decoded.tokens)
+    others = scores[peaks]
+    own = others[each, tokens]
+    others[each, tokens] = others[:, PAD] = -np.inf
+    margins = (own - others.max(1)).tolist()
     entropy = np.concatenate([[0.0], entropies.cumsum()])
-    weighed = []
-    of_tokens = zip(decoded.tokens, decoded.confidences, agreeing, decoded.spans, surprises, strict=True)
-    for token, own, agrees, span, lost in of_tokens:
-        first, last = (round(edge * steps) for edge in span)
-        # Tokens may share a step, or end beyond the last one; each has one step at least.
-        first = min(first, len(scores) - 1)
-        last = max(last, first + 1)
-        # The margin is taken where the token peaks: CTC emits blanks around its spike, where any margin is noise.
-        step = scores[first + int(scores[first:last, token].argmax())]
-        margin = float(step[token] - best_other(step, token))
-        weighed.append(Evidence(own, margin, bool(agrees), float(entropy[last] - entropy[first]), lost))
-    return tuple(weighed)
-
-
-def best_other(step: LogProbs, token: int) -> np.float32:
-    """The highest log-probability (V,) of any other token but the blank."""
-    others = step.copy()
-    others[[token, PAD]] = -np.inf
-    highest: np.float32 = others.max()
-    return highest
+    inside = (entropy[last] - entropy[first]).tolist()
+    return tuple(starmap(Evidence, zip(decoded.confidences, margins, agreeing, inside, surprises, strict=True)))
 
 
 def in_both(tokens: Sequence[Hashable], others: Sequence[Hashable]) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """Find the ink of a line: pixels darker than the paper around them by more than the grain of the paper."""
 
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,7 @@ def reduced(line: Line) -> Line:
 
 def find_ink(darkness: NDArray[np.float32]) -> Mask:
     """The ink, apart from ruled lines, of a line this much darker than its paper, (`ROWS`, width)."""
-    darkest = float(np.percentile(darkness, 99.5))
+    darkest = quantile(darkness, 0.995)
     mask: Mask = darkness > max(FAINTEST, GRAINS * grain_of(darkness), SHARE_OF_DARKEST * darkest)
     return mask & ~long_runs(mask, round(RULE * ROWS))
 
@@ -92,7 +92,7 @@ def grain_of(darkness: NDArray[np.float32]) -> float:
     lighter = -darkness[darkness <= 0]
     differences = np.abs(darkness[:, STEP:] - darkness[:, :-STEP])
     return min(
-        (float(np.median(found)) * scale for found, scale in ((lighter, 1.48), (differences, 1.05)) if found.size),
+        (quantile(found, 0.5) * scale for found, scale in ((lighter, 1.48), (differences, 1.05)) if found.size),
         default=0.0,
     )
 
@@ -102,20 +102,34 @@ def local_paper(line: Line) -> NDArray[np.float32]:
     height, width = line.shape
     blocks = max(1, round(width / height))
     edges = np.linspace(0, width, blocks + 1).round().astype(int)
-    medians = [np.median(line[:, left:right]) for left, right in pairwise(edges)]
+    medians = [quantile(line[:, left:right], 0.5) for left, right in pairwise(edges)]
     return np.interp(np.arange(width), (edges[:-1] + edges[1:]) / 2, medians).astype(np.float32)
+
+
+def quantile(values: NDArray[Any], share: float) -> float:
+    """The value below which this share of some values lies, interpolated.
+
+    It is that of `np.quantile`, which takes three times as long for a line.
+    """
+    place = share * (values.size - 1)
+    below = int(place)
+    above = min(below + 1, values.size - 1)
+    low, high = np.partition(values, (below, above), axis=None)[[below, above]].tolist()
+    return float(low + (place - below) * (high - low))
 
 
 def long_runs(mask: Mask, length: int) -> Mask:
     """The pixels in horizontal runs of at least `length` columns."""
-    width = mask.shape[1]
-    if width < length:
-        return np.zeros_like(mask)
-    ink = before(mask)
+    found, width = np.zeros_like(mask), mask.shape[1]
+    # Writing seldom has a row with enough ink for a run; to look at those alone saves most of the work.
+    rows = np.flatnonzero(mask.sum(1) >= length)
+    if not rows.size:
+        return found
+    ink = before(mask[rows])
     begins = ink[:, length:] - ink[:, :-length] == length
     runs, columns = before(begins), np.arange(width)
     last, first = np.minimum(columns + 1, width - length + 1), np.maximum(columns - length + 1, 0)
-    found: Mask = runs[:, last] > runs[:, first]
+    found[rows] = runs[:, last] > runs[:, first]
     return found
 
 

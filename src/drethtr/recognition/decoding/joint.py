@@ -59,6 +59,32 @@ class Doubt(NamedTuple):
     token: int
 
 
+class Doubts:
+    """The doubts about a text, strongest first, found when they are first asked for.
+
+    Of the ten texts of a line, the doubts of one or two are followed; to find and sort those of all took as long as
+    scoring them.
+    """
+
+    def __init__(self, text: Tokens, path: Sequence[int], log_probabilities: Floats) -> None:
+        """Keep a text of N tokens, its path (N + 1) through a tree, and log-probabilities (nodes, V) of the tree."""
+        self._text, self._path, self._log_probabilities = text, path, log_probabilities
+
+    @cached_property
+    def found(self) -> tuple[Doubt, ...]:
+        """All doubts: the tokens within `NEARLY` of the text's own."""
+        places, written = np.arange(len(self._path)), [*self._text, EOS]
+        lead = self._log_probabilities[self._path]
+        lead -= lead[places, written][:, None]
+        lead[places, written] = -np.inf
+        found, tokens = np.nonzero(lead >= -NEARLY)
+        order = np.argsort(-lead[found, tokens], kind="stable")
+        return tuple(map(Doubt, found[order].tolist(), tokens[order].tolist()))
+
+    def __iter__(self) -> Iterator[Doubt]:
+        return iter(self.found)
+
+
 class Judgment(NamedTuple):
     """The decoder's score of a text, with its doubts, strongest first.
 
@@ -66,7 +92,7 @@ class Judgment(NamedTuple):
     """
 
     text: Hypothesis
-    doubts: tuple[Doubt, ...]
+    doubts: Iterable[Doubt]
     language: float | None = None
 
 
@@ -92,7 +118,7 @@ class ScoredText(NamedTuple):
 
     decoder: Hypothesis
     ctc: float
-    doubts: tuple[Doubt, ...] = ()
+    doubts: Iterable[Doubt] = ()
     language: float = 0.0
 
     def quality(self, ctc_weight: float, language_weight: float = 0.0) -> float:
@@ -294,31 +320,27 @@ def rescore(
 ) -> list[list[Judgment]]:
     """The decoder's scores of some texts per line."""
     trees = [TextTree.of(some) for some in texts]
-    with_image = [
-        np.mean(of_line, axis=0) for of_line in zip(*(view.score_trees(trees) for view in views), strict=True)
-    ]
+    seen = [view.score_trees(trees) for view in views]
+    # The mean over one view would copy it.
+    with_image = seen[0] if len(seen) == 1 else [np.mean(of_line, axis=0) for of_line in zip(*seen, strict=True)]
     without_image = [None] * len(trees) if language is None else language.score_trees(trees)
-    judgments = []
-    for some, tree, values, alone in zip(texts, trees, with_image, without_image, strict=True):
-        paths = zip(some, tree.paths, strict=True)
-        judgments.append([judge(text, values[path], None if alone is None else alone[path]) for text, path in paths])
-    return judgments
+    return [
+        [judge(text, path, values, alone) for text, path in zip(some, tree.paths, strict=True)]
+        for some, tree, values, alone in zip(texts, trees, with_image, without_image, strict=True)
+    ]
 
 
-def judge(text: Tokens, log_probabilities: Floats, language: Floats | None) -> Judgment:
-    """The score of a text of N tokens, from log-probabilities (N + 1, V) of the token after each prefix.
+def judge(text: Tokens, path: Sequence[int], log_probabilities: Floats, language: Floats | None) -> Judgment:
+    """The score of a text of N tokens, which is the path (N + 1) through a tree.
 
-    `language` has those without the image, if requested.
+    `log_probabilities` (nodes, V) are those of the token after each node of the tree; `language` has those without the
+    image, if requested.
     """
-    places, written = np.arange(len(text) + 1), [*text, EOS]
-    gains = log_probabilities[places, written]
-    lead = log_probabilities - gains[:, None]
-    lead[places, written] = -np.inf
-    found, tokens = np.nonzero(lead >= -NEARLY)
-    order = np.argsort(-lead[found, tokens], kind="stable")
-    doubts = map(Doubt, found[order].tolist(), tokens[order].tolist())
-    alone = None if language is None else float(language[places, written].sum())
-    return Judgment(Hypothesis(text, float(gains.sum()), tuple(gains.tolist())), tuple(doubts), alone)
+    written = [*text, EOS]
+    gains = log_probabilities[path, written]
+    alone = None if language is None else float(language[path, written].sum())
+    own = Hypothesis(text, float(gains.sum()), tuple(gains.tolist()))
+    return Judgment(own, Doubts(text, path, log_probabilities), alone)
 
 
 def ctc_scores(views: Sequence[TextScores], texts: Sequence[Tokens], base: Tokens) -> list[float]:

@@ -88,6 +88,6 @@ def allowed(logits: Logits, forbidden: Sequence[int]) -> Floats:
 
 def log_softmax(logits: Floats) -> Floats:
     """Log-probabilities of logits (..., V)."""
-    shifted = logits - logits.max(-1, keepdims=True)
-    values: Floats = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+    values: Floats = logits - logits.max(-1, keepdims=True)
+    values -= np.log(np.exp(values).sum(-1, keepdims=True))
     return values
