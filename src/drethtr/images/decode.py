@@ -1,4 +1,4 @@
-"""Open image files: their formats, what decoders raise on damaged ones, orientation, frames, and limits.
+"""Open image files: their formats, what decoders raise on damaged ones, orientation, and limits.
 
 Formats that Pillow passes to other programs (EPS to Ghostscript) are not opened.
 """
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -45,12 +44,6 @@ DECODING_ERRORS = (
     Image.DecompressionBombError,
     Image.DecompressionBombWarning,
 )
-
-SUBFILE_TYPE, THUMBNAIL = 254, 1
-"""The TIFF tag for the type of a frame, and its bit for a reduced copy of another frame."""
-
-COPIES = 8
-"""Maximum number of TIFF frames to look at per page, since many may be reduced copies."""
 
 ORIENTATION = 0x0112
 """The EXIF tag for the orientation."""
@@ -133,16 +126,6 @@ def refuse_size(width: int, height: int, name: str) -> None:
         raise DataError(f"the image of {width} x {height} pixels is empty", name)
     if width * height > MAX_PIXELS:
         raise DataError(f"{width} x {height} pixels exceed the limit of {MAX_PIXELS:,}; scale the image down", name)
-
-
-def frames(image: Image.Image) -> Iterator[tuple[int, bool]]:
-    """The frames of an image file, each opened in turn, and whether it is a reduced copy of another one."""
-    for frame in count():
-        try:
-            image.seek(frame)
-        except EOFError:
-            return
-        yield frame, bool(frame and image.getexif().get(SUBFILE_TYPE, 0) & THUMBNAIL)
 
 
 def upright_size(image: Image.Image) -> tuple[int, int]:

@@ -15,7 +15,8 @@ from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer, sandboxed
-from drethtr.images.decode import COPIES, decoding, formats_of, frames, opened_image, refuse_size
+from drethtr.images.decode import decoding, formats_of, opened_image, refuse_size
+from drethtr.images.frames import page_frames
 
 Line: TypeAlias = NDArray[np.uint8]
 """(height, width), 255 paper, 0 ink."""
@@ -27,6 +28,9 @@ SHARES = np.array([0.005, 0.5, 0.995])
 
 PAPER_GRAIN = 24
 """Maximum variation of blank paper in gray levels."""
+
+MAX_FRAMES = 1000
+"""Maximum number of frames in the TIFF of a line: all but one are copies or masks."""
 
 LINE_HEIGHT, LINE_SHAPE = 300, 5
 """An image counts as one line if it is less tall than this many pixels, or this many times wider than tall."""
@@ -42,8 +46,7 @@ def load_line(source: ImageSource) -> Line:
 
     Raises:
         DataError: naming the source, if it is missing, not an image, damaged, empty, larger than `MAX_PIXELS`, or a
-            TIFF of
-            several pages.
+            TIFF of several pages.
     """
     name = name_of(source)
     with decoding(name):
@@ -54,11 +57,11 @@ def load_line(source: ImageSource) -> Line:
         elif isinstance(source, bytes):
             stream = BytesIO(source)
             with Image.open(stream, formats=formats_of(stream, name)) as image:
-                refuse_pages(image, name)
+                open_only_page(image, name)
                 line = gray_from_image(image, name)
         else:
             with opened_image(Path(source)) as image:
-                refuse_pages(image, name)
+                open_only_page(image, name)
                 line = gray_from_image(image, name)
     return dark_on_light(line)
 
@@ -108,13 +111,14 @@ def name_of(source: ImageSource) -> str:
     raise DataError(f"cannot load a line from {type(source).__name__}; give a path, bytes, a Pillow image or an array")
 
 
-def refuse_pages(image: Image.Image, name: str) -> None:
-    """Refuse a TIFF with a second page, which would be lost; a reduced copy of the first is no page."""
+def open_only_page(image: Image.Image, name: str) -> None:
+    """Go to the frame of a TIFF that is its page; refuse a second page, which would be lost."""
     if image.format != "TIFF":
         return
-    if any(not is_copy for _, is_copy in islice(frames(image), 1, COPIES)):
+    page, *others = islice(page_frames(image, MAX_FRAMES), 2)
+    if others:
         raise DataError("a TIFF with several pages; use drethtr transcribe to read them", name)
-    image.seek(0)
+    image.seek(page)
 
 
 def gray_from_image(image: Image.Image, name: str) -> Line:

@@ -11,12 +11,15 @@ from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer
-from drethtr.images.decode import COPIES, MAX_PIXELS, decoding, opened_image, refuse_size, upright_size
-from drethtr.images.decode import frames as frames_of
+from drethtr.images.decode import MAX_PIXELS, decoding, opened_image, refuse_size, upright_size
+from drethtr.images.frames import page_frames
 from drethtr.images.line import gray_from_image, on_white
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
+
+COPIES = 8
+"""Maximum number of TIFF frames to look at per page, since many may be reduced copies."""
 
 MAX_PAGES = 10_000
 """Files with more pages are refused, because a few bytes can claim any number of pages."""
@@ -95,15 +98,14 @@ def opened(path: Path, frame: int, name: str) -> Iterator[Image.Image]:
 
 
 def image_frames(path: Path, most: int) -> list[int]:
-    """The frames that are pages: all of a TIFF, the first of other files."""
+    """The frames that are pages: those of a TIFF, the first of other files."""
     with opened(path, 0, str(path)) as image:
         if image.format != "TIFF":
             return [0]
         pages: list[int] = []
-        for frame, is_copy in frames_of(image):
-            if not is_copy:
-                pages.append(frame)
-            refuse_more(path, max(len(pages), frame // COPIES), most)
+        for frame in page_frames(image, most * COPIES):
+            pages.append(frame)
+            refuse_more(path, len(pages), most)
         return pages
 
 
