@@ -1,13 +1,15 @@
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from made_pages import blank
 
 from drethtr.base.errors import ConfigError
-from drethtr.layout.finder import Finder, InOrder, Order
+from drethtr.layout.finder import Finder, InOrder, Kind, Order
 from drethtr.layout.finders import FINDERS, finder_named
 from drethtr.layout.kraken import Kraken
+from drethtr.layout.order import arranged
 from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.whole import Whole
 
@@ -81,3 +83,25 @@ def test_an_order_and_a_number_of_threads_go_through_to_the_line_segmentation():
     assert finder.finder.with_threads(2) == finder.finder
     assert finder.find(blank().gray).order is Order.COLUMNS
     assert finder_named("projection").with_threads(1) == finder_named("projection")
+
+
+def test_regions_and_order_of_kraken_are_kept(monkeypatch):
+    """Its containers, with what its networks would fill in."""
+
+    def baseline(row, region):
+        outline = [(0, row - 9), (90, row - 9), (90, row), (0, row)]
+        return SimpleNamespace(baseline=[(0, row), (90, row)], boundary=outline, regions=[region] * (region != ""))
+
+    main = SimpleNamespace(id="r1", boundary=[(0, 0), (100, 0), (100, 100)])
+    note = SimpleNamespace(id="r2", boundary=[(0, 200), (100, 200), (100, 300)])
+    lines = [baseline(20, "r2"), baseline(40, "r1"), baseline(60, ""), baseline(80, "r1")]
+    found = SimpleNamespace(lines=lines, regions={"MainZone": [main], "MarginTextZone": [note]})
+    blla = SimpleNamespace(segment=lambda image, device: found)
+    monkeypatch.setitem(sys.modules, "kraken", SimpleNamespace(blla=blla))
+    layout = arranged(Kraken().find(blank().gray))
+    assert [(region.kind, region.lines) for region in layout.regions] == [
+        ("MarginTextZone", (0,)), ("MainZone", (1, 3)), (Kind.TEXT, (2,)),
+    ]  # fmt: skip
+    assert layout.regions[1].polygon.tolist() == [[0, 0], [100, 0], [100, 100]]
+    found.regions = {}
+    assert Kraken().find(blank().gray).regions is None

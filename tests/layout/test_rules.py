@@ -96,3 +96,12 @@ def test_ends_of_the_lines_of_a_facing_page_are_left_out():
     page = write(blank(1000, 700), TEXTS, left=250, size=30)
     write(page, [text[-4:] for text in TEXTS], left=-20, size=30)
     assert len(RapidDetector(side=960).find(page.gray)) == len(TEXTS)
+
+
+def test_thousands_of_strokes_are_a_pattern():
+    """They would take minutes to put together."""
+    page = np.full((1200, 1200), 220, np.uint8)
+    page[:, ::7] = 60
+    for row in range(0, 1200, 60):
+        page[row : row + 12] = 220
+    assert find_rules(page, 0.0, 5.0) == []

@@ -24,7 +24,8 @@ BESIDE = 6.0
 """Pieces that end or begin this close to a rule are beside it, in thicknesses."""
 
 CROSSED = 0.5
-"""Most pieces that cross a rule, relative to those beside it."""
+"""Most pieces that cross a rule, relative to those beside it: table rules have at most a third, a crease has five to none
+(LOG, 2026-11-27)."""
 
 STRIP = 0.12
 """Width of a strip of a facing page, relative to that of the picture."""
@@ -33,7 +34,8 @@ EDGE = 0.015
 """Pieces this close to the edge of the picture are cut off by it, relative to its width."""
 
 CUT_OFF = 0.7
-"""Least share of the pieces in the strip that are cut off."""
+"""Least share of the pieces in the strip that are cut off; on 54 pages, false lines fell from 8.4 to 6.0 of 100 by this
+(LOG, 2026-11-27)."""
 
 SHORTEST = 0.8
 """Pieces that a rule leaves of a line are dropped if they are shorter than this, in thicknesses."""
@@ -138,6 +140,8 @@ def cut(ridges: Sequence[Ridge], rules: Sequence[Rule]) -> list[Ridge]:
     for ridge in ridges:
         ends = [ridge.left, ridge.right]
         for rule in rules:
+            if not min(rule.at_top, rule.at_bottom) < ridge.right or max(rule.at_top, rule.at_bottom) < ridge.left:
+                continue
             beyond = np.arange(ridge.left, ridge.right) > rule.columns(ridge.middle)
             for place in np.flatnonzero(np.diff(beyond)).tolist():
                 if rule.top <= ridge.middle[place] <= rule.bottom:

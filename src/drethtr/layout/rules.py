@@ -1,6 +1,7 @@
 """Find the rules of tables and the folds of openings: long, straight, dark strokes across the direction of the writing.
 
-Lines of writing never go on beyond them.
+Lines of writing never go on beyond them. Creases and squared paper, over which they do, are no rules: `ridge.separating`
+tells them by the lines (LOG, 2026-11-27).
 """
 
 from collections.abc import Sequence
@@ -32,6 +33,9 @@ BESIDE_ITSELF = 0.5
 
 INTERRUPTED = 8.0
 """Most rows between them, in thicknesses."""
+
+MOST = 1000
+"""Most strokes that are looked at; more are a pattern."""
 
 SQUARES, SQUARE = 12, 4.0
 """Least number of strokes of squared paper, and the most distance between them, in thicknesses."""
@@ -100,6 +104,8 @@ def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
         found.append(
             Rule(float(top), float(bottom), float(course(top) - shift[top]), float(course(bottom) - shift[bottom]))
         )
+    if len(found) > MOST:
+        return []
     strokes = pieced(found, thickness)
     return [] if is_squared(strokes, thickness) else [rule for rule in strokes if rule.length >= LONG * thickness]
 
