@@ -24,7 +24,7 @@ BESIDE = 6.0
 """Pieces that end or begin this close to a rule are beside it, in thicknesses."""
 
 CROSSED = 0.5
-"""Most pieces that cross a rule, relative to those beside it: rules of tables have at most a third, creases five to none
+"""Most pieces that cross a rule, relative to those beside it: rules of tables have a third, creases five to none
 (LOG, 2026-11-27)."""
 
 STRIP = 0.12
