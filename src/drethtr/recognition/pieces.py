@@ -3,8 +3,9 @@
 `Recognizer` opens the lines before, and judges the readings after.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import chain, pairwise
 from typing import NamedTuple, TypeVar
 
@@ -24,6 +25,7 @@ from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Alternative, Character, Evidence, Reading
 from drethtr.text.tokenizer import UNK
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MAX_COLUMNS = 3600
@@ -80,35 +82,47 @@ class PieceReader:
         """Whether it keeps the posteriors of each line."""
         return self.texts is not None
 
-    def read(self, pieces: Sequence[PreparedPiece]) -> list[ReadPiece]:
+    def read(self, pieces: Sequence[PreparedPiece], *, threads: int | None = None) -> list[ReadPiece]:
         """Read any number of pieces, in the groups that suit the network and on as many threads as it has workers."""
-        return self.map(pieces, self.read_group)
+        return self.map(pieces, self.read_group, threads=threads)
 
     def map(
-        self, pieces: Sequence[PreparedPiece], work: Callable[[Sequence[PreparedPiece]], list[Result]]
+        self,
+        pieces: Sequence[PreparedPiece],
+        work: Callable[[Sequence[PreparedPiece]], list[Result]],
+        *,
+        threads: int | None = None,
     ) -> list[Result]:
         """The result of `work` for each piece, in the groups and on the threads of `read`."""
-        # Groups come longest first, so that no thread is left with a long line at the end; results go back by number.
-        groups = list(self.network.groups([sum(view.shape[1] for view in piece.views) for piece in pieces]))
-        found: dict[int, Result] = {}
-        for group, done in zip(
-            groups, self.on_threads([[pieces[i] for i in group] for group in groups], work), strict=True
-        ):
-            found |= zip(group, done, strict=True)
-        return [found[number] for number in range(len(pieces))]
+        columns = [sum(view.shape[1] for view in piece.views) for piece in pieces]
+        return self.map_groups(pieces, columns, partial(in_memory, work), threads=threads)
 
-    def on_threads(
+    def map_groups(
         self,
-        groups: Sequence[Sequence[PreparedPiece]],
-        work: Callable[[Sequence[PreparedPiece]], list[Result]],
-    ) -> Iterator[list[Result]]:
-        """The result of `work` for each group, in order."""
-        workers = min(self.network.workers, len(groups))
-        if workers <= 1:
-            yield from (in_memory(work, group) for group in groups)
-            return
-        with ThreadPoolExecutor(workers) as threads:
-            yield from threads.map(lambda group: in_memory(work, group), groups)
+        items: Sequence[Item],
+        columns: Sequence[int],
+        work: Callable[[Sequence[Item]], list[Result]],
+        *,
+        threads: int | None = None,
+    ) -> list[Result]:
+        """The result of `work` for each item, in groups that suit the network.
+
+        Args:
+            items: Lines or pieces.
+            columns: The columns of each.
+            threads: Threads to work on; by default as many as the network has workers.
+        """
+        # Groups come longest first, so that no thread is left with a long line at the end; results go back by number.
+        groups = list(self.network.groups(columns))
+        members = [[items[number] for number in group] for group in groups]
+        threads = min(threads or self.network.workers, len(groups))
+        if threads <= 1:
+            done = list(map(work, members))
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                done = list(pool.map(work, members))
+        found = dict(zip(chain.from_iterable(groups), chain.from_iterable(done), strict=True))
+        return [found[number] for number in range(len(items))]
 
     def map_views(
         self, pieces: Sequence[PreparedPiece], work: Callable[[Sequence[PreparedPiece], View], Iterable[Result]]

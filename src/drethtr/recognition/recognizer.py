@@ -5,6 +5,7 @@ Every metric of the package comes through here: validation, test and users' line
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypedDict, TypeVar
 
@@ -202,9 +203,17 @@ class Recognizer:
         Raises:
             CheckpointError: if the model's activations are not finite.
         """
+        if len(lines) < self.network.workers:
+            return self.read_group(lines)  # the threads share the pieces of long lines
+        # Each thread prepares, reads and judges whole lines; the others would wait if one thread did that for all.
+        columns = list(map(self.pieces.most_columns, lines))
+        return self.pieces.map_groups(lines, columns, partial(self.read_group, threads=1))
+
+    def read_group(self, lines: Sequence[Line], *, threads: int | None = None) -> list[Reading]:
+        """Read some lines together, on as many threads as the network has workers, or on `threads`."""
         pieces = self.pieces.prepare_all(lines)
         of_line: list[list[ReadPiece]] = [[] for _ in lines]
-        for piece, read in zip(pieces, self.pieces.read(pieces), strict=True):
+        for piece, read in zip(pieces, self.pieces.read(pieces, threads=threads), strict=True):
             of_line[piece.line].append(read)
         return list(map(self.judge, lines, of_line))
 
