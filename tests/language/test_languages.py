@@ -107,16 +107,16 @@ def test_a_file_cannot_claim_what_it_does_not_hold(tiny_model, tmp_path):
         header = json.loads(file.metadata()["drethtr"])
     facts = ngrams.facts
     for languages, packed, message in (
-        ({"../x": facts}, ngrams.packed(), "invalid names"),
-        ({"en": facts | {"nodes": facts["nodes"] + 1}}, ngrams.packed(), "differs from the declared one"),
-        ({"en": facts | {"nodes": 1 << 40}}, ngrams.packed(), "too many"),
-        ({"en": facts | {"order": 99}}, ngrams.packed(), "99 tokens"),
+        ({"../x": facts}, ngrams.packed, "invalid names"),
+        ({"en": facts | {"nodes": facts["nodes"] + 1}}, ngrams.packed, "differs from the declared one"),
+        ({"en": facts | {"nodes": 1 << 40}}, ngrams.packed, "too many"),
+        ({"en": facts | {"order": 99}}, ngrams.packed, "99 tokens"),
         ({"en": facts}, np.frombuffer(zlib.compress(bytes(1 << 24)), np.uint8), "differs from the declared one"),
-        ({"en": facts}, ngrams.packed()[:-9].copy(), "differs from the declared one"),
+        ({"en": facts}, ngrams.packed[:-9].copy(), "differs from the declared one"),
         ({"en": facts}, np.zeros(9, np.uint8), "damaged"),
-        ({"nl": facts}, ngrams.packed(), "missing"),
-        ({"en": {"order": 3}}, ngrams.packed(), "nodes"),
-        ({"en": "3"}, ngrams.packed(), "model.safetensors"),
+        ({"nl": facts}, ngrams.packed, "missing"),
+        ({"en": {"order": 3}}, ngrams.packed, "nodes"),
+        ({"en": "3"}, ngrams.packed, "model.safetensors"),
     ):
         changed = json.dumps(header | {"languages": languages})
         save_file(tensors | {"ngrams.en": packed}, path, {"drethtr": changed})

@@ -108,7 +108,7 @@ class Languages:
     def packed(self) -> Iterator[tuple[str, NDArray[np.uint8]]]:
         """Each model, compressed."""
         for name, ngrams in self.models.items():
-            yield name, ngrams.packed()
+            yield name, ngrams.packed
 
     @classmethod
     def of_packed(cls, size: int, facts: Mapping[str, Mapping[str, int]], packed: Mapping[str, Any]) -> Self:

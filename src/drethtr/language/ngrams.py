@@ -164,8 +164,9 @@ class NGrams:
         """The metadata that `of_packed` needs: the order, and the lengths of the arrays."""
         return {"order": self.order, "nodes": len(self.tokens), "contexts": len(self.children)}
 
+    @cached_property
     def packed(self) -> NDArray[np.uint8]:
-        """The arrays, compressed to about half their size."""
+        """The arrays, compressed to about half their size; once, as training saves the same n-grams many times."""
         content = b"".join(np.ascontiguousarray(array).tobytes() for array in self.arrays().values())
         return np.frombuffer(zlib.compress(content, 9), dtype=np.uint8)
 
