@@ -79,15 +79,15 @@ def test_a_file_keeps_its_mode(tmp_path):
 
 @pytest.mark.parametrize("there", [True, False])
 def test_a_link_stays_and_its_file_is_written(there, tmp_path):
-    (tmp_path / "links").mkdir()
-    link, file = tmp_path / "links" / "link", tmp_path / "file"
-    link.symlink_to("../file")
+    (tmp_path / "files").mkdir()
+    link, file = tmp_path / "link", tmp_path / "files" / "file"
+    link.symlink_to("files/file")
     if there:
         file.write_text("old")
     with atomic_write(link) as unfinished:
         unfinished.write_text("new")
     assert link.is_symlink() and file.read_text() == "new"
-    assert sorted(tmp_path.rglob("*")) == [file, link.parent, link]
+    assert sorted(tmp_path.rglob("*")) == [file.parent, file, link]
 
 
 HALF_WAY = """

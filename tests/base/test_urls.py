@@ -1,6 +1,8 @@
 """Files by path and by URL; memory:// is a file system of fsspec that lives in this process."""
 
 from functools import partial
+from pathlib import Path
+from typing import ClassVar
 
 import fsspec
 import pytest
@@ -102,16 +104,22 @@ class CutOff(MemoryFile):
 
 
 class Web(MemoryFileSystem):
-    """Pages at http://STATUS/..., whose errors are those of fsspec: every page that fails is said to be missing."""
+    """Pages at http://STATUS/..., whose errors are those of fsspec: every page that fails is said to be missing.
+
+    Tables in `tables` can be fetched.
+    """
 
     protocol = ("http",)
     cachable = False
+    tables: ClassVar[dict[str, bytes]] = {}
 
     @classmethod
     def _strip_protocol(cls, path):
         return path
 
     def _open(self, path, *arguments, **options):
+        if path in self.tables:
+            return MemoryFile(self, path, self.tables[path])
         status = int(path.split("/")[2])
         if status == 200:
             return CutOff(self, path, b"")
@@ -121,12 +129,24 @@ class Web(MemoryFileSystem):
             raise FileNotFoundError(path) from error
 
     def find(self, path, **options):
+        if path in self.tables:
+            return [path]
         raise AnswerError(int(path.split("/")[2]))
 
 
 @pytest.fixture
 def web(monkeypatch):
     monkeypatch.setitem(_registry, "http", Web)
+    monkeypatch.setattr(Web, "tables", {})
+
+
+def table_at(status, tmp_path, *numbers):
+    """The URL of a table whose row 1 names an image beside it."""
+    cells = {1: {"bytes": None, "path": "1.png"}}
+    path = write_shard(tmp_path / "a.parquet", numbers, cells, text=[str(number) for number in numbers])
+    url = f"http://{status}/a.parquet"
+    Web.tables[url] = Path(path).read_bytes()
+    return url
 
 
 @pytest.mark.usefixtures("web")
@@ -134,8 +154,7 @@ def web(monkeypatch):
 def test_an_image_that_cannot_be_fetched_now_is_waited_for(tiny_path, tmp_path, status):
     """Written down as missing, the row would be bad for good."""
     load, out = partial(Recognizer.load, tiny_path), tmp_path / "out"
-    cells = {1: {"bytes": None, "path": f"http://{status}/1.png"}}
-    path = write_shard(tmp_path / "a.parquet", range(2), cells, text=["a", "b"])
+    path = table_at(status, tmp_path, 0, 1)
     [outcome] = open_job([path], str(out), load(), Columns()).run(Here(), load)
     assert f"a.parquet row 1: image http://{status}/1.png cannot be read now: " in outcome.failure
     assert "cannot be read as Parquet" not in outcome.failure
@@ -148,7 +167,7 @@ def test_an_image_that_cannot_be_fetched_now_is_waited_for(tiny_path, tmp_path, 
 @pytest.mark.parametrize("status", [404, 410])
 def test_an_image_that_is_gone_from_the_web_is_a_bad_row(tiny_path, tmp_path, status):
     load = partial(Recognizer.load, tiny_path)
-    path = write_shard(tmp_path / "a.parquet", [1], {1: {"bytes": None, "path": f"http://{status}/1.png"}})
+    path = table_at(status, tmp_path, 1)
     [outcome] = open_job([path], str(tmp_path / "out"), load(), Columns()).run(Here(), load)
     assert (outcome.rows, outcome.bad) == (1, 1)
     assert f"image http://{status}/1.png does not exist" in table(tmp_path / "out")[0]["error"]

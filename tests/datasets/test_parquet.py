@@ -1,9 +1,11 @@
+import socket
+
 import numpy as np
 import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.open import open_samples
-from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.parquet import encoded, image_of, store_parquet
 from drethtr.datasets.sample import Sample
 
 LINE = np.tile(np.arange(0, 250, 5, dtype=np.uint8), (20, 1))
@@ -53,3 +55,41 @@ def test_a_place_that_cannot_be_a_folder_is_named(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(DataError, match=r"lines.*: cannot be written"):
         store_parquet([], tmp_path / "file" / "lines.parquet")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(
+            "ftp://127.0.0.1:{port}/a.png",
+            "http://127.0.0.1:{port}/a.png",
+            "simplecache::http://127.0.0.1:{port}/a.png",
+        ),
+        *("file://{elsewhere}", "{elsewhere}", "../../elsewhere.png"),
+    ],
+)
+def test_a_table_on_disk_fetches_nothing_and_opens_nothing_elsewhere(tmp_path, place):
+    """Whoever made it chose these names: nobody connects, and no file of this user becomes a line."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "received" / "lines").mkdir(parents=True)
+    (tmp_path / "elsewhere.png").write_bytes(encoded(Sample(LINE, "a"))[0])
+    table = tmp_path / "received" / "lines" / "lines.parquet"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        named = place.format(port=server.getsockname()[1], elsewhere=tmp_path / "elsewhere.png")
+        parquet.write_table(pyarrow.table({"image": [{"bytes": None, "path": named}], "text": ["a"]}), table)
+        with pytest.raises(DataError, match=r"row 0: image .* is neither in the folder of its table nor in"):
+            open_samples(table)
+        server.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_a_table_at_an_address_names_no_other_host():
+    for named in (
+        "memory://other/a.png",
+        "http://127.0.0.1/a.png",
+        "/etc/hostname",
+        "simplecache::memory://lines/a.png",
+    ):
+        with pytest.raises(DataError, match=r"image .* is not where its table is, memory://lines; download both"):
+            image_of(named, "memory://lines/a.parquet", "row 0")

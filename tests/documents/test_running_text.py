@@ -1,12 +1,17 @@
 import json
 from contextlib import suppress
 from io import BytesIO
+from pathlib import Path
+from time import process_time
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
 
+from drethtr.base import sandbox
 from drethtr.base.errors import DataError
 from drethtr.documents.running_text import read_running_text
+
+STATUS = Path("/proc/self/status")
 
 
 @pytest.fixture
@@ -95,3 +100,44 @@ def test_a_word_document_with_a_byte_less_or_another_one_is_read_or_refused(text
 def test_other_files_are_refused(text_of, name, content, said):
     with pytest.raises(DataError, match=said):
         text_of(name, content)
+
+
+def test_text_boxes_of_word_are_read_once(text_of):
+    """They are paragraphs within a paragraph."""
+    box = "<w:p><w:r><w:t>one</w:t></w:r><w:txbx><w:p><w:t>box</w:t></w:p></w:txbx><w:r><w:t> two</w:t></w:r></w:p>"
+    assert text_of("a.docx", word_document(box)) == ["one", "two", "box"]
+
+
+BOMBS = {
+    "nested.docx": lambda: word_document("<w:p>" * 95 + f"<w:t>{'a' * 5_000_000}</w:t>" + "</w:p>" * 95, ZIP_DEFLATED),
+    "chains.docx": lambda: word_document(("<w:p>" * 95 + "<w:t>a</w:t>" + "</w:p>" * 95) * 10_000, ZIP_DEFLATED),
+    "flat.docx": lambda: word_document("<w:p/>" * 990_000, ZIP_DEFLATED),
+    "deep.json": lambda: b"[" * 900 + b'"a",' * 200_000 + b'"a"' + b"]" * 900,
+    "rules.md": lambda: b"-|" * 450_000 + b"x",
+    "quoted.md": lambda: b">" * 900_000,
+    "deep.xml": lambda: b"<TEI>" + b"<div>" * 95 + b"<lb/>" * 170_000 + b"</div>" * 95 + b"</TEI>",
+}
+
+
+@pytest.mark.skipif(not STATUS.exists(), reason="no measure of memory")
+@pytest.mark.parametrize("name", BOMBS)
+def test_no_text_of_a_megabyte_takes_much_memory_or_time_here(text_of, name):
+    """It is read or refused, and what it costs is a process with limits."""
+    content = BOMBS[name]()
+    assert len(content) < 1 << 20
+    Path("/proc/self/clear_refs").write_text("5")
+    before, began = megabytes(), process_time()
+    with suppress(DataError):
+        text_of(name, content)
+    assert megabytes() - before < 300 and process_time() - began < 15
+
+
+def test_a_text_without_end_is_refused(text_of, monkeypatch):
+    monkeypatch.setattr(sandbox, "SECONDS", 1.0)
+    with pytest.raises(DataError, match=r"a\.docx: (takes more than|exceeds the limit|refused because it exceeds)"):
+        text_of("a.docx", word_document("<w:p/>" * 2_000_000, ZIP_DEFLATED))
+
+
+def megabytes():
+    """The most memory that this process has taken since `/proc/self/clear_refs` was written."""
+    return int(STATUS.read_text().split("VmHWM:")[1].split()[0]) >> 10

@@ -108,6 +108,28 @@ def test_a_page_without_its_image_is_missed_alone(workspace, place, reason):
         second.source.gray()
 
 
+@pytest.mark.parametrize(
+    "place", ["{0}", "file://{0}", "../../mine.png", "%2e%2e/%2e%2e/mine.png", "a/../../../mine.png"]
+)
+def test_nothing_is_read_far_from_the_volume(workspace, place):
+    """Whoever wrote the METS file chose the names; what is read may be copied into results."""
+    folder = workspace / "sent" / "volume"
+    folder.mkdir(parents=True)
+    mine, image = workspace / "mine.png", workspace / "OCR-D-IMG" / "a.png"
+    mine.write_bytes(image.read_bytes())
+    image.rename(folder.parent / "a.png")
+    files = [("I1", "image/png", place.format(mine)), ("I2", "image/png", "../a.png")]
+    far, near = open_originals(volume(folder, {"IMG": files}, ("1", ["I1"]), ("2", ["I2"])))
+    assert near.source.gray().shape == (180, 400)
+    with pytest.raises(DataError, match=r"is missing; put it into the folder of the METS file or the one above"):
+        far.source.gray()
+    mine.rename(workspace / "mine.xml")
+    (workspace / "mine.xml").write_bytes((workspace / "OCR-D-SEG" / "a.xml").read_bytes())
+    lines = [("G1", PAGE_TYPE, place.format(workspace / "mine.png").replace("mine.png", "mine.xml"))]
+    [page] = open_originals(volume(folder, {"IMG": files[1:], "SEG": lines}, ("1", ["I2", "G1"])))
+    assert not page.has_lines
+
+
 def test_a_page_that_waits_is_read_again_if_its_lines_change(workspace):
     path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]), ("2", ["I2", "G2"]))
     page, _ = open_originals(path)

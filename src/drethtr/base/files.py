@@ -16,16 +16,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from errno import EACCES, ELOOP, EMLINK
+from errno import EACCES, EMLINK
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
-from stat import S_IMODE, S_ISDIR, S_ISREG
+from stat import S_IMODE, S_ISREG
 from time import monotonic, sleep
 from typing import BinaryIO
 from uuid import uuid4
 
 from drethtr.base.errors import DataError
+from drethtr.base.links import followed, is_own, open_own
 
 UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
 """Names of the folders of incomplete files, and of incomplete files on remote storage."""
@@ -89,10 +90,13 @@ def claimed(path: Path) -> Iterator[None]:
     On a file system without locks, nothing is locked.
 
     Raises:
-        DataError: if another program holds it, naming that program.
+        DataError: if another program holds it, naming that program, or it is a link out of its folder.
         OSError: if nothing can be written there.
     """
-    path = path.resolve()
+    try:
+        path = path.resolve() if path.is_dir() else followed(path)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path) from error
     made = not path.parent.exists()
     make_folders(path.parent)
     note = note_on(path)
@@ -142,7 +146,7 @@ def open_locked(path: Path) -> BinaryIO | None:
         OSError: if it cannot be opened, or the file system has no locks.
     """
     while True:
-        file = open_no_link(path)
+        file = open_own(path)
         try:
             if not lock(file):
                 file.close()
@@ -155,23 +159,6 @@ def open_locked(path: Path) -> BinaryIO | None:
             file.close()
             raise
         file.close()  # the previous holder has removed it meanwhile
-
-
-def open_no_link(path: Path) -> BinaryIO:
-    """Open a file of ours for reading and appending, created if missing.
-
-    In a folder that somebody sent, its name may be a link to any file of this user, which must not be touched.
-
-    Raises:
-        OSError: if it is a link, or no ordinary file, or cannot be opened.
-    """
-    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    file = os.fdopen(os.open(path, flags, 0o666), "a+b")
-    found = os.fstat(file.fileno())
-    if not S_ISREG(found.st_mode) or found.st_nlink > 1:
-        file.close()
-        raise OSError(ELOOP, "it is a link, or no ordinary file", str(path))
-    return file
 
 
 def lock(file: BinaryIO) -> bool:
@@ -223,14 +210,14 @@ def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iter
 
     A missing folder is created. At the end of the block the file is flushed to disk and survives a loss of power. A
     replaced file keeps its owner and mode; a new file gets the default mode, even if a library restricts it. A symbolic
-    link is followed. `check` is called just before `path` is replaced, and may raise.
+    link is followed within its folder. `check` is called just before `path` is replaced, and may raise.
 
     Raises:
-        OSError: if it cannot be written, is write-protected, or has hard links.
+        OSError: if it cannot be written, is write-protected, has hard links, or is a link out of its folder.
         NotFlushedError: if it was written, but a loss of power might undo that.
     """
-    path = path.resolve()
     check_replaceable(path)
+    path = followed(path)
     make_folders(path.parent)
     tidied(path.parent)
     with own_folder(path.parent) as folder:
@@ -263,7 +250,7 @@ def turn_to_change(path: Path) -> Iterator[None]:
         DataError: if another program does not end its turn.
         OSError: if nothing can be written there.
     """
-    path = path.resolve()
+    path = followed(path)
     note = path.with_name(f".{path.name[:200]}.turn")
     end = monotonic() + TURN_SECONDS
     try:
@@ -334,14 +321,14 @@ def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], mos
 
 
 def check_replaceable(path: Path) -> None:
-    """Refuse to replace a write-protected file, or one with hard links, which would keep the old content.
+    """Refuse to replace a write-protected file, one with hard links, which would keep the old content, or a link out.
 
     Raises:
         PermissionError: if it is write-protected, even if this user could replace it.
-        OSError: if it has hard links.
+        OSError: if it has hard links, or is a link out of its folder.
     """
     try:
-        found = path.stat()
+        found = followed(path).stat()
     except FileNotFoundError:
         return
     if not S_ISREG(found.st_mode):
@@ -391,12 +378,6 @@ def remove_unfinished(parent: Path) -> None:
             lock.close()
 
 
-def is_own(folder: Path) -> bool:
-    """Whether this is a folder of this user, not a link: in a shared folder, others could plant anything."""
-    found = folder.lstat()
-    return S_ISDIR(found.st_mode) and (sys.platform == "win32" or found.st_uid == os.getuid())
-
-
 tidied = cache(remove_unfinished)
 """Remove unfinished files, once per folder."""
 
@@ -442,7 +423,7 @@ def refuse_protected(path: Path) -> None:
     """Refuse a file that may not be replaced, before any work is done.
 
     Raises:
-        DataError: if it is write-protected or has hard links.
+        DataError: if it is write-protected, has hard links, or is a link out of its folder.
     """
     try:
         check_replaceable(path)

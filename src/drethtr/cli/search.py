@@ -14,6 +14,7 @@ from typer.core import TyperCommand
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.outputs import refuse_ending, refuse_results
+from drethtr.documents.writers.table import safe
 from drethtr.pictures.hits import draw_hits
 from drethtr.search import Hit, open_index
 from drethtr.search.query import unclosed
@@ -119,13 +120,13 @@ def place(hit: Hit) -> str:
 
 
 def table(hits: Sequence[Hit]) -> str:
-    """Hits as CSV."""
+    """Hits as CSV, without formulas for spreadsheets."""
     written = StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(COLUMNS)
     for hit in hits:
-        where = (f"{hit.probability:.4f}", hit.page.as_posix(), hit.number, hit.line)
-        writer.writerow((*where, *hit.box, hit.text, hit.snippet))
+        where = (f"{hit.probability:.4f}", safe(hit.page.as_posix()), hit.number, safe(hit.line))
+        writer.writerow((*where, *hit.box, safe(hit.text), safe(hit.snippet)))
     return written.getvalue()
 
 

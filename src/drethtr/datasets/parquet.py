@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from math import isnan
+from os import SEEK_END
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +15,9 @@ from PIL import Image
 
 from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.base.files import atomic_write
+from drethtr.base.links import is_near
 from drethtr.base.urls import beside, is_url, open_file, reaching
+from drethtr.datasets.growth import refuse_growth
 from drethtr.datasets.sample import Sample, content_of
 from drethtr.datasets.splits import set_named
 from drethtr.text.normalize import Spelling
@@ -45,7 +48,7 @@ STARTS = {b"\x89PNG": ".png", b"\xff\xd8": ".jpg", b"II*": ".tif", b"MM\0*": ".t
 
 @contextmanager
 def open_parquet(name: str) -> Iterator["ParquetFile"]:
-    """A Parquet file at a path or URL; errors while it is read are raised as `DataError`.
+    """A Parquet file at a path or URL; errors while it is read are raised as `DataError`, and so is one that grows.
 
     Read it with `use_threads=False`: beside torch, a process that ends soon after arrow's threads may abort.
 
@@ -63,6 +66,7 @@ def open_parquet(name: str) -> Iterator["ParquetFile"]:
             open_file(name) as stream,
             ParquetFile(stream, buffer_size=READ_AHEAD, pre_buffer=False) as file,
         ):
+            refuse_growth(file, name, stream.seek(0, SEEK_END))
             yield file
     except UnicodeDecodeError as error:
         raise DataError(f"contains text that is not UTF-8; rewrite the file: {error}", name) from error
@@ -140,7 +144,9 @@ def word(cell: Any) -> str | None:
 
 
 def image_of(cell: Any, file: str, key: str) -> bytes | Path:
-    """The encoded image in a cell of a file, or the result of `image_at` if the cell has a path.
+    """The encoded image in a cell of a file, or the result of `image_at` if the cell has a path or URL.
+
+    A table on disk is no reason to fetch anything, or to open files anywhere; a table at a URL names others there.
 
     Raises:
         DataError: also if there is no image.
@@ -152,7 +158,18 @@ def image_of(cell: Any, file: str, key: str) -> bytes | Path:
     name = cell.get("path") if isinstance(cell, dict) else cell
     if not name:
         raise DataError("no image", key)
-    return image_at(beside(file, str(name)), key)
+    place = beside(file, str(name))
+    if is_url(file):
+        if origin(place) != origin(file):
+            raise DataError(f"image {name} is not where its table is, {origin(file)}; download both", key)
+    elif is_url(place) or not is_near(Path(place), Path(file).parent):
+        raise DataError(f"image {name} is neither in the folder of its table nor in the one above; put it there", key)
+    return image_at(place, key)
+
+
+def origin(url: str) -> str:
+    """The scheme and the host, or bucket, of a URL."""
+    return "/".join(url.split("/", 3)[:3])
 
 
 def image_at(place: str, key: str) -> bytes | Path:

@@ -6,6 +6,7 @@ from itertools import chain, groupby
 from pathlib import Path
 
 from drethtr.base.errors import DataError
+from drethtr.base.links import is_near
 from drethtr.images.page import PageSource, open_pages
 
 DESCRIPTION = ".xml"
@@ -77,7 +78,8 @@ def image_beside(path: Path, image: str, exists: Callable[[Path], bool] | None =
 
     The name is looked up beside the file, in the folder above (Transkribus keeps page files in a folder `page`), and in
     `IMAGE_FOLDERS` of these and the next folder above. Then the file's own name, and shorter parts of it, are tried
-    with image extensions, beside the file and in the folder above.
+    with image extensions, beside the file and in the folder above. A name that leads out of these folders counts for
+    nothing, since the file may be anybody's.
 
     Args:
         exists: Whether there is a file; by default the file system is asked.
@@ -92,7 +94,7 @@ def image_beside(path: Path, image: str, exists: Callable[[Path], bool] | None =
     named = (folder / image for folder in folders if image)
     alike = (folder / f"{stem}{ending}" for stem in stems for folder in near for ending in endings)
     for place in chain(named, alike):  # a hundred paths, of which the first usually exists
-        if (exists or is_file)(place) and place != path:
+        if (exists or is_file)(place) and place != path and is_near(place, path.parents[:2][-1]):
             return place
     called = f"image {image!r}" if image else "image"
     raise DataError(f"its {called} is missing; put it into {path.parent} or {path.parent.parent}", path)

@@ -14,6 +14,7 @@ from zipfile import ZipFile
 
 from drethtr.base.archive import refusing_damage
 from drethtr.base.errors import DataError
+from drethtr.base.sandbox import Answer, sandboxed
 from drethtr.documents.markdown import without_markup
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
 from drethtr.documents.read import DIALECTS, first_bytes, parse_page
@@ -59,13 +60,26 @@ def read_running_text(path: str | Path) -> str:
 def running_text(data: bytes, path: Path) -> str:
     """Read the text in the bytes of a file; the extension of `path` tells the format.
 
+    All but plain text is parsed in a process with limits, since a few bytes may nest or repeat without end.
+
     Raises:
-        DataError: if they are damaged, too many, or of an unknown kind.
+        DataError: if they are damaged, too many, or of an unknown kind, or take too much memory or time.
     """
     reader = reader_of(path)
     if len(data) > MAX_BYTES:
         raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for texts", path)
-    return reader(data, path)
+    if reader is plain_text:
+        return plain_text(data, path)
+    _, text = sandboxed(str(path), parsed_text, data, path)
+    return bytes(text).decode("utf-8", "surrogatepass")
+
+
+def parsed_text(data: bytes, path: Path) -> Answer:
+    """The text as UTF-8; runs in the child."""
+    text = READERS[path.suffix.lower()](data, path).encode("utf-8", "surrogatepass")
+    if len(text) > MAX_BYTES:
+        raise DataError(f"its text exceeds the limit of {MAX_BYTES:,} bytes", path)
+    return None, text
 
 
 def reader_of(path: Path) -> Callable[[bytes, Path], str]:
@@ -139,16 +153,18 @@ def json_text(data: bytes, path: Path) -> str:
 
 def json_parts(value: Any) -> Iterator[str]:
     """The texts in a JSON value: those under a key of `TEXTS`, else of `PARTS`, else of any nested values."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from json_parts(item)
-    elif isinstance(value, Mapping):
-        # One key only: models repeat a text as a whole and by lines, and both would double it.
-        own = next((value[key] for key in TEXTS if isinstance(value.get(key), str | list)), None)
-        parts = next((value[key] for key in PARTS if isinstance(value.get(key), list)), None)
-        yield from json_parts(own if own is not None else parts if parts is not None else list(nested(value)))
+    left = [value]  # the next value is the last; a generator for each level would take depth times length
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, list):
+            left += reversed(value)
+        elif isinstance(value, Mapping):
+            # One key only: models repeat a text as a whole and by lines, and both would double it.
+            own = next((value[key] for key in TEXTS if isinstance(value.get(key), str | list)), None)
+            parts = next((value[key] for key in PARTS if isinstance(value.get(key), list)), None)
+            left.append(own if own is not None else parts if parts is not None else list(nested(value)))
 
 
 def nested(value: Mapping[str, Any]) -> Iterator[Any]:
@@ -167,16 +183,27 @@ def word_text(data: bytes, path: Path) -> str:
     except (KeyError, OSError) as error:
         raise DataError(f"not a Word document: {error}", path) from error
     root = parse(content, str(path)).root
-    return "\n".join("".join(word_parts(element)) for element in root.walk() if element.name == "p")
+    paragraphs = (element for element in descendants(root) if element.name == "p")
+    return "\n".join("".join(word_parts(paragraph)) for paragraph in paragraphs)
 
 
 def word_parts(paragraph: Element) -> Iterator[str]:
-    """The text runs of a paragraph."""
-    for element in paragraph.walk():
+    """The text runs of a paragraph, without those of text boxes, which are paragraphs of their own."""
+    for element in descendants(paragraph, but="p"):
         if element.name == "t":
             yield element.text
         elif element.name in ("br", "tab", "cr"):
             yield " "
+
+
+def descendants(element: Element, but: str = "") -> Iterator[Element]:
+    """All elements within one, in order of the document, without those named `but` and what is in them."""
+    left = element.children[::-1]
+    while left:
+        found = left.pop()
+        if found.name != but:
+            yield found
+            left += reversed(found.children)
 
 
 READERS: Mapping[str, Callable[[bytes, Path], str]] = {

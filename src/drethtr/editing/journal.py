@@ -14,13 +14,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from stat import S_ISREG
 from threading import Lock
 from time import monotonic
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder
+from drethtr.base.links import is_foreign, refuse_link
 
 FOLDER = ".drethtr"
 """The hidden folder for the editor's own files; it can be deleted without losing a text."""
@@ -92,8 +92,7 @@ class Journal:
         """
         place = folder / FOLDER
         path = place / NAME
-        if place.is_symlink():
-            raise DataError("is a link; remove it, it holds no texts", place)
+        refuse_link(place)
         if link := next((file for file in place.glob(f"{NAME}*") if is_foreign(file)), None):
             raise DataError("is a link, or no ordinary file; remove it, it holds no texts", link)
         make_folder(place)
@@ -164,12 +163,6 @@ class Journal:
         """Close the database, so that others can open it."""
         with self.lock:
             self.database.close()
-
-
-def is_foreign(file: Path) -> bool:
-    """Whether a file is a link, or has other names too, so that writing it would change something elsewhere."""
-    found = file.lstat()
-    return not S_ISREG(found.st_mode) or found.st_nlink > 1
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -12,12 +12,13 @@ from contextlib import suppress
 from importlib.util import find_spec
 from os import getpid
 from pathlib import Path
-from shutil import copyfile, rmtree
+from shutil import copyfile
 from threading import RLock, Thread
 from typing import Any
 
 from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
 from drethtr.base.files import atomic_write
+from drethtr.base.links import make_marked, remove_marked
 from drethtr.base.sandbox import is_frozen
 from drethtr.datasets.parquet import store_parquet
 from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, Confirmed, gather
@@ -77,7 +78,12 @@ class Learner:
         self.models: dict[str, Path] = {}
         self.thread: Thread | None = None
         self.lock = RLock()  # for whoever starts, adopts or discards
-        rmtree(workspace.folder / FOLDER / LEARN, ignore_errors=True)  # models that nobody has adopted
+        for left in self.place("").glob("*"):  # models that nobody has adopted
+            remove_marked(left)
+
+    def place(self, job: str) -> Path:
+        """The folder of a job."""
+        return self.workspace.folder / FOLDER / LEARN / job
 
     @property
     def adopted(self) -> str | None:
@@ -123,16 +129,15 @@ class Learner:
 
     def run(self, job: Job, adapter: bool) -> None:
         """Run a job, in its own thread."""
-        place = self.workspace.folder / FOLDER / LEARN / job.id
+        place = self.place(job.id)
         try:
-            rmtree(place, ignore_errors=True)
-            place.mkdir(parents=True)
+            make_marked(place)
             self.jobs.update(job, state=State.RUNNING, message="gathering confirmed lines")
             lines = gather(self.workspace, job.check)
             adapter = adapter and self.base == SHIPPED  # only the shipped model is found wherever the adapter is
             target = place / (ADAPTER if adapter else MODEL)
             if not self.train(job, lines, target, adapter=adapter):
-                rmtree(place, ignore_errors=True)
+                remove_marked(place)
                 self.jobs.update(job, state=State.DONE, done=STEPS, message=no_gain_message(lines))
                 return
             result = self.measure(job, lines, target)
@@ -143,10 +148,10 @@ class Learner:
             self.workspace.journal.add(notes)
             self.jobs.update(job, state=State.DONE, done=STEPS, result=result, message="learned")
         except Cancelled:
-            rmtree(place, ignore_errors=True)
+            remove_marked(place)
             self.jobs.update(job, state=State.CANCELLED, message="nothing was changed")
         except Exception as error:
-            rmtree(place, ignore_errors=True)
+            remove_marked(place)
             self.jobs.update(job, state=State.FAILED, error=self.workspace.without_private_paths(error))
             if not isinstance(error, DrethtrError | OSError):
                 raise
@@ -195,7 +200,7 @@ class Learner:
             Cancelled: if the job is.
             DataError: with the last line of its output, if its exit code is not among the accepted ones.
         """
-        log = self.workspace.folder / FOLDER / LEARN / job.id / "log.txt"
+        log = self.place(job.id) / "log.txt"
         command = drethtr_command([*arguments, "--device", self.device])
         with log.open("ab") as output, subprocess.Popen(command, stdout=output, stderr=output) as process:
             try:
@@ -242,7 +247,7 @@ class Learner:
         """Remove the model of a job; an adopted copy stays."""
         with self.lock:
             if self.models.pop(job.id, None) is not None:
-                rmtree(self.workspace.folder / FOLDER / LEARN / job.id, ignore_errors=True)
+                remove_marked(self.place(job.id))
 
 
 def adopted_in(folder: Path) -> Path | None:

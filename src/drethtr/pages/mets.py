@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from drethtr.base.cache import address_of, joined, name_of, parts_of
 from drethtr.base.errors import DataError
+from drethtr.base.links import is_near
 from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
 from drethtr.documents.markup import MAX_BYTES, Element, parse
 from drethtr.documents.read import first_bytes, read_page
@@ -64,7 +65,7 @@ class Listed(NamedTuple):
         return any(self.type.startswith(kind) or name.endswith(kind) for kind in (type, *others))
 
     def below(self, folder: Path) -> Path | None:
-        """The local file, relative to a folder; None if it is elsewhere or missing."""
+        """The local file, relative to a folder; None if it is missing, or neither in it nor in the folder above."""
         parts = parts_of(self.place)
         if parts.scheme == "file":
             from urllib.request import url2pathname  # with all of HTTP behind it
@@ -74,7 +75,7 @@ class Listed(NamedTuple):
             return None
         else:
             places = [folder / self.place, folder / unquote(self.place)]
-        return next(filter(is_file, places), None)
+        return next((place for place in places if is_near(place, folder) and is_file(place)), None)
 
 
 def is_mets(path: Path) -> bool:
@@ -258,9 +259,9 @@ def rank(use: str) -> int:
 
 def missing(image: Listed) -> str:
     """Why an image is missing, and what to do."""
-    if "://" in image.place:
+    if "://" in image.place and parts_of(image.place).scheme != "file":
         return f"its image is at {image.place}, and only the METS file is here; give the address of the METS file"
-    return f"its image {image.place} is missing"
+    return f"its image {image.place} is missing; put it into the folder of the METS file or the one above"
 
 
 def descriptions_among(folder: Path, files: Sequence[Listed]) -> Sequence[Path]:

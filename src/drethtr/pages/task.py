@@ -12,6 +12,7 @@ from typing import Self, TypeAlias
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.base.files import change_bytes, is_there, write_bytes
+from drethtr.base.links import refuse_link
 from drethtr.base.wording import counted
 from drethtr.documents.beside import numbered, page_stem, with_pages
 from drethtr.documents.document import Document, Provenance, Sheet
@@ -38,6 +39,9 @@ class Shelf:
     """Pages that were read, and notes on files written without pages that could not be read."""
 
     folder: Path
+
+    def __post_init__(self) -> None:
+        refuse_link(self.folder)
 
     def page(self, original: Original, read: ReadPage, reader: str, provenance: Provenance) -> Page:
         """A page from this folder, if the same reader read it from the same files; else it is read now and kept here.

@@ -52,6 +52,8 @@ def test_no_cell_is_a_formula():
     line = line_of("=1+1 +x -y @z a=b", id="=l")
     table = rows(Page("=p.jpg", 9, 9, (Region("r", (line,)),)))
     hidden = ["\u00a0=1", "\u200b=1", "\0+1", "  @z"]  # behind what a spreadsheet may skip
+    hidden += [f"{filler}=1" for filler in "\u115f\u1160\u3164\uffa0\ufe0f\u180e\u00ad\u2800\u0301\u3000"]
+    hidden += ["\uff1d1", "\uff0b1", "\uff0d1", "\uff20a", "\ufe66a"]  # full width, small
     lines = tuple(TextLine(f"l{number}", transcription=Transcription(text)) for number, text in enumerate(hidden))
     found = [row["text"] for row in rows(Page("a.jpg", 9, 9, (Region("r", lines),)))]
     assert found == [f"'{text}" for text in hidden]

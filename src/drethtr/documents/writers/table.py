@@ -6,6 +6,7 @@ Cells that a spreadsheet would take for a formula get a leading apostrophe.
 import csv
 import io
 from collections.abc import Iterator
+from unicodedata import category, normalize
 
 from drethtr.documents.document import Document
 from drethtr.documents.page import Page, TextLine
@@ -27,6 +28,8 @@ HEADER = (
     "made by",
 )
 FORMULA_STARTS, CONTROL = frozenset("=+-@"), frozenset("\t\r\n")
+FILLERS = frozenset("\u115f\u1160\u2800")
+"""Letters without ink: Hangul fillers, after NFKC, and the empty pattern of Braille."""
 
 
 def write_table(document: Document) -> bytes:
@@ -57,6 +60,15 @@ def whole(line: TextLine) -> PageWord:
 
 
 def safe(text: str) -> str:
-    """Escape text that a spreadsheet could take for a formula, even after skipping invisible characters."""
-    first = next((character for character in text if character.isprintable() and character != " "), "")
-    return f"'{text}" if first in FORMULA_STARTS or text[:1] in CONTROL else text
+    """Escape text that a spreadsheet could take for a formula, even after skipping invisible characters.
+
+    Full-width signs (＝) count as the signs that they are shown as: Excel takes them for these in East Asia.
+    """
+    shown = (normalize("NFKC", character)[0] for character in text)
+    return f"'{text}" if next(filter(is_visible, shown), "") in FORMULA_STARTS or text[:1] in CONTROL else text
+
+
+def is_visible(character: str) -> bool:
+    """Whether a spreadsheet shows a character: no space, and no control, combining or filling one."""
+    has_ink = character not in FILLERS and not category(character).startswith("M")
+    return has_ink and character.isprintable() and not character.isspace()

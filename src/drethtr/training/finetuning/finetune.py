@@ -16,6 +16,7 @@ import numpy as np
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
 from drethtr.base.files import atomic_write, claimed, make_folders, remove_unfinished
+from drethtr.base.links import refuse_link
 from drethtr.datasets.parquet import store_parquet
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.evaluate import to_read
@@ -116,6 +117,7 @@ def finetune(
     """
     with claimed(output):
         folder = folder_of(output)
+        refuse_link(folder)
         if force and not resume and (folder / PLAN).exists():
             rmtree(folder)
         bfloat16 = open_folder(material, folder, device, resume=resume)

@@ -1,0 +1,95 @@
+"""What a link in a received folder can do to the files of whoever opens it: nothing."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from drethtr.base.errors import DataError
+from drethtr.base.files import change_bytes, claimed, refuse_protected, turn_to_change, write_bytes
+from drethtr.base.links import MARK, is_near, make_marked, remove_marked
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A file and a folder of this user, outside the folder that was received."""
+    (tmp_path / "mine" / "learn").mkdir(parents=True)
+    (tmp_path / "mine" / "learn" / "thesis.txt").write_text("years")
+    (tmp_path / "received").mkdir()
+    return tmp_path / "mine"
+
+
+def claim(path):
+    with claimed(path):
+        pass
+
+
+def take_turn(path):
+    with turn_to_change(path):
+        pass
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+WRITERS = [
+    lambda path: write_bytes(path, b"new"),
+    lambda path: change_bytes(path, lambda found: b"new", 100),
+    refuse_protected,
+    claim,
+]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+@pytest.mark.parametrize("name", ["thesis", "autostart/new.desktop"])
+def test_a_result_is_not_written_through_a_link_out_of_its_folder(mine, tmp_path, write, name):
+    (mine / "thesis").write_text("years")
+    link = tmp_path / "received" / "a.page.xml"
+    link.symlink_to(mine / name)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(DataError, match=r"it is a link out of its folder, to .*; name that file, or remove the link"):
+        write(link)
+    assert sorted(tmp_path.rglob("*")) == before and (mine / "thesis").read_text() == "years"
+
+
+def test_a_turn_locks_nothing_elsewhere(mine, tmp_path):
+    (tmp_path / "received" / "a.xml").symlink_to(mine / "a.xml")
+    with pytest.raises(OSError, match="it is a link out of its folder"):
+        take_turn(tmp_path / "received" / "a.xml")
+    assert names_in(mine) == ["learn"]
+
+
+def test_only_marked_folders_are_removed(mine, tmp_path):
+    received = tmp_path / "received"
+    make_marked(received / "learn" / "1")
+    (received / "learn" / "1" / "model").touch()
+    make_marked(received / "learn" / "1")
+    assert names_in(received / "learn" / "1") == [MARK]
+    remove_marked(received / "learn" / "1")
+    assert names_in(received / "learn") == []
+    (received / "learn" / "2").mkdir()
+    (received / "learn" / "3").symlink_to(mine / "learn")
+    (mine / "learn" / MARK).touch()
+    for name in ("2", "3", "4"):
+        remove_marked(received / "learn" / name)
+    assert len(names_in(received / "learn")) == 2 and (mine / "learn" / "thesis.txt").exists()
+
+
+def test_nothing_is_made_or_removed_below_a_link(mine, tmp_path):
+    (tmp_path / "received" / "learn").symlink_to(mine)
+    (mine / "learn" / MARK).touch()
+    remove_marked(tmp_path / "received" / "learn" / "learn")
+    with pytest.raises(DataError, match="is a link; remove it"):
+        make_marked(tmp_path / "received" / "learn" / "1")
+    assert names_in(mine) == ["learn"] and (mine / "learn" / "thesis.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "near"),
+    [("a.png", True), ("img/a.png", True), ("../img/a.png", True), ("../../a.png", False), ("/etc/hostname", False)],
+)
+def test_files_name_what_is_near(place, near):
+    assert is_near(Path("/home/me/volume/page") / place, Path("/home/me/volume/page")) is near
