@@ -1,7 +1,12 @@
 """Pages are read when a person asks for it."""
 
-from browser_steps import served
+from browser_steps import enter, served
 from edited_folders import scan
+
+from drethtr import Recognizer
+from drethtr.recognition.confidence.error_rate import ErrorRate
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.model.file import save_record
 
 
 def test_pages_that_were_not_read_can_be(folder, tiny_path, open_tab):
@@ -18,3 +23,21 @@ def test_pages_that_were_not_read_can_be(folder, tiny_path, open_tab):
         tab.get_by_role("button", name="Read", exact=True).click()
         tab.locator(".card[data-status=unread]").wait_for(state="detached")
         assert len(list(folder.glob("*.page.xml"))) == 4
+
+
+def test_a_page_in_an_unknown_hand_says_so_once(folder, tiny_path, open_tab, tmp_path, monkeypatch):
+    """Of the two pages, every word of the second is doubtful."""
+    monkeypatch.setattr("drethtr.recognition.confidence.error_rate.FEWEST_LINES", 4)
+    rate = ErrorRate(Recognizer.load(tiny_path).strategy, factor=1.0, spread=0.1, noise=2.0, sets=10, inherited=True)
+    save_record(tiny_path, CalibrationRecord(error_rates=(rate,)), model := tmp_path / "doubting.safetensors")
+    with served(folder, model) as site:
+        tab = open_tab(site)
+        tab.get_by_text("Hand not known").wait_for()
+        cards = tab.locator(".card")
+        assert ["Hand not known" in text for text in cards.all_inner_texts()] == [False, True]
+        assert "Expected error (estimate)" in cards.first.inner_text()
+        enter(tab, "b.png")
+        assert "confirm about 60 lines of it, then choose Learn" in tab.get_by_role("note").inner_text()
+        tab.get_by_role("link", name="All pages").click()
+        enter(tab, "a.png")
+        assert not tab.get_by_role("note").count()

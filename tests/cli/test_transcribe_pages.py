@@ -14,12 +14,16 @@ from made_pages import TEXTS, blank, letter, write
 from PIL import Image
 from printed_pages import draw_page, put_page
 
+from drethtr import Recognizer
 from drethtr.cli.main import main
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.read import read_page
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.record import RECORD
 from drethtr.pages.source import open_originals
+from drethtr.recognition.confidence.error_rate import ErrorRate
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.model.file import save_record
 
 ALL = ",".join(name for name in FORMATS if name != "pdfa")  # its files are named as those of pdf
 LINES = ("--lines", "projection")
@@ -53,6 +57,23 @@ def transcribe(drethtr, tiny_path):
 def names(folder):
     """Of what is in a folder of results, but the record of them."""
     return sorted(path.name for path in folder.iterdir() if path.name != RECORD)
+
+
+def test_pages_in_an_unknown_hand_are_named_once(drethtr, tiny_path, scans, tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.recognition.confidence.error_rate.FEWEST_LINES", 3)
+    rate = ErrorRate(Recognizer.load(tiny_path).strategy, factor=100.0, spread=0.1, noise=2.0, sets=10)
+    save_record(tiny_path, CalibrationRecord(error_rates=(rate,)), model := tmp_path / "doubting.safetensors")
+    arguments = ("transcribe", scans, "--model", model, *LINES, "--format", "json")
+    outcome = drethtr(*arguments, "--output", tmp_path / "out")
+    pages = f"1 of 2 pages ({scans / 'one.png'})"
+    sentence = f"The model does not know the hand, or the language, of {pages}: confirm about 60 lines of it in"
+    assert outcome.code == 0 and outcome.err.count(sentence) == 1
+    [flag] = json.loads((tmp_path / "out" / "one.json").read_text(encoding="utf-8"))["flags"]
+    assert flag.startswith("unknown-hand: ")
+    assert json.loads((tmp_path / "out" / "two.json").read_text(encoding="utf-8"))["flags"] == []
+    told = drethtr(*arguments, "--output", tmp_path / "again", "--log", "json").err.splitlines()
+    events = [event for event in map(json.loads, told) if event["event"] == "page"]
+    assert [event["unknown_hand"] for event in events] == [True, False]
 
 
 def test_every_format_of_every_page(transcribe, scans, tmp_path):

@@ -21,6 +21,9 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C, as in shells."""
 
 CONTINUE = "stopped; run the same command to continue"
+SHOWN_PAGES = 5
+"""Most pages to name in a sentence about them."""
+
 RESUME = "stopped; run the same command with --resume to continue"
 
 
@@ -77,6 +80,15 @@ def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: s
 
     with tqdm(total=len(samples), unit="line", desc=name, disable=None) as bar:
         return read_lines(recognizer, samples, bar.update)
+
+
+def unknown_hands_text(pages: Sequence[str], of: int) -> str:
+    """A sentence about pages in hands that the model does not know, of so many pages, and the cure."""
+    from drethtr.pages.unknown_hand import CURE
+
+    names = ", ".join([*pages[:SHOWN_PAGES], *(["…"] if len(pages) > SHOWN_PAGES else [])])
+    which = f"{len(pages):,} of {counted(of, 'page')}" if of > 1 else "this page"
+    return f"The model does not know the hand, or the language, of {which} ({names}): {CURE}."
 
 
 def doubts_text(doubts: "DoubtCounts") -> str:

@@ -24,6 +24,7 @@ def write_json(document: Document) -> bytes:
         "image": page.image,
         "width": page.width,
         "height": page.height,
+        "flags": list(map(str, page.flags)),
         "regions": [region_content(region) for region in page.regions],
     }
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
@@ -96,7 +97,8 @@ def read_json(data: bytes, name: str) -> Page:
         width, height = (size(content[side]) for side in ("width", "height"))
         canvas = PageScale(width, height)
         regions = tuple(read_region(region, canvas) for region in content["regions"])
-        return Page(file_name(str(content["image"])), width, height, regions)
+        flags = tuple(PageFlag.parse(str(flag)) for flag in content.get("flags", ()))  # missing in earlier versions
+        return Page(file_name(str(content["image"])), width, height, regions, flags=flags)
     except DataError as error:
         raise DataError(str(error), name) from error
     except (KeyError, TypeError, ValueError, OverflowError) as error:

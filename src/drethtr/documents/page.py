@@ -123,6 +123,7 @@ class Page:
     image          file name of the scan, without folders
     width, height  size of the scan in pixels; 0 if unknown
     source         opens the scan, if the page was read from one
+    flags          warnings about the page as a whole; only JSON has them
     oddities       what its description says that cannot be understood, and is missing here, each with its place
 
     Raises:
@@ -134,6 +135,7 @@ class Page:
     height: int
     regions: tuple[Region, ...] = ()
     source: PageSource | None = field(default=None, repr=False, compare=False)
+    flags: tuple[PageFlag, ...] = ()
     oddities: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:

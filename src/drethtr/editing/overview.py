@@ -12,13 +12,14 @@ from typing import Any, Self
 import numpy as np
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Page
+from drethtr.documents.page import Page, TextLine
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.journal import Journal
 from drethtr.editing.page_files import PageFiles, xml_mark
 from drethtr.editing.status import Status, status_of, status_of_page
 from drethtr.layout.doubt import LayoutDoubt, doubt_of
 from drethtr.layout.finder import FoundLine
+from drethtr.pages.unknown_hand import doubt_in
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
 from drethtr.recognition.reading import DOUBTFUL
 
@@ -50,22 +51,18 @@ class Summary:
     @classmethod
     def of(cls, page: Page, *, made_here: bool) -> Self:
         """The summary of a page."""
-        words = doubtful = characters = measured = empty = 0
-        doubt, texts = 0.0, []
+        words = doubtful = 0
+        texts, untouched = [], list[TextLine]()
         for line in page.lines:
             status = status_of(line, made_here=made_here)
             texts.append((line.id, line.text, str(status)))
             if status is not Status.READ:
                 continue
+            untouched.append(line)
             words += len(line.words)
             doubtful += sum(word.confidence is not None and word.confidence < DOUBTFUL for word in line.words)
-            if line.confidence is not None:
-                doubt += (1 - line.confidence) * len(line.text)
-                characters += len(line.text)
-                measured += 1
-                empty += not line.text
         layout = layout_of(page) if made_here else LayoutDoubt(0.0, 0.0, 0.0)
-        known = words, doubtful, doubt, characters, measured, empty, made_here
+        known = words, doubtful, *doubt_in(untouched), made_here
         return cls(tuple(texts), *known, layout.expected, layout.high)
 
     @cached_property
@@ -85,15 +82,18 @@ class Summary:
 
     def row(self, rate: ErrorRate | None) -> dict[str, Any]:
         """The page in the overview; `rate` predicts its error rate from confidences."""
-        counts, expected = self.counts, None
+        counts, expected, unknown = self.counts, None, False
         if rate is not None and self.measured:
-            read = rate(TotalDoubt(self.doubt, self.characters, self.measured, self.empty))
+            total = TotalDoubt(self.doubt, self.characters, self.measured, self.empty)
+            read, unknown = rate(total), rate.unknown_hand(total)
             expected = Expected(
                 read.cer + self.layout, read.low, max(read.high, min(read.high + self.layout_high, 1.0))
             )
         return {
             "status": self.status,
             "expected_cer": None if expected is None else round(expected.cer, 4),
+            "estimate": rate is not None and rate.inherited,
+            "unknown_hand": unknown,
             "layout": round(self.layout, 4),
             "expected_low": None if expected is None else round(expected.low, 4),
             "expected_high": None if expected is None else round(expected.high, 4),

@@ -144,7 +144,9 @@ class Workspace:
             "next": order[place + 1] if place + 1 < len(order) else None,
         }
         content = self.content(folder_page)
-        return {**content, "error": self.error_of(page, content["error"]), **beside}
+        [(_, summary)] = self.overview.of([folder_page])
+        unknown = isinstance(summary, Summary) and summary.row(self.error_rate)["unknown_hand"]
+        return {**content, "error": self.error_of(page, content["error"]), "unknown_hand": unknown, **beside}
 
     def error_of(self, page: str, error: str | None) -> str | None:
         """Why a page cannot be used or read; None if it can."""

@@ -21,6 +21,7 @@ from drethtr.layout.given import FOOT, GivenLine, complete
 from drethtr.layout.order import arranged, by_direction
 from drethtr.layout.whole import Whole
 from drethtr.pages.source import Original, open_originals
+from drethtr.pages.unknown_hand import page_flags
 from drethtr.recognition.reading import Reading, Word, is_doubtful
 from drethtr.recognition.recognizer import Recognizer
 
@@ -149,7 +150,8 @@ def transcribe(
         raise original.error
     chosen = finder or finder_named(original.finder_name)
     page = read_original(original, recognizer, chosen, keeps, witness, read or recognizer.read_lines)
-    return replace(page, source=original.source)
+    rate = recognizer.model.record.error_rate(recognizer.strategy)
+    return replace(page, source=original.source, flags=page_flags(page.lines, rate))
 
 
 def read_original(

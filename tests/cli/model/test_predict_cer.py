@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from printed_pages import put_page
 
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
-from drethtr.recognition.model.file import load_model
+from drethtr.recognition.confidence.record import CalibrationRecord
+from drethtr.recognition.model.file import load_model, save_record
 from drethtr.recognition.pieces import reading_of
 
 
@@ -53,6 +55,20 @@ def test_folders_are_pages(drethtr, taught, tmp_path):
     found = json.loads(figures.read_text(encoding="utf-8"))
     assert [page["lines"] for page in found["pages"]] == [3, 3] and found["overall"]["lines"] == 6
     assert found["overall"]["low"] <= found["overall"]["cer"] <= found["overall"]["high"]
+
+
+def test_folders_in_an_unknown_hand_are_named(drethtr, taught, tmp_path):
+    rate = load_model(taught).record.error_rates[0]
+    save_record(taught, CalibrationRecord(error_rates=(replace(rate, factor=100.0),)), model := tmp_path / "doubting")
+    for page, lines in (("p1", 10), ("p2", 3)):
+        (tmp_path / "scans" / page).mkdir(parents=True)
+        for number in range(lines):
+            Image.fromarray(written("a cab " * 3)).save(tmp_path / "scans" / page / f"{number}.png")
+    figures = tmp_path / "cer.json"
+    outcome = drethtr("predict-cer", tmp_path / "scans", "--model", model, "--json", figures)
+    assert outcome.code == 0 and "the hand, or the language, of 1 of 2 pages (scans/p1): confirm" in outcome.out
+    pages = json.loads(figures.read_text(encoding="utf-8"))["pages"]
+    assert [page["unknown_hand"] for page in pages] == [True, False]
 
 
 def test_lines_of_pages_are_read(drethtr, taught, tmp_path):

@@ -24,6 +24,12 @@ def test_the_rate_is_the_factor_times_the_doubt():
     assert RATE(TotalDoubt(10, 100, 2)).cer == pytest.approx(0.15)
 
 
+def test_a_hand_is_unknown_from_a_rate_and_ten_lines_with_text():
+    """RATE expects 1.5 errors for each character doubted."""
+    assert RATE.unknown_hand(TotalDoubt(40, 300, 10)) and not RATE.unknown_hand(TotalDoubt(39, 300, 10))
+    assert not RATE.unknown_hand(TotalDoubt(40, 300, 10, empty=1))
+
+
 def test_a_power_above_one_expects_more_where_more_is_doubtful():
     rate = replace(RATE, factor=2.0, power=1.5)
     assert [rate(TotalDoubt(n, 100, 2)).cer for n in (4, 16)] == pytest.approx([2 * 0.2**3, 2 * 0.4**3])

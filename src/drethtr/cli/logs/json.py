@@ -14,6 +14,7 @@ from drethtr.documents.page import Page
 from drethtr.pages.events import DoubtCounts, JobSummary
 from drethtr.pages.plan import JobPlan
 from drethtr.pages.source import Original
+from drethtr.pages.unknown_hand import has_unknown_hand
 from drethtr.pages.volume import given_name
 
 
@@ -47,7 +48,7 @@ class JSONLog(RunLog):
         doubts = DoubtCounts()
         doubts.add_page(page)
         file = given_name(original.description or original.source.path)
-        number = {"page": original.source.number} if self.unit == "page" else {}
+        number = {"page": original.source.number, "unknown_hand": has_unknown_hand(page)} if self.unit == "page" else {}
         self.emit(self.unit, file=file, **number, **numbers(doubts))
 
     def note(self, words: str) -> None:

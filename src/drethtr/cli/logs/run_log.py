@@ -14,6 +14,7 @@ from drethtr.documents.page import Page
 from drethtr.pages.events import JobSummary
 from drethtr.pages.plan import JobPlan
 from drethtr.pages.source import Original
+from drethtr.pages.unknown_hand import has_unknown_hand
 
 
 class RunLog(ABC):
@@ -31,6 +32,7 @@ class RunLog(ABC):
         self.before = 0
         self.unit = ""
         self.units = 0
+        self.unknown_hands: list[str] = []
 
     def __enter__(self) -> Self:
         return self
@@ -59,6 +61,8 @@ class RunLog(ABC):
     def page(self, original: Original, page: Page | None) -> None:
         """A page, or the image of a line, was read, or could not be."""
         self.units += page is not None
+        if page is not None and has_unknown_hand(page):
+            self.unknown_hands.append(original.name)
         self.tell_page(original, page)
 
     @property

@@ -12,7 +12,7 @@ from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted
 from drethtr.cli.logs.run_log import RunLog
-from drethtr.cli.progress import CONTINUE, doubts_text, report_skipped, say
+from drethtr.cli.progress import CONTINUE, doubts_text, report_skipped, say, unknown_hands_text
 from drethtr.documents.page import Page
 from drethtr.pages.events import JobSummary
 from drethtr.pages.plan import JobPlan
@@ -78,6 +78,8 @@ class TextLog(RunLog):
             typer.echo(as_given(self.summary(summary.done - self.before)), err=True)
         if summary.doubts.lines or summary.doubts.kept or summary.doubts.reviewed:
             typer.echo(doubts_text(summary.doubts), err=True)
+        if self.unknown_hands:
+            typer.echo(as_given(unknown_hands_text(self.unknown_hands, self.units)), err=True)
 
     def summary(self, read: int) -> str:
         """A summary: what was read in which time, what failed, and where the results are."""

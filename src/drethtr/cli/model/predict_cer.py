@@ -11,7 +11,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.cli.options import JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import read_with_bar, report_skipped
+from drethtr.cli.progress import read_with_bar, report_skipped, unknown_hands_text
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.tables import between, figure, table
 from drethtr.datasets.open import open_all
@@ -192,6 +192,8 @@ def predicted(rate: ErrorRate, pairs: Sequence[Pair], failed: int) -> Report:
         lines.append(f"{failed:,} of {failed + len(pairs):,} images could not be used and are not counted.")
     if any(not reading.calibrated for _, reading in pairs):
         lines.append(NOT_CALIBRATED)
+    if unknown := [name for name, found in pages.items() if rate.unknown_hand(found)]:
+        lines.append(unknown_hands_text(unknown, len(pages)))
     if rate.inherited:
         lines.append(INHERITED)
     return "\n".join(lines), {
@@ -215,7 +217,8 @@ def in_percent(expected: Expected) -> str:
 
 def plain(found: TotalDoubt, rate: ErrorRate) -> dict[str, Any]:
     """Expected rates as plain values, in fractions."""
-    return {"lines": found.lines, "characters": found.characters, "empty": found.empty, **rate(found)._asdict()}
+    counts = {"lines": found.lines, "characters": found.characters, "empty": found.empty}
+    return {**counts, **rate(found)._asdict(), "unknown_hand": rate.unknown_hand(found)}
 
 
 def compared(rate: ErrorRate, pairs: Sequence[Pair]) -> Report:

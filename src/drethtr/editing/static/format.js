@@ -7,6 +7,9 @@ export const STATUS_NAMES = {
   confirmed: "confirmed",
 };
 
+export const UNKNOWN_HAND =
+  "The model does not know this hand, or its language: confirm about 60 lines of it, then choose Learn.";
+
 export const isGoing = ({ state }) => state === "waiting" || state === "running";
 
 export function percent(share) {

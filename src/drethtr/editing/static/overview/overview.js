@@ -2,7 +2,7 @@
 
 import * as api from "../api.js";
 import { useEvents } from "../events.js";
-import { between, counted, duration, isGoing, percent, STATUS_NAMES } from "../format.js";
+import { between, counted, duration, isGoing, percent, STATUS_NAMES, UNKNOWN_HAND } from "../format.js";
 import { html } from "../html.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
@@ -125,7 +125,8 @@ function Card({ page, isChosen, choose }) {
       page.error
         ? html`<p class="hint flag">${page.error}</p>`
         : rate &&
-          html`<dl><dt>Expected error</dt><dd>${rate}</dd><dt>Doubtful words</dt><dd>${percent(page.doubtful)}</dd>${page.layout > DOUBTFUL_LAYOUT && html`<dt>Layout</dt><dd>table; check its order</dd>`}</dl>`
+          html`${page.unknown_hand && html`<p class="hint flag" title=${UNKNOWN_HAND}>Hand not known</p>`}
+          <dl><dt>${page.estimate ? "Expected error (estimate)" : "Expected error"}</dt><dd>${rate}</dd><dt>Doubtful words</dt><dd>${percent(page.doubtful)}</dd>${page.layout > DOUBTFUL_LAYOUT && html`<dt>Layout</dt><dd>table; check its order</dd>`}</dl>`
     }
   </li>`;
 }

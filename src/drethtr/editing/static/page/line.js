@@ -11,6 +11,9 @@ import { boxAt, onStrip } from "./places.js";
 import { Theirs } from "./theirs.js";
 import { differencesOf, doubtsOf } from "./words.js";
 
+// Flags that nearly every line in an unknown hand has; the page says so once.
+const OF_THE_HAND = ["unlike-training", "disagreement"];
+
 const MARKS = { unread: "", read: "", corrected: "●", confirmed: "✓" };
 const SAID = {
   unread: "not read yet",
@@ -23,7 +26,7 @@ export function doubtsIn(entry, threshold) {
   return entry.line.status === "confirmed" ? [] : doubtsOf(entry.text, entry.line.words, threshold);
 }
 
-export function Line({ page, entry, number, store, threshold, comparison, afresh, isActive, caret, on }) {
+export function Line({ page, isHandKnown, entry, number, store, threshold, comparison, afresh, isActive, caret, on }) {
   const { line, state } = entry;
   const element = useRef();
   const row = useRef();
@@ -60,7 +63,7 @@ export function Line({ page, entry, number, store, threshold, comparison, afresh
           onKeyDown=${(event) => on.key(event, line.id)} onPaste=${paste} onDrop=${(event) => event.preventDefault()} />
         ${comparison && html`<${Theirs} entry=${entry} comparison=${comparison} isActive=${isActive} on=${on} />`}
         ${state === "conflict" && html`<${Conflict} entry=${entry} settle=${(isMine) => store.settle(line.id, isMine)} />`}
-        ${isActive && html`<${Actions} page=${page} entry=${entry} element=${element} isAfresh=${isAfresh} on=${on} />`}
+        ${isActive && html`<${Actions} page=${page} isHandKnown=${isHandKnown} entry=${entry} element=${element} isAfresh=${isAfresh} on=${on} />`}
       </div>
       <span class="mark" aria-hidden="true" title=${SAID[line.status]}>${MARKS[line.status]}</span>
     </li>`;
@@ -86,7 +89,7 @@ function Strip({ entry, caret, onPlace }) {
     </span></div>`;
 }
 
-function Actions({ page, entry, element, isAfresh, on }) {
+function Actions({ page, isHandKnown, entry, element, isAfresh, on }) {
   const { line } = entry;
   const [others, setOthers] = useState([]);
   useEffect(() => {
@@ -108,6 +111,7 @@ function Actions({ page, entry, element, isAfresh, on }) {
     on.alternatives(line.id, (place) => others[place] && replace(element.current, others[place].text));
   }, [others]);
   const keep = (event) => event.preventDefault(); // the caret stays where it is
+  const flags = line.flags?.filter(({ kind }) => isHandKnown || !OF_THE_HAND.includes(kind));
   return html`
     <div class="actions" onMouseDown=${keep}>
       ${
@@ -115,7 +119,7 @@ function Actions({ page, entry, element, isAfresh, on }) {
         html`<p class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.${" "}
         <button type="button" class="link" onClick=${() => on.afresh(line.id)}>Retype this line</button> <kbd>Alt+0</kbd></p>`
       }
-      ${line.flags?.map(({ reason }) => html`<p class="hint flag">${reason}</p>`)}
+      ${flags?.map(({ reason }) => html`<p class="hint flag">${reason}</p>`)}
       ${
         others.length > 0 &&
         html`<ol class="alternatives" aria-label="Other readings">

@@ -2,7 +2,7 @@
 
 import { Compare } from "../dialogs/compare.js";
 import { History } from "../dialogs/history.js";
-import { counted, percent } from "../format.js";
+import { counted, percent, UNKNOWN_HAND } from "../format.js";
 import { html } from "../html.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useRef, useState } from "../vendor/hooks.js";
@@ -155,13 +155,14 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
               back();
             }} />`
           }
+          ${page.unknown_hand && html`<p class="hint flag" role="note">${UNKNOWN_HAND}</p>`}
           ${page.error && order.length > 0 && html`<p class="hint flag">${page.error}</p>`}
           <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
           ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reshaping.readPage} />`}
           <ol class="lines">
             ${order.map((other, place) => {
               const isActive = other.line.id === active;
-              return html`<${Line} key=${other.line.id} page=${id} entry=${other} number=${place + 1} store=${store} threshold=${threshold}
+              return html`<${Line} key=${other.line.id} page=${id} isHandKnown=${!page.unknown_hand} entry=${other} number=${place + 1} store=${store} threshold=${threshold}
                 comparison=${comparison} afresh=${status.afresh} isActive=${isActive} caret=${isActive ? caret : null} on=${on} />`;
             })}
           </ol>
