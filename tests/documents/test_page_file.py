@@ -1,6 +1,7 @@
 """Lines of PAGE and ALTO files are changed one by one; all other bytes stay."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from edited_folders import put_page
@@ -245,3 +246,16 @@ def test_text_and_review_share_an_attribute_that_loses_what_refers_to_the_old_te
     changed = file.with_line(reviewed(file.line("l"), "new", Review.CORRECTED))
     assert b'custom="readingOrder {index:0;} drethtr {review:corrected;}"' in changed.data
     assert changed.line("l").transcription == Transcription("new", review=Review.CORRECTED)
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_lines_on_stored_pixels_are_changed_as_they_lie_on_the_upright_image(file, orientation):
+    width, height = file.page.width, file.page.height
+    size = (height, width) if orientation > 4 else (width, height)
+    turned = PageFile.parse(file.data, "a", (Path("a.png"), *size), lambda _: orientation)
+    first, *others = turned.page.lines
+    assert turned.with_lines(turned.page.lines).data == file.data
+    changed = turned.with_line(replace(first, polygon=others[0].polygon, baseline=others[0].baseline))
+    assert (changed.page.lines[0].polygon, changed.page.lines[0].baseline) == (others[0].polygon, others[0].baseline)
+    stored = PageFile.parse(changed.data, "a").page.lines
+    assert (stored[0].polygon, stored[0].baseline) == (file.page.lines[1].polygon, file.page.lines[1].baseline)

@@ -1,3 +1,5 @@
+import struct
+
 import numpy as np
 import pikepdf
 import pypdfium2
@@ -194,3 +196,29 @@ def test_more_pixels_than_memory_should_hold_are_refused(tmp_path):
     Image.new("1", (9400, 9500)).save(path)
     with pytest.raises(DataError, match="scale the image down"):
         open_pages(path)[0].gray()
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 128, 255])
+@pytest.mark.parametrize("mode", ["RGBA", "LA"])
+def test_a_channel_that_is_equally_transparent_everywhere_hides_nothing(picture, mode, alpha, tmp_path):
+    for ending in ("png", "tif"):
+        clear = picture.convert(mode)
+        clear.putalpha(alpha)
+        clear.save(tmp_path / f"clear.{ending}")
+        [source] = open_pages(tmp_path / f"clear.{ending}")
+        assert np.array_equal(source.gray(), np.asarray(picture.convert("RGB").convert("L")))
+        assert np.array_equal(np.asarray(source.image()), np.asarray(picture.convert("RGB")))
+
+
+@pytest.mark.parametrize("white", [0, 1])
+def test_white_may_be_the_smallest_of_16_bits(white, tmp_path):
+    """Written byte by byte, since Pillow does not write such files."""
+    gray = np.linspace(0, 65535, 40 * 30).astype(np.uint16).reshape(30, 40)
+    pixels = (gray if white else 65535 - gray).astype("<u2").tobytes()
+    tags = ((256, 40), (257, 30), (258, 16), (259, 1), (262, white), (273, 8), (277, 1), (278, 30), (279, len(pixels)))
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in tags)
+    head = b"II*\0" + struct.pack("<I", 8 + len(pixels))
+    (tmp_path / "a.tif").write_bytes(head + pixels + struct.pack("<H", len(tags)) + entries + bytes(4))
+    [source] = open_pages(tmp_path / "a.tif")
+    expected = np.rint(gray / 257).astype(np.uint8)
+    assert np.array_equal(source.gray(), expected) and np.array_equal(np.asarray(source.image()), expected)

@@ -3,7 +3,7 @@ import pytest
 from made_pages import TEXTS, blank, letter, overlap, write
 from PIL import Image
 
-from drethtr.layout.given import GivenLine, Outlines, complete
+from drethtr.layout.given import GivenLine, Outlines, complete, forward
 from drethtr.layout.turn import turn_points
 
 
@@ -38,6 +38,24 @@ def test_polygons_from_baselines(quarters):
         assert np.array_equal(line.baseline, given_line.baseline)
         upright = turn_points(line.polygon, -quarters, *turned.shape[::-1])
         assert overlap(made.box, upright) > 0.6
+
+
+@pytest.mark.parametrize("quarters", [0, 2])
+@pytest.mark.parametrize("seed", range(100))
+def test_baselines_drawn_backward_are_turned_around(quarters, seed):
+    """Below upright letters only: on a page that lies on its head, lines do run from right to left."""
+    rng = np.random.default_rng(seed)
+    size, pitch = int(rng.integers(20, 44)), int(rng.integers(50, 90))
+    page = write(blank(700, 480), rng.permutation(TEXTS)[: rng.integers(1, 6)], size=size, pitch=pitch)
+    gray = np.ascontiguousarray(np.rot90(page.gray, quarters))
+    foot = round(0.27 * size)
+    right = [
+        turn_points(np.array([(left, bottom - foot), (right, bottom - foot)], float), quarters, 700, 480)
+        for left, _, right, bottom in (line.box for line in page.lines)
+    ]
+    backward = rng.random(len(right)) < 0.7 if not quarters else np.zeros(len(right), bool)
+    given = [GivenLine(line[::-1] if back else line, None) for line, back in zip(right, backward, strict=True)]
+    assert [line.baseline.tolist() for line in forward(gray, given)] == [line.tolist() for line in right]
 
 
 def test_a_line_alone():

@@ -15,8 +15,9 @@ from PIL import Image
 
 from drethtr.base.errors import DataError
 from drethtr.documents.notebook import ShownLine, lines_html
-from drethtr.documents.points import Box, Point, Points, box_around
+from drethtr.documents.points import Box, Point, Points, box_around, upright
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
+from drethtr.images.decode import MIRRORED, OPPOSITE, QUARTER_TURNS
 from drethtr.images.page import PageSource
 
 TABLE = "table"
@@ -125,6 +126,7 @@ class Page:
     source         opens the scan, if the page was read from one
     flags          warnings about the page as a whole; only JSON has them
     oddities       what its description says that cannot be understood, and is missing here, each with its place
+    orientation    the EXIF orientation by which the page was turned, if its description is of the stored pixels; else 1
 
     Raises:
         DataError: if two lines, or two regions, share an id.
@@ -137,6 +139,7 @@ class Page:
     source: PageSource | None = field(default=None, repr=False, compare=False)
     flags: tuple[PageFlag, ...] = ()
     oddities: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    orientation: int = field(default=1, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for kind, ids in (("lines", [line.id for line in self.lines]), ("regions", [r.id for r in self.regions])):
@@ -187,13 +190,22 @@ class Page:
             lambda line: replace(line, transcription=line.transcription and line.transcription.settled)
         )
 
-    def on_image(self, image: Path, width: int, height: int) -> Self:
-        """The page scaled to the size of its image; if that changes it, the page takes the name of the image.
+    def has_shape(self, width: int, height: int) -> bool:
+        """Whether an image of this size may be the one described."""
+        return not (self.width and self.height) or abs(self.width * height / (self.height * width) - 1) <= SAME_SHAPE
+
+    def on_image(self, image: Path, width: int, height: int, orientation: int = 1) -> Self:
+        """The page scaled to the size of its upright image; if that changes it, the page takes the name of the image.
+
+        Args:
+            orientation: The EXIF orientation of the image, if the page is described on the stored pixels.
 
         Raises:
             DataError: if the aspect ratio of the image shows that it is not the one described.
         """
-        if self.width and self.height and abs(self.width * height / (self.height * width) - 1) > SAME_SHAPE:
+        if orientation != 1:
+            return self.turned(orientation).on_image(image, width, height)
+        if not self.has_shape(width, height):
             raise DataError(
                 f"describes an image of {self.width} x {self.height} pixels, but {image} has {width} x {height} "
                 f"when upright; put the right image beside it"
@@ -207,11 +219,29 @@ class Page:
             return self
         x, y = (new / old if old else 1.0 for new, old in ((width, self.width), (height, self.height)))
 
-        def moved(point: Point) -> Point:
-            return min(round(point[0] * x), width), min(round(point[1] * y), height)
+        return self.moved(
+            lambda point: (min(round(point[0] * x), width), min(round(point[1] * y), height)), width, height
+        )
 
-        page = self.with_lines(lambda line: moved_line(line, moved))
-        regions = (replace(region, polygon=all_moved(region.polygon, moved)) for region in page.regions)
+    def turned(self, orientation: int) -> Self:
+        """The page of stored pixels as it lies on the upright image."""
+        width, height = self.width, self.height
+        size = (height, width) if orientation in QUARTER_TURNS else (width, height)
+        page = self.moved(lambda point: upright(point, orientation, width, height), *size)
+        if orientation in MIRRORED:  # a mirror takes the writing to the other side of its baseline
+            page = page.with_lines(lambda line: replace(line, baseline=line.baseline and line.baseline[::-1]))
+        return replace(page, orientation=orientation)
+
+    def as_described(self) -> Self:
+        """The page on the pixels that its description is of."""
+        if self.orientation == 1:
+            return self
+        return replace(self.turned(OPPOSITE.get(self.orientation, self.orientation)), orientation=1)
+
+    def moved(self, move: Callable[[Point], Point], width: int, height: int) -> Self:
+        """The page with all its points moved, on an image of this size."""
+        page = self.with_lines(lambda line: moved_line(line, move))
+        regions = (replace(region, polygon=all_moved(region.polygon, move)) for region in page.regions)
         return replace(page, width=width, height=height, regions=tuple(regions))
 
 

@@ -8,7 +8,7 @@ Every change returns a new file that preserves all other bytes, including elemen
 line is identified by its id; its revision changes with its element.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -30,6 +30,11 @@ from drethtr.documents.transcription import PageWord, Review, Transcription
 SIGNATURE = f"edited with drethtr {__version__}"
 
 
+def upright(page: Page) -> int:
+    """The orientation of all pages that are described on upright images."""
+    return 1
+
+
 def revision_of(content: bytes) -> str:
     """A short digest of some bytes."""
     return blake2b(content, digest_size=8).hexdigest()
@@ -39,8 +44,9 @@ def revision_of(content: bytes) -> str:
 class PageFile:
     """The bytes of a file, and their parsed content.
 
-    image   the upright image of the page, if there is one: its file, and its size in pixels, the unit of all
-            coordinates
+    image        the upright image of the page, if there is one: its file, and its size in pixels, the unit of all
+                 coordinates
+    orientation  the EXIF orientation of the image, if the file describes its stored pixels; else 1
     """
 
     data: bytes
@@ -49,27 +55,32 @@ class PageFile:
     dialect: Dialect
     parsed: Parsed
     image: tuple[Path, int, int] | None = None
+    orientation: int = 1
 
     @classmethod
-    def parse(cls, data: bytes, name: str, image: tuple[Path, int, int] | None = None) -> Self:
+    def parse(
+        cls, data: bytes, name: str, image: tuple[Path, int, int] | None = None, turned: Callable[[Page], int] = upright
+    ) -> Self:
         """Parse a file.
 
         Args:
             data: Its bytes.
             name: Its name in error messages.
             image: The upright image of the page, with its width and height in pixels.
+            turned: Tells the EXIF orientation of the image if a page describes its stored pixels, else 1.
 
         Raises:
             DataError: if it is not PAGE or ALTO, is damaged, or describes an image of another aspect ratio.
         """
-        file = cls(data, name, *parse_page(data, name, lambda _: image and image[1:]), image)
+        markup, dialect, parsed = parse_page(data, name, lambda _: image and image[1:])
+        file = cls(data, name, markup, dialect, parsed, image, turned(parsed.page))
         assert file.page is not None  # raises if the image does not fit
         return file
 
     @cached_property
     def page(self) -> Page:
         """The page that the file describes, in pixels of its image."""
-        return self.parsed.page.on_image(*self.image) if self.image else self.parsed.page
+        return self.parsed.page.on_image(*self.image, self.orientation) if self.image else self.parsed.page
 
     @cached_property
     def lines(self) -> Mapping[str, TextLine]:
@@ -224,7 +235,8 @@ class PageFile:
         """A line with its coordinates in units of the file instead of pixels."""
         if not all(self.parsed.size):
             return line
-        [scaled] = replace(self.page, regions=(Region("", (line,)),)).resized(*self.parsed.size).lines
+        page = replace(self.page, regions=(Region("", (line,)),))
+        [scaled] = page.as_described().resized(*self.parsed.size).lines
         return scaled
 
     def following(self, before: Self) -> Self:
@@ -251,7 +263,8 @@ class PageFile:
         # Once per version: a comment for each correction would make the file grow without end.
         if SIGNATURE.encode() not in self.markup.utf8:
             edits.append(self.editor.splicer.comment(SIGNATURE))
-        return self.parse(self.markup.encode(apply(self.markup.utf8, edits)), self.name, self.image)
+        data = self.markup.encode(apply(self.markup.utf8, edits))
+        return self.parse(data, self.name, self.image, lambda _: self.orientation)
 
     def free_id(self, wanted: str) -> str:
         """The wanted id, or a similar unused one."""

@@ -37,6 +37,19 @@ class Box(NamedTuple):
         return (left, top), (right, top), (right, bottom), (left, bottom)
 
 
+def upright(point: Point, orientation: int, width: int, height: int) -> Point:
+    """Where a point of the stored pixels lies on the upright image.
+
+    Args:
+        orientation: The EXIF orientation, 1 to 8.
+        width: That of the stored pixels, as the height.
+    """
+    x, y = point
+    right, below = width - x, height - y
+    places = ((x, y), (right, y), (right, below), (x, below), (y, x), (below, x), (below, right), (y, right))
+    return places[orientation - 1]
+
+
 def box_around(points: Iterable[Point]) -> Box | None:
     """The smallest box that contains all points; None if there are none."""
     xs, ys = [], []

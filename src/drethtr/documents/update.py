@@ -18,7 +18,7 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
 
     Args:
         data: A PAGE or ALTO file.
-        page: The page read from it, with text; its image may have another size than the file says.
+        page: The page read from it, with text; its image may have another size, or be turned.
         replace: Whether to replace existing texts and their words; reviewed texts (see `Review`) are always kept.
         name: The name of the file in error messages.
 
@@ -30,6 +30,7 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
     if missing := [line.id for line in page.lines if line.transcription is not None and line.id not in before]:
         raise DataError(f"contains no line {missing[0]!r} to write text into", name)
     editor = dialect.editor(markup, parsed)
+    page = page.as_described()
     edits = [
         edit
         for line in (page.resized(*parsed.size) if all(parsed.size) else page).lines

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.files import NotFlushedError, change_bytes
 from drethtr.documents.markup import MAX_BYTES
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.documents.read import MADE_HERE, first_bytes
@@ -21,6 +21,7 @@ from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.recent import RecentResults
 from drethtr.editing.scans import Scans, place_mark
 from drethtr.editing.status import Status, status_of, status_of_page
+from drethtr.layout.orientation import orientation_of
 
 FILES_KEPT = 16
 """Parsed files that are kept, as long as their bytes stay the same."""
@@ -84,9 +85,17 @@ class PageFiles:
         """
         if data is None or (page.source is not None and page.xml_path == page.source.path):
             return None
-        image = None if page.source is None else (page.source.path, *self.scans.size(page.source))
-        name = str(page.xml_path.relative_to(self.folder))
-        return self.known(page, self.files.get((page.id, data, image), lambda: PageFile.parse(data, name, image)))
+        source, name = page.source, str(page.xml_path.relative_to(self.folder))
+        if source is None:
+            return self.known(page, self.files.get((page.id, data, None), lambda: PageFile.parse(data, name)))
+        image = (source.path, *self.scans.size(source))
+
+        def turned(described: Page) -> int:
+            return orientation_of(described, source, lambda: self.scans.gray(source))
+
+        return self.known(
+            page, self.files.get((page.id, data, image), lambda: PageFile.parse(data, name, image, turned))
+        )
 
     def known(self, page: FolderPage, file: PageFile) -> OpenPage:
         """The open page of a file that was parsed, such as one just changed; it is not parsed again while it stays."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from PIL import Image, UnidentifiedImageError, features
+from PIL.TiffImagePlugin import TiffImageFile
 
 from drethtr.base.errors import DataError, first_line
 
@@ -45,11 +46,23 @@ DECODING_ERRORS = (
     Image.DecompressionBombWarning,
 )
 
+PHOTOMETRIC = 262
+"""The TIFF tag for the meaning of pixels; 0 means that 0 is white."""
+
 ORIENTATION = 0x0112
 """The EXIF tag for the orientation."""
 
+ORIENTATIONS = range(1, 9)
+"""Its values."""
+
 QUARTER_TURNS = range(5, 9)
-"""Its values that exchange width and height."""
+"""Those that exchange width and height."""
+
+MIRRORED = frozenset({2, 4, 5, 7})
+"""Those that mirror the pixels."""
+
+OPPOSITE = {6: 8, 8: 6}
+"""The orientations that undo others; the rest undo themselves."""
 
 TURNING = frozenset({"exif", "xmp", "XML:com.adobe.xmp"})
 """Metadata in which Pillow may keep the tag."""
@@ -128,8 +141,21 @@ def refuse_size(width: int, height: int, name: str) -> None:
         raise DataError(f"{width} x {height} pixels exceed the limit of {MAX_PIXELS:,}; scale the image down", name)
 
 
+def orientation_of(image: Image.Image) -> int:
+    """The EXIF orientation of an opened image, from its header; 1, upright, if it has none."""
+    # Without the first check, Pillow decodes a PNG to look for EXIF data after its pixels.
+    if image.format != "TIFF" and TURNING.isdisjoint(image.info):
+        return 1
+    orientation = image.getexif().get(ORIENTATION)
+    return orientation if isinstance(orientation, int) and orientation in ORIENTATIONS else 1
+
+
+def is_negative(image: Image.Image) -> bool:
+    """Whether 0 is white in an opened TIFF; Pillow inverts such pixels itself unless they have 16 bits."""
+    return isinstance(image, TiffImageFile) and image.mode.startswith("I;16") and image.tag_v2.get(PHOTOMETRIC) == 0
+
+
 def upright_size(image: Image.Image) -> tuple[int, int]:
     """Width and height of an opened image after EXIF rotation, from its header; Pillow rotates TIFFs by itself."""
-    # Without the first check, Pillow decodes a PNG to look for EXIF data after its pixels.
-    turned = not TURNING.isdisjoint(image.info) and image.getexif().get(ORIENTATION) in QUARTER_TURNS
+    turned = image.format != "TIFF" and orientation_of(image) in QUARTER_TURNS
     return (image.height, image.width) if turned else image.size

@@ -15,7 +15,7 @@ from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer, sandboxed
-from drethtr.images.decode import decoding, formats_of, opened_image, refuse_size
+from drethtr.images.decode import decoding, formats_of, is_negative, opened_image, refuse_size
 from drethtr.images.frames import page_frames
 
 Line: TypeAlias = NDArray[np.uint8]
@@ -124,9 +124,11 @@ def open_only_page(image: Image.Image, name: str) -> None:
 def gray_from_image(image: Image.Image, name: str) -> Line:
     """Gray pixels of a Pillow image in any mode, upright and without transparency."""
     refuse_size(*image.size, name)
+    negative = is_negative(image)
     image = ImageOps.exif_transpose(image)
     if image.mode == "F" or image.mode.startswith("I"):
-        return to_8_bits(np.asarray(image), name)
+        pixels = to_8_bits(np.asarray(image), name)
+        return 255 - pixels if negative else pixels
     image = on_white(image)
     if image.mode not in ("L", "1"):
         image = image.convert("RGB")
@@ -134,10 +136,16 @@ def gray_from_image(image: Image.Image, name: str) -> Line:
 
 
 def on_white(image: Image.Image) -> Image.Image:
-    """The image composed on white, without transparency."""
+    """The image composed on white, without transparency.
+
+    One that is equally transparent everywhere is taken for opaque: some programs leave the alpha channel at 0.
+    """
     if not image.has_transparency_data:
         return image
     image = image.convert("RGBA")
+    least, most = image.getchannel("A").getextrema()
+    if least == most:
+        return image.convert("RGB")
     return Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
 
 

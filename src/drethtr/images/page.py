@@ -70,6 +70,15 @@ class PageSource:
         (width, height), _ = self.opened(page_file.size)
         return width, height
 
+    def orientation(self) -> int:
+        """The EXIF orientation of its stored pixels, 1 to 8; 1 if they are upright.
+
+        Raises:
+            DataError: naming the page, if it is damaged.
+        """
+        orientation, _ = self.opened(page_file.orientation)
+        return int(orientation)
+
     def gray(self) -> Line:
         """The upright page in gray, uint8 (height, width), with its original brightness.
 

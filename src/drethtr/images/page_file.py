@@ -11,7 +11,7 @@ from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer
-from drethtr.images.decode import MAX_PIXELS, decoding, opened_image, refuse_size, upright_size
+from drethtr.images.decode import MAX_PIXELS, decoding, opened_image, orientation_of, refuse_size, upright_size
 from drethtr.images.frames import page_frames
 from drethtr.images.line import gray_from_image, on_white
 
@@ -48,6 +48,14 @@ def size(path: Path, frame: int, name: str) -> Answer:
             return (math.ceil(page.get_width() * scale), math.ceil(page.get_height() * scale)), b""
     with opened(path, frame, name) as image:
         return upright_size(image), b""
+
+
+def orientation(path: Path, frame: int, name: str) -> Answer:
+    """The EXIF orientation of a page, 1 to 8."""
+    if is_pdf(path):
+        return 1, b""
+    with opened(path, frame, name) as image:
+        return orientation_of(image), b""
 
 
 def gray(path: Path, frame: int, name: str) -> Answer:

@@ -25,6 +25,13 @@ MAX_CORE = 1 / 40
 """The x-height of a single line, relative to the height of the page."""
 
 
+SAMPLES = 300
+"""Places along a baseline at which ink is looked for."""
+
+BACKWARD = 2
+"""The `quarters_of` a baseline from right to left."""
+
+
 class Outlines(Enum):
     """Which outlines of given lines to use.
 
@@ -71,8 +78,11 @@ def without_bands(lines: Sequence[GivenLine], outlines: Outlines = Outlines.AUTO
 
 
 def complete(page: Line, lines: Sequence[GivenLine], outlines: Outlines = Outlines.AUTO) -> list[FoundLine]:
-    """Add what lines lack: a baseline along the foot of the polygon, or a polygon around the ink."""
-    lines = without_bands(lines, outlines)
+    """Add what lines lack: a baseline along the foot of the polygon, or a polygon around the ink.
+
+    Baselines that somebody drew from right to left below upright letters are turned around.
+    """
+    lines = without_bands(forward(page, lines), outlines)
     found = [FoundLine(known_baseline(line), np.empty((0, 2))) for line in lines]
     quarters = [quarters_of(line.baseline) for line in found]
     for turn in {quarters[number] for number, line in enumerate(lines) if line.polygon is None}:
@@ -83,6 +93,46 @@ def complete(page: Line, lines: Sequence[GivenLine], outlines: Outlines = Outlin
         line if given.polygon is None else FoundLine(line.baseline, given.polygon)
         for line, given in zip(found, lines, strict=True)
     ]
+
+
+def forward(page: Line, lines: Sequence[GivenLine]) -> list[GivenLine]:
+    """The lines of a page, with baselines from right to left turned around if the ink stands on their other side.
+
+    One decision for all of them: where letters end is too uncertain in a single short line.
+    """
+    known = {number: line.baseline for number, line in enumerate(lines) if line.baseline is not None}
+    backward = {number: baseline for number, baseline in known.items() if quarters_of(baseline) == BACKWARD}
+    if not backward or sum(ink_above(ink_of(page), list(backward.values()))) >= 0:
+        return list(lines)
+    return [
+        line._replace(baseline=backward[number][::-1]) if number in backward else line
+        for number, line in enumerate(lines)
+    ]
+
+
+def ink_above(ink: Line, baselines: Sequence[Floats]) -> list[float]:
+    """For each baseline, the mean ink where x-heights are above it, less that below it; above is to its left.
+
+    Args:
+        ink: The result of `ink_of` for the page.
+    """
+    height, width = ink.shape
+    reach = 1 + np.arange(max(4, round(height * MAX_CORE)))
+    found = []
+    for baseline in baselines:
+        steps = np.diff(baseline, axis=0)
+        ends = np.concatenate(([0.0], np.hypot(*steps.T).cumsum()))
+        at = np.linspace(0.0, ends[-1], SAMPLES)
+        places = np.stack([np.interp(at, ends, baseline[:, axis]) for axis in (0, 1)], axis=1)
+        x, y = baseline[-1] - baseline[0]
+        up = np.array((y, -x)) / max(float(np.hypot(x, y)), 1.0)
+        sides = []
+        for side in (up, -up):
+            columns, rows = np.rint(places[:, None] + reach[:, None] * side).astype(int).transpose(2, 0, 1)
+            inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
+            sides.append(float(ink[rows[inside], columns[inside]].mean()) if inside.any() else 0.0)
+        found.append(sides[0] - sides[1])
+    return found
 
 
 def known_baseline(line: GivenLine) -> Floats:

@@ -15,6 +15,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes, page_in, read_page, size_beside
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource
+from drethtr.layout.orientation import on_scan
 from drethtr.pages.catalog import Catalog, Kind
 from drethtr.pages.iiif import pages_of_manifest
 from drethtr.pages.mets import pages_of_mets
@@ -126,9 +127,8 @@ class Original:
         given = self.given()
         if given is None:
             return None
-        height, width = gray.shape
         try:
-            return given.on_image(self.source.path, width, height)
+            return on_scan(given, self.source, gray)
         except DataError as error:
             raise error.of(self.name) from error
 

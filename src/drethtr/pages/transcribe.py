@@ -183,7 +183,8 @@ def read_given(
     placed = [line for line in wanted if line.baseline or line.polygon]
     done = {line.id: replace(line, transcription=None) for line in wanted}
     lines = complete(gray, [GivenLine.of(line) for line in placed])
-    for number, one in read_lines(gray, lines, recognizer, read):
+    reads = dict(read_lines(gray, lines, recognizer, read))
+    for number, one in upright(gray, reads, recognizer, read).items():
         text = transcription_of(one.reading, one.strip, page.width, page.height)
         line = placed[number]
         witness(line.id, one.strip, one.reading)
@@ -192,8 +193,15 @@ def read_given(
 
 
 def merged(line: TextLine, read: TextLine) -> TextLine:
-    """A given line with its reading, and with the baseline or polygon that it lacked."""
-    return replace(read, baseline=line.baseline or read.baseline, polygon=line.polygon or read.polygon)
+    """A given line with its reading, the baseline or polygon that it lacked, and its baseline in writing direction."""
+    known = line.baseline if line.baseline and read.baseline and runs_as(line.baseline, read.baseline) else None
+    return replace(read, baseline=known or read.baseline, polygon=line.polygon or read.polygon)
+
+
+def runs_as(baseline: Points, other: Points) -> bool:
+    """Whether two baselines have the same direction, not the opposite one."""
+    (x, y), (other_x, other_y) = (np.subtract(points[-1], points[0]) for points in (baseline, other))
+    return bool(x * other_x + y * other_y >= 0)
 
 
 def read_found(

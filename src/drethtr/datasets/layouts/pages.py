@@ -21,6 +21,7 @@ from drethtr.images.line import Line
 from drethtr.images.straighten import straighten
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.given import GivenLine, complete
+from drethtr.layout.orientation import on_scan
 
 XML_FOLDERS = frozenset({"page", "alto"})
 """Folders that contain the XML for images above or beside them; they are not part of page or set names."""
@@ -156,7 +157,7 @@ def lines_of(path: Path, *, empty: bool = True, confirmed: bool = False) -> Iter
         return
     try:
         gray = source.gray()
-        page = page.on_image(source.path, *reversed(gray.shape))
+        page = on_scan(page, source, gray)
     except DataError as error:
         yield LeftOut(str(path), "no image of the page", error.of(path).reason)
         return
