@@ -3,6 +3,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 import sandboxed_calls
@@ -182,3 +183,13 @@ def alive(process):
     """Whether a process runs, and is not only waiting for its parent to notice its end."""
     done = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True)
     return done.stdout.strip()[:1] not in ("", "Z")
+
+
+@pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="the system has no /dev/stdin")
+@pytest.mark.parametrize(
+    "name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", f"/proc/{os.getpid()}/fd/0", "/dev/./stdin"]
+)
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_stream_of_this_process_is_refused_at_once(name, kind):
+    with pytest.raises(DataError, match="is a stream of one process, not a file; save it to a file first"):
+        sandboxed(name, sandboxed_calls.echoed, kind(name), b"")

@@ -21,8 +21,14 @@ def cache_folder() -> Path:
 
 
 def is_address(name: str) -> bool:
-    """Whether a name is an HTTP or HTTPS URL."""
-    return name.startswith(("https://", "http://"))
+    """Whether a name is an HTTP or HTTPS URL, in any case and with spaces around it, as copied from a browser."""
+    return name.strip().lower().startswith(("https://", "http://"))
+
+
+def as_address(name: str) -> str:
+    """A name that is an address as it is asked for: without spaces around it, its scheme in small letters."""
+    scheme, mark, rest = name.strip().partition("://")
+    return scheme.lower() + mark + rest
 
 
 def parts_of(address: str) -> SplitResult:

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import pickle
+import re
 import signal
 import struct
 import subprocess
@@ -23,6 +24,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedIOBase, BufferedRandom
+from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from drethtr.base.errors import DataError, DrethtrError
@@ -43,6 +45,9 @@ HEAD = struct.Struct(">IQ")
 """Header of an answer: the lengths of its JSON and of its bytes."""
 
 LONGEST_JSON = 1 << 20
+
+OWN_STREAM = re.compile(r"^/(dev/(std(in|out|err)|fd/\d+)|proc/(self|thread-self|\d+)/fd/\d+)$")
+"""Names that mean something else in each process: a child would wait for the end of its own questions."""
 
 OUT_OF_TIME = (-signal.SIGXCPU,) if hasattr(signal, "SIGXCPU") else (1,)
 """Exit codes of a child that ran out of time; on Windows, faulthandler sets it."""
@@ -173,9 +178,12 @@ def sandboxed(name: str, function: Callable[..., Answer], *args: Any, seconds: f
         seconds: Limit of processor time, by default `SECONDS`; on Windows, of elapsed time.
 
     Raises:
-        DataError: as the function does, or if it takes too much memory or time.
+        DataError: as the function does, or if it takes too much memory or time; for an argument such as `/dev/stdin`.
         DrethtrError: if no child can be started, or the function fails unexpectedly.
     """
+    for argument in args:
+        if isinstance(argument, str | Path) and OWN_STREAM.search(os.path.abspath(argument)):  # noqa: PTH100 - links stay
+            raise DataError("is a stream of one process, not a file; save it to a file first, and give that", name)
     return children.call(name, SECONDS if seconds is None else seconds, function, args)
 
 

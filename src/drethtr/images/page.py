@@ -112,7 +112,7 @@ def open_pages(path: str | Path, most: int = MAX_PAGES) -> tuple[PageSource, ...
         DataError: if the file is missing, not an image or PDF, damaged, encrypted, or has more than `most` pages.
     """
     path = Path(path)
-    if not path.is_file():
+    if not path.exists() or path.is_dir():  # a pipe is neither, and refused with its reason where it is opened
         raise DataError("is a folder; give an image or a PDF" if path.is_dir() else "no such file", path)
     found, _ = sandboxed(str(path), page_file.frames, path, most)
     return tuple(PageSource(path, frame, number, len(found)) for number, frame in enumerate(found, start=1))

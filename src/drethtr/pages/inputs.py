@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from drethtr.base.archive import is_archive, unpack_once
-from drethtr.base.cache import ADDRESS, LONGEST_NAME, UNUSUAL, is_address, parts_of, place_of
+from drethtr.base.cache import ADDRESS, LONGEST_NAME, UNUSUAL, as_address, is_address, parts_of, place_of
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, write_bytes
 from drethtr.documents.beside import (
@@ -89,7 +89,7 @@ def named_files(name: str, output: Path | None, endings: Sequence[str], catalog:
     if not name.strip():
         raise DataError("an input name is empty; give a file, or . for this folder")
     if is_address(name):
-        return [file_at(name)]
+        return [file_at(as_address(name))]
     path = Path(name)
     if path.is_dir():
         return in_folder(path, endings if is_same(path, output) else (), catalog)

@@ -3,6 +3,7 @@ import io
 import math
 from collections import Counter
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pikepdf
@@ -389,6 +390,38 @@ def test_a_pdf_that_is_read_again_has_the_new_text_alone(tmp_path):
     again = write(second, pdf=path)
     assert read(once) == ["Liede", "Nutter"] and read(again) == ["Liebe", "Mutter"]
     assert difference(shown(again), shown(once)) == 0 and abs(len(again) - len(once)) < 100
+
+
+def any_content(random):
+    """Content that scales the page and leaves q open, restores once too often, or both, in some order."""
+    operators = random.choices(
+        ["q", "Q", "0.24 0 0 0.24 30 40 cm", "0 0 9 9 re W n", "1 0 0 rg"], k=random.randint(1, 9)
+    )
+    picture = "BI /W 1 /H 1 /BPC 8 /CS /G ID q EI" if random.random() < 0.3 else ""
+    return f"{' '.join(operators)} % q Q\n{picture}".encode()
+
+
+def test_the_text_lies_on_its_place_whatever_state_the_content_leaves(tmp_path):
+    """As on a page without content; and the layer of the next run replaces it."""
+    path, page = tmp_path / "scan.pdf", page_of(line_of("Liebe Mutter", 100, 80))
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page(page_size=(400, 300))
+        pdf.save(path)
+    expected = found_box(write(page, pdf=path), "Liebe", 800, 600)
+    assert_on(expected, (100, 80, 200, 120))
+    for seed in range(200):
+        content = any_content(Random(seed))
+        with pikepdf.new() as pdf:
+            pdf.add_blank_page(page_size=(400, 300)).contents_add(content)
+            pdf.save(path)
+        data = write(page, pdf=path)
+        assert found_box(data, "Liebe", 800, 600) == pytest.approx(expected, abs=0.01), content
+        with pikepdf.open(io.BytesIO(data)) as pdf:
+            names = [str(operator) for _, operator in pikepdf.parse_content_stream(pdf.pages[0], "q Q")]
+        depths = np.cumsum([1 if name == "q" else -1 for name in names])
+        assert depths.min() == depths[-1] == 0, content
+    path.write_bytes(data)
+    assert read(write(page, pdf=path)) == ["Liebe", "Mutter"]
 
 
 def test_restrictions_that_need_no_password_are_not_kept(tmp_path):

@@ -5,6 +5,7 @@ and get the layer on top.
 """
 
 import io
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,6 +58,10 @@ TURNS: dict[int, Matrix] = {
     7: (0, 1, 1, 0, 0, 0),
     8: (0, 1, -1, 0, 1, 0),
 }
+
+
+OUR_LAYER = re.compile(rf"(?:Q )+{re.escape(BEGINNING)}".encode())
+"""The beginning of a text layer of ours, behind the state of the page's content."""
 
 
 class Picture(NamedTuple):
@@ -170,9 +175,27 @@ def add_text(page: "pikepdf.Page", content: Page, glyphless: GlyphlessFont, font
 
     remove_text(page)
     # Without q and Q, a matrix or clipping path that the page leaves set would move or hide the text.
+    saved, restored = saves_around(page)
     page.add_resource(font, Name.Font, Name(FONT))
-    page.contents_add(b"q", prepend=True)
-    page.contents_add(b"Q " + text_layer(content, glyphless, to_user_space(page, content)))
+    page.contents_add(b"q " * saved, prepend=True)
+    page.contents_add(b"Q " * restored + text_layer(content, glyphless, to_user_space(page, content)))
+
+
+def saves_around(page: "pikepdf.Page") -> tuple[int, int]:
+    """The q before and the Q after the content of a page that leave the graphics state as it was before both.
+
+    Scanners leave q open, and other programs write a Q too many, which would undo ours.
+    """
+    import pikepdf
+
+    depth = lowest = 0
+    try:
+        for instruction in pikepdf.parse_content_stream(page, "q Q"):
+            depth += 1 if str(instruction.operator) == "q" else -1
+            lowest = min(lowest, depth)
+    except (pikepdf.PdfError, *OF_ANOTHER_TYPE):
+        return 1, 1  # viewers draw what comes before the damage, so that the layer has to be good enough
+    return 1 - lowest, 1 - lowest + depth
 
 
 def remove_text(page: "pikepdf.Page") -> None:
@@ -184,7 +207,7 @@ def remove_text(page: "pikepdf.Page") -> None:
         return
     whole = [stream for stream in streams if isinstance(stream, Stream)]  # damaged files may contain anything
     # Only a layer that begins with our mark is ours; that of another program stays.
-    if len(whole) > 1 and whole[-1].read_bytes().startswith(f"Q {BEGINNING}".encode()):
+    if len(whole) > 1 and OUR_LAYER.match(whole[-1].read_bytes()):
         whole = whole[1:-1]
     page.obj.Contents = Array(whole)
 
