@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from made_pages import TEXTS, MadeLine, blank, letter, overlap, write
 from page_examples import PROVENANCE
-from PIL import Image
+from PIL import Image, ImageDraw
 from real_data import PAGES, needs_pages
 
 from drethtr import Recognizer
@@ -354,3 +354,20 @@ def test_words_beyond_the_page_lose_their_place():
 )
 def test_points_are_whole_and_on_the_page(points, expected):
     assert on_page(points, 100, 50) == expected
+
+
+def test_a_table_is_read_into_cells_and_doubted(tmp_path, recognizer):
+    page = blank(1100, 520)
+    cells = (("first", "second", "third", "fourth"), TEXTS[:4], ("one", "two", "three", "four"))
+    for left, texts in zip((60, 300, 860), cells, strict=True):
+        write(page, texts, left=left, top=40, size=32)
+    for column in (270, 830):
+        ImageDraw.Draw(page.image).line([(column, 5), (column, 500)], fill=120, width=3)
+    page.image.save(tmp_path / "register.png")
+    read = transcribe_page(tmp_path / "register.png", recognizer)
+    assert [(region.cell.row, region.cell.column) for region in read.regions] == [
+        (row, column) for row in range(4) for column in range(3)
+    ]
+    assert {region.kind for region in read.regions} == {"table"} and len(read.blocks) == 1
+    assert [flag.kind for flag in read.flags if flag.kind == "layout"] == ["layout"]
+    assert "layout" in [flag.kind for flag in read.lines[0].flags]

@@ -195,8 +195,7 @@ def remarks(original: Original, page: Page, segmentation: Segmentation, *, verbo
         yield f"{as_given(oddity)}; this is left out"
     if (more := len(page.oddities) - SHOWN) > 0:
         yield f"{original.name}: {more:,} more of this kind are left out"
-    for line in page.lines[:1]:
-        yield from (f"{original.name}: {flag}" for flag in line.flags if flag.kind == LAYOUT)
+    yield from (f"{original.name}: {flag}" for flag in page.flags if flag.kind == LAYOUT)
     if verbose:
         yield segmented(original, page, segmentation)
 

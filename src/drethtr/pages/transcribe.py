@@ -75,7 +75,7 @@ SPACING = 48
 """Pixels between the points of the baseline of a turned line."""
 
 LAYOUT = "layout"
-"""The kind of the flag on the first line of a page whose layout is doubtful."""
+"""The kind of the flag on a page whose layout is doubtful, and on its first line."""
 
 BETTER = 0.1
 """Minimum gain in confidence for lines to be turned upside down."""
@@ -151,7 +151,7 @@ def transcribe(
     chosen = finder or finder_named(original.finder_name)
     page = read_original(original, recognizer, chosen, keeps, witness, read or recognizer.read_lines)
     rate = recognizer.model.record.error_rate(recognizer.strategy)
-    return replace(page, source=original.source, flags=page_flags(page.lines, rate))
+    return replace(page, source=original.source, flags=(*page.flags, *page_flags(page.lines, rate)))
 
 
 def read_original(
@@ -225,17 +225,17 @@ def read_found(
         text = transcription_of(one.reading, one.strip, width, height)
         lines[number] = placed_line(id, one.line, text, width, height)
         witness(id, one.strip, one.reading)
+    flags: tuple[PageFlag, ...] = ()
     if lines and (reason := doubt_of_layout(layout).reason):
-        first = next(iter(lines))
-        lines[first] = flagged(lines[first], PageFlag(LAYOUT, reason))
-    regions = regions_of(layout, lines, width, height)
-    return Page(name, width, height, regions)
+        flags, first = (PageFlag(LAYOUT, reason),), next(iter(lines))
+        lines[first] = flagged(lines[first], *flags)  # for formats in which only lines have flags
+    return Page(name, width, height, regions_of(layout, lines, width, height), flags=flags)
 
 
-def flagged(line: TextLine, flag: PageFlag) -> TextLine:
-    """A read line with one more flag."""
+def flagged(line: TextLine, *flags: PageFlag) -> TextLine:
+    """A read line with more flags."""
     text = line.transcription
-    return line if text is None else replace(line, transcription=replace(text, flags=(*text.flags, flag)))
+    return line if text is None else replace(line, transcription=replace(text, flags=(*text.flags, *flags)))
 
 
 def ids_in(layout: Layout) -> dict[int, str]:
