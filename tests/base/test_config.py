@@ -326,3 +326,9 @@ def test_who_reads_settings_knows_every_kind(reader):
     """In whatever order modules are imported; `paper` and `bench` may have kinds of their own."""
     run = subprocess.run([sys.executable, "-c", ALL_KNOWN, reader], capture_output=True, text=True, check=True)
     assert run.stdout == "\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_settings_saved_by_notepad_are_read(tmp_path, encoding):
+    (tmp_path / "house.toml").write_bytes('street = "Straße"'.encode(encoding))
+    assert load(House, tmp_path / "house.toml").street == "Straße"

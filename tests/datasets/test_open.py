@@ -165,7 +165,7 @@ def test_folder_of_images_and_texts(draw, tmp_path):
         ({"a.png": b"", "a.gt.txt": b"", "b.gt.txt": b""}, "b.gt.txt: no image"),
         ({"a.png": b"", "a.jpg": b"", "a.txt": b""}, "a.txt: belongs to two images, a.jpg and a.png"),
         ({"a.png": b"", "a.txt": b"one\ntwo\n"}, "a.txt: has 2 lines"),
-        ({"a.png": b"", "a.txt": b"\xe9"}, "a.txt: not UTF-8"),
+        ({"a.png": b"", "a.txt": b"\xe9"}, "a.txt: is not UTF-8"),
         (
             {"a.png": b"", "a.tsv": b"a.png\ta", "b.jsonl": b'{"file": "a.png", "text": "b"}'},
             r"b.jsonl line 1: a.png is in a.tsv, too; give one of them",

@@ -116,3 +116,8 @@ def test_the_seed_decides(make_samples):
 def test_uncertain_texts_are_no_clean_lines(make_samples):
     first, second = make_samples("a", 2)
     assert clean_lines([replace(first, clean=False), second]) == [second]
+
+
+@pytest.mark.parametrize("text", ["until [...] were", "[?]", "a <unk> b", "###"])
+def test_a_text_with_editorial_marks_is_not_clean(text):
+    assert not Sample(b"", text).clean and Sample(b"", "a [and] b").clean

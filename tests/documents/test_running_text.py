@@ -62,6 +62,12 @@ def test_json_of_many_shapes(text_of, content):
     assert text_of("a.json", json.dumps(content)) == ["one", "two"]
 
 
+def test_a_struck_word_and_the_one_written_for_it_are_two(text_of):
+    body = "<p>my <del>dera</del><add>dear</add> <subst><add>Mary</add><del>Ann</del></subst> th<del>e</del>"
+    content = f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body>{body}</p></body></text></TEI>'
+    assert text_of("a.xml", content) == ["my", "dera", "dear", "Mary", "Ann", "the"]
+
+
 def word_document(body, method=ZIP_STORED):
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     file = BytesIO()
@@ -141,3 +147,11 @@ def test_a_text_without_end_is_refused(text_of, monkeypatch):
 def megabytes():
     """The most memory that this process has taken since `/proc/self/clear_refs` was written."""
     return int(STATUS.read_text().split("VmHWM:")[1].split()[0]) >> 10
+
+
+def test_hidden_and_moved_text_of_word_is_not_read(text_of):
+    hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>no</w:t></w:r>"
+    shown = '<w:r><w:rPr><w:vanish w:val="false"/></w:rPr><w:t> two</w:t></w:r>'
+    moved = "<w:moveFrom><w:r><w:t>no</w:t></w:r></w:moveFrom>"
+    body = f"<w:p><w:r><w:t>one</w:t></w:r>{hidden}{shown}{moved}</w:p>"
+    assert text_of("a.docx", word_document(body)) == ["one", "two"]

@@ -59,10 +59,11 @@ def test_a_user_names_languages(languages):
         chosen(Languages(), TOKENIZER, "de")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 @pytest.mark.parametrize("suffix", [".txt", ".txt.xz"])
-def test_words_of_a_file_become_likelier(languages, tmp_path, suffix):
+def test_words_of_a_file_become_likelier(languages, tmp_path, suffix, encoding):
     path = tmp_path / f"names{suffix}"
-    content = b"Sepp\r\nogre pit\n\nsepp\n"
+    content = "Sepp\r\nogre pit\n\nsepp\n".encode(encoding)
     path.write_bytes(lzma.compress(content) if suffix.endswith("xz") else content)
     known = chosen(languages, TOKENIZER, f"de,{path}")
     name, other = map(TOKENIZER.encode, ("ogre pit", "die bande"))

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from drethtr.base.encoding import encoding_of
 from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import load_plugins
 
@@ -50,7 +51,7 @@ def read_toml(path: Path) -> dict[str, Any]:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
             raise ConfigError(f"larger than {MAX_BYTES:,} bytes; it is not a settings file", path)
-        return tomllib.loads(content.decode())
+        return tomllib.loads(content.decode(encoding_of(content)))
     except OSError as error:
         raise ConfigError(f"cannot be read: {error.strerror}", path) from error
     except (ValueError, RecursionError) as error:  # bad TOML or UTF-8, numbers with too many digits

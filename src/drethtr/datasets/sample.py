@@ -14,6 +14,7 @@ from PIL import Image
 from drethtr.base.errors import DataError, first_line
 from drethtr.images.decode import DECODING_ERRORS, formats_of, upright_size
 from drethtr.images.line import Line, load_line
+from drethtr.text.marks import marks_in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,9 +22,9 @@ class Sample:
     """One line; `image` contains encoded bytes, the path of an image file, or pixels.
 
     `set` names the collection; `page` and `hand` are unique within it. `clean` is false if the text has editorial marks
-    or uncertain letters. `key` says where the sample comes from, for error messages. `id` names the line in its source,
-    such as the id in its PAGE file or the name of its image, and is kept when the sample is stored. `split` is `train`,
-    `val`, `test`, or "" if its data set has none.
+    or uncertain letters; those that `marks_in` finds make it false in every layout. `key` says where the sample comes
+    from, for error messages. `id` names the line in its source, such as the id in its PAGE file or the name of its
+    image, and is kept when the sample is stored. `split` is `train`, `val`, `test`, or "" if its data set has none.
     """
 
     image: bytes | Path | Line
@@ -36,6 +37,10 @@ class Sample:
     key: str = ""
     id: str | None = None
     split: str = ""
+
+    def __post_init__(self) -> None:
+        if self.clean and marks_in(self.text):
+            object.__setattr__(self, "clean", False)
 
     def line(self) -> Line:
         """Decode the image.
@@ -103,11 +108,12 @@ def checked(entry: Entry) -> Entry:
     return entry
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tally:
-    """Counts of an import: lines by split, and lines left out by reason."""
+    """Counts of an import: lines by split, those of them that are not clean, and lines left out by reason."""
 
     lines: dict[str, int] = field(default_factory=dict)
+    unclean: int = 0
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
     def count(self, entry: Entry) -> None:
@@ -116,6 +122,7 @@ class Tally:
             self.left_out.setdefault(entry.reason, []).append(entry.described())
         else:
             self.lines[entry.split] = self.lines.get(entry.split, 0) + 1
+            self.unclean += not entry.clean
 
 
 def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:

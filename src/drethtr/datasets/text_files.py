@@ -1,12 +1,17 @@
 """Read the text files of data sets: tables row by row, transcriptions of one line, XML annotations."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+from drethtr.base.encoding import decoded, encoding_of
 from drethtr.base.errors import DataError
+
+ROW_END = re.compile("\r\n?")
+"""Ends of rows of Windows and of old Macs."""
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -16,14 +21,21 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
         DataError: if it cannot be read, or is not UTF-8.
     """
     try:
-        with path.open(encoding="utf-8-sig") as rows:  # not `splitlines`, since U+2028 in a text does not end a row
+        with path.open("rb") as file:
+            encoding = encoding_of(file.read(2))
+        with path.open(encoding=encoding) as rows:  # not `splitlines`, since U+2028 in a text does not end a row
             for number, row in enumerate(rows, start=1):
                 if row.strip():
                     yield number, row.rstrip("\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8: {error}", path) from error
+        raise DataError(f"is not {encoding.removesuffix('-sig').upper()}; save it as UTF-8 ({error})", path) from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
+
+
+def is_quoted(cell: str) -> bool:
+    """Whether a cell is quoted as in CSV: in quotation marks, and those inside it doubled."""
+    return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")
 
 
 def read_transcription(path: Path) -> str:
@@ -33,9 +45,7 @@ def read_transcription(path: Path) -> str:
         DataError: if it cannot be read, is not UTF-8 or has more than one line.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig").rstrip("\n")
-    except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8: {error}", path) from error
+        text = ROW_END.sub("\n", decoded(path.read_bytes(), path)).rstrip("\n")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
     if "\n" in text:

@@ -13,13 +13,12 @@ from typing import Any
 from zipfile import ZipFile
 
 from drethtr.base.archive import refusing_damage
+from drethtr.base.encoding import decoded
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer, sandboxed
 from drethtr.documents.markdown import without_markup
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
 from drethtr.documents.read import DIALECTS, first_bytes, parse_page
-
-MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 ANY_SIZE = (1000, 1000)
 """A made-up image size, since only the text is needed."""
@@ -38,6 +37,9 @@ WITHIN_WORDS = frozenset(
     {"hi", "c", "g", "w", "pc", "choice", "abbr", "am", "orig", "sic", "unclear", "del", "add", "persName", "placeName"}
 )
 """Elements of TEI that may occur within a word; others separate words."""
+
+OFF = re.compile(rb"""val\s*=\s*["'](?:0|false|off)["']""")
+"""What says that a property of Word does not hold."""
 
 PARTS = ("regions", "pages", "lines", "paragraphs", "blocks", "words")
 """JSON keys of parts of a text, tried in this order if there is no key of `TEXTS`."""
@@ -95,12 +97,8 @@ def reader_of(path: Path) -> Callable[[bytes, Path], str]:
 
 
 def plain_text(data: bytes, path: Path) -> str:
-    """Decode a file in UTF-8, or in UTF-16 with a byte order mark."""
-    mark, encoding = next(((mark, name) for mark, name in MARKS if data.startswith(mark)), (b"", "utf-8"))
-    try:
-        return data[len(mark) :].decode(encoding)
-    except UnicodeError as error:
-        raise DataError(f"is not {encoding.upper()}; save it as UTF-8 ({error})", path) from error
+    """The text of a file in UTF-8, or in UTF-16 with a byte order mark."""
+    return decoded(data, path)
 
 
 def markdown_text(data: bytes, path: Path) -> str:
@@ -128,9 +126,12 @@ def tei_parts(markup: Markup, element: Element) -> Iterator[str]:
     space = "" if element.name in WITHIN_WORDS else " "
     yield space
     # Texts between children are cut from the bytes, since the parser keeps the text of an element in one piece.
-    place = element.inside
+    place, previous = element.inside, ""
     for child in element.children:
-        yield characters(markup.utf8[place : child.start])
+        between = characters(markup.utf8[place : child.start])
+        # A word that was struck out and the one written for it are two words on the page.
+        yield " " if not between and {previous, child.name} == {"del", "add"} else between
+        previous = child.name
         yield from tei_parts(markup, child)
         place = child.end
     yield characters(markup.utf8[place : element.inside_end])
@@ -182,26 +183,36 @@ def word_text(data: bytes, path: Path) -> str:
             content = archive.read("word/document.xml")
     except (KeyError, OSError) as error:
         raise DataError(f"not a Word document: {error}", path) from error
-    root = parse(content, str(path)).root
-    paragraphs = (element for element in descendants(root) if element.name == "p")
-    return "\n".join("".join(word_parts(paragraph)) for paragraph in paragraphs)
+    markup = parse(content, str(path))
+    paragraphs = (element for element in descendants(markup.root) if element.name == "p")
+    return "\n".join("".join(word_parts(paragraph, markup.utf8)) for paragraph in paragraphs)
 
 
-def word_parts(paragraph: Element) -> Iterator[str]:
-    """The text runs of a paragraph, without those of text boxes, which are paragraphs of their own."""
-    for element in descendants(paragraph, but="p"):
+def word_parts(paragraph: Element, utf8: bytes) -> Iterator[str]:
+    """The text runs of a paragraph that Word shows there, without text boxes, which are paragraphs of their own."""
+
+    def elsewhere(element: Element) -> bool:
+        return element.name in ("p", "moveFrom") or (element.name == "r" and is_hidden(element, utf8))
+
+    for element in descendants(paragraph, elsewhere):
         if element.name == "t":
             yield element.text
         elif element.name in ("br", "tab", "cr"):
             yield " "
 
 
-def descendants(element: Element, but: str = "") -> Iterator[Element]:
-    """All elements within one, in order of the document, without those named `but` and what is in them."""
+def is_hidden(run: Element, utf8: bytes) -> bool:
+    """Whether Word does not show a run."""
+    hidden = run.first("rPr", "vanish")
+    return hidden is not None and OFF.search(utf8, hidden.start, hidden.inside) is None
+
+
+def descendants(element: Element, but: Callable[[Element], bool] = lambda _: False) -> Iterator[Element]:
+    """All elements within one, in order of the document, without those of which `but` is true and what is in them."""
     left = element.children[::-1]
     while left:
         found = left.pop()
-        if found.name != but:
+        if not but(found):
             yield found
             left += reversed(found.children)
 

@@ -1,6 +1,6 @@
 """The text of a line: its words with their places and confidences, flags, and what a person did with it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self
 
@@ -61,6 +61,7 @@ class Transcription:
     flags       warnings about the line as a whole
     calibrated  whether confidences are calibrated probabilities; None if unknown
     review      what a person did with the text; None if nothing is known
+    tags        names of the tags on passages of the text, such as `unclear`, apart from the doubts of drethtr
     """
 
     text: str
@@ -69,6 +70,7 @@ class Transcription:
     flags: tuple[PageFlag, ...] = ()
     calibrated: bool | None = None
     review: Review | None = None
+    tags: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         if "".join(self.text.split()) != "".join(part for word in self.words for part in word.text.split()):

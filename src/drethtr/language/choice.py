@@ -3,6 +3,7 @@
 import lzma
 from pathlib import Path
 
+from drethtr.base.encoding import decoded
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.language.languages import Languages
 from drethtr.text.tokenizer import Tokenizer
@@ -65,8 +66,4 @@ def lines_of(path: Path) -> list[str]:
         raise DataError(f"cannot be read: {error}", path) from error
     if len(content) > MAX_BYTES:
         raise DataError(f"more than {MAX_BYTES >> 20} MB of text; add it with drethtr model language", path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DataError("not UTF-8 text; convert it first", path) from error
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    return [line.strip() for line in decoded(content, path).splitlines() if line.strip()]

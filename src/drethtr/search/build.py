@@ -31,7 +31,7 @@ from drethtr.search.line_place import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
-from drethtr.text.normalize import nfc
+from drethtr.text.normalize import nfc, visible
 
 UNKNOWN = b""
 """The digest of a page that changed while it was read, which no file has."""
@@ -175,7 +175,7 @@ def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | Non
     place = LinePlace.of(strip).to_bytes()
     if given is None:
         return StoredLine(id, reading.text, place, reading.confidence, False), reading.posteriors
-    text = nfc(given.text)
+    text = nfc(visible(given.text))
     if given.confidence is not None:
         return StoredLine(id, text, place, given.confidence, False), reading.posteriors
     certain = Posteriors.certain(text, lefts_of(text, reading, strip), reading.posteriors.step)

@@ -4,7 +4,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from drethtr.text.normalize import nfc
+from drethtr.text.normalize import nfc, visible
 
 HYPHENS = frozenset("-‐‑–—¬=⸗")
 """Signs that break a word at the end of a line; older hands write two strokes."""
@@ -39,4 +39,4 @@ def is_letter(symbol: str) -> bool:
 
 def words_of(text: str) -> list[str]:
     """The words of a text, without punctuation."""
-    return "".join(c if is_letter(c) else " " for c in nfc(text)).split()
+    return "".join(c if is_letter(c) else " " for c in nfc(visible(text))).split()

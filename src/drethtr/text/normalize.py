@@ -1,11 +1,26 @@
 """Text normalization: pure functions from str to str."""
 
+import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeAlias
 
 Spelling: TypeAlias = Callable[[str], str]
 """A normalization of texts from a file."""
+
+SOFT_HYPHEN = "\u00ad"
+AT_LINE_END = re.compile(r"(?<![-\u00ad])\u00ad+(?=[^\S\n]*(?:\n|\Z))")
+
+JOINERS = "\u200c\u200d"
+JOINED = re.compile(
+    "(ARABIC|SYRIAC|MANDAIC|NKO|MONGOLIAN|DEVANAGARI|BENGALI|GURMUKHI|GUJARATI|ORIYA|TAMIL|TELUGU|KANNADA|MALAYALAM"
+    "|SINHALA|TIBETAN|MYANMAR|KHMER|BALINESE|JAVANESE) "
+)
+"""Scripts in which a joiner changes how letters are written, by the beginnings of the names of their letters."""
+
+SEEN = re.compile("[\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd\U00013430-\U0001343f]")
+"""Signs of category Cf around numbers and verses, and between hieroglyphs, that are seen."""
 
 
 def nfc(text: str) -> str:
@@ -23,6 +38,30 @@ def fold_spaces(text: str) -> str:
     return " ".join(text.split())
 
 
+def visible(text: str) -> str:
+    """Leave out characters that nobody sees: soft hyphens, marks of direction, zero-width spaces (category Cf).
+
+    Joiners stay in scripts that need them, signs that Unicode counts among them although they are seen stay, too. A
+    soft hyphen at the end of a line is seen: it is a hyphen.
+    """
+    if text.isascii():
+        return text
+    kept: list[str] = []
+    for character in text:
+        if character in JOINERS:
+            if kept and JOINED.match(unicodedata.name(kept[-1], "")):
+                kept.append(character)
+        elif not is_invisible(character) or character == SOFT_HYPHEN:
+            kept.append(character)
+    return AT_LINE_END.sub("-", "".join(kept)).replace(SOFT_HYPHEN, "")
+
+
+@lru_cache(maxsize=4096)
+def is_invisible(character: str) -> bool:
+    """Whether a character is never seen: of category Cf, and not one of the few signs there that are."""
+    return unicodedata.category(character) == "Cf" and not SEEN.match(character)
+
+
 def for_scoring(text: str) -> str:
-    """Normalize for comparison: NFC with collapsed white space; case and punctuation are kept."""
-    return fold_spaces(nfc(text))
+    """Normalize for comparison: NFC of what is seen, with collapsed white space; case and punctuation are kept."""
+    return fold_spaces(nfc(visible(text)))

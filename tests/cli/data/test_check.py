@@ -51,7 +51,11 @@ def test_every_line_that_cannot_be_opened_is_named_and_the_others_are_checked(dr
     (lines / "three.png").write_bytes((lines / "one.png").read_bytes())
     outcome = drethtr("data", "check", lines, "--model", tiny_path)
     assert outcome.code == 1 and "error: unusable line, 3:" in outcome.out and "1 of 1 lines were read" in outcome.out
-    for name, reason in (("two.gt.txt", "not UTF-8"), ("lonely.gt.txt", "no image"), ("three.png", "no transcription")):
+    for name, reason in (
+        ("two.gt.txt", "is not UTF-8"),
+        ("lonely.gt.txt", "no image"),
+        ("three.png", "no transcription"),
+    ):
         assert f"{lines / name}: {reason}" in outcome.out
 
 

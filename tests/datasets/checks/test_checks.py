@@ -161,3 +161,21 @@ def test_the_gravest_comes_first():
     splits = {"train": [*SOUND["train"], line("Ïle", 2), line("", 3), line("Zоll", 4)]}
     severities = [finding.severity for finding in check(splits).findings]
     assert severities == sorted(severities, key=list(Severity).index) and severities[0] is Severity.ERROR
+
+
+def test_invisible_characters_are_a_warning():
+    [(severity, message, rows)] = found(
+        {"all": [line("a\u200bb", 1), line("c\u00ad", 2), line("d", 3)]}, "invisible characters"
+    )
+    assert (severity, rows) == ("warning", ["row 1", "row 2"]) and message.endswith("U+200B×1 U+00AD×1")
+
+
+def test_lines_with_editorial_marks_are_named():
+    lines = [line("a [...] b", 1), line("c", 2, clean=False), line("d", 3)]
+    [(severity, message, rows)] = found({"all": lines}, "editorial marks")
+    assert (severity, rows) == ("note", ["row 1", "row 2"]) and message.endswith("editorial marks: [...] ×1")
+
+
+def test_cells_quoted_as_in_csv_are_a_warning():
+    lines = [line('"a ""b"" c"', 1), line('"a"', 2), line('say "a"', 3)]
+    assert [rows for _, _, rows in found({"all": lines}, "quoted cells")] == [["row 1"]]

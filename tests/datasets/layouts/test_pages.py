@@ -145,3 +145,19 @@ def test_real_alto_pages():
     [page] = [path for path in PAGES.glob("*.xml") if path.name.startswith("en_1905")]
     lines = [entry for entry in Pages().entries(page) if isinstance(entry, Sample)]
     assert len(lines) > 10 and all(line.line().shape[1] > 100 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("custom", "clean"),
+    [
+        ("unclear {offset:0; length:4;}", False),
+        ("gap {offset:2; length:0; continued:false;}", False),
+        ("supplied {offset:0; length:1; reason:x;}", False),
+        ("person {offset:0; length:4;}", True),
+    ],
+)
+def test_lines_in_which_people_tagged_doubts_are_not_clean(tmp_path, custom, clean):
+    path = tmp_path / "p.xml"
+    put_page(tmp_path / "p.png", path, ["eins"])
+    path.write_text(path.read_text(encoding="utf-8").replace('id="l0"', f'id="l0" custom="{custom}"'), encoding="utf-8")
+    assert [sample.clean for sample in found(tmp_path)[1]] == [clean]

@@ -158,3 +158,44 @@ def test_lines_without_id_are_numbered(tmp_path):
 def test_several_pages_in_a_file_are_refused(tmp_path):
     with pytest.raises(DataError, match="ALTO with 2 Page elements; expected one page per file"):
         read(tmp_path, "", size='/><Page ID="q"')
+
+
+def of(tmp_path, inside):
+    """Text, words and line confidence of a line."""
+    [found] = read(tmp_path, line(inside)).lines
+    return found.text, [(word.text, word.confidence) for word in found.words], found.confidence
+
+
+@pytest.mark.parametrize("empty", ["", " ", "\u00a0"])
+@pytest.mark.parametrize("spaces", ["", "<SP/>"])
+def test_an_empty_string_is_no_word(tmp_path, empty, spaces):
+    inside = spaces.join(['<String CONTENT="a" WC="0.5"/>', f'<String CONTENT="{empty}"/>', '<String CONTENT="b"/>'])
+    assert of(tmp_path, inside) == ("a b", [("a", 0.5), ("b", None)], None)
+
+
+def test_a_space_that_does_not_break_is_part_of_its_word(tmp_path):
+    inside = '<String CONTENT="4\u00a0March" WC="0.5"/><String CONTENT="b" WC="0.7"/>'
+    assert of(tmp_path, inside) == ("4\u00a0March b", [("4\u00a0March", 0.5), ("b", 0.7)], None)
+
+
+def test_strings_of_several_words_keep_their_mean_confidence(tmp_path):
+    """Without it, a text by a program would count as written by a person."""
+    inside = '<String CONTENT="a b" WC="0.5"/><String CONTENT="c" WC="0.7"/>'
+    assert of(tmp_path, inside) == ("a b c", [], pytest.approx(0.6))
+
+
+@pytest.mark.parametrize("sign", ["-", "\u00ad", "¬", "⸗"])
+@pytest.mark.parametrize("last", ["Whit", "Whit-", "Whit\u00ad", "Whit¬", "Whit⸗"])
+def test_a_line_ends_with_one_hyphen(tmp_path, last, sign):
+    wanted = last if last != "Whit" else last + sign
+    assert of(tmp_path, f'<String CONTENT="to"/><String CONTENT="{last}"/><HYP CONTENT="{sign}"/>') == (
+        f"to {wanted}",
+        [("to", None), (wanted, None)],
+        None,
+    )
+
+
+def test_labels_of_tags_on_lines_and_words_are_known(tmp_path):
+    tags = '<Tags><OtherTag ID="t" LABEL="gap"/><OtherTag ID="u" LABEL="unclear"/><OtherTag ID="v" LABEL="x"/></Tags>'
+    inside = line('<String CONTENT="a" TAGREFS="u"/>', f'{BOX} TAGREFS="t"')
+    assert read(tmp_path, inside, before=tags).lines[0].transcription.tags == {"gap", "unclear"}

@@ -120,6 +120,8 @@ def summary(layout: Layout, tally: Tally, output: Path) -> str:
     if layout.known and not tally.lines.keys() - set(SPLITS[:3]):
         known = layout.known.get(sizes)
         lines.append(f"Split: {known}." if known else f"Split: sizes {sizes}, not a published split.")
+    if tally.unclean:
+        lines.append(f"{tally.unclean:,} of them have editorial marks: never trained on or evaluated; see data check.")
     return "\n".join([*lines, f"Convention: {layout.convention}.{reasons(tally)}"])
 
 

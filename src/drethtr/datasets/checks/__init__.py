@@ -12,10 +12,13 @@ from drethtr.datasets.checks.texts import (
     alphabets,
     confused_letters,
     damaged_texts,
+    editorial_marks,
     empty_texts,
+    invisible_characters,
     mixed_scripts,
     mixed_signs,
     normal_forms,
+    quoted_cells,
     right_to_left_letters,
 )
 from drethtr.datasets.open import all_matching, entries_at, parted
@@ -26,6 +29,8 @@ CHECKS: tuple[Check, ...] = (
     leaks,
     empty_texts,
     damaged_texts,
+    invisible_characters,
+    quoted_cells,
     broken_images,
     duplicates,
     lengths,
@@ -36,6 +41,7 @@ CHECKS: tuple[Check, ...] = (
     right_to_left_letters,
     mixed_signs,
     shared_texts,
+    editorial_marks,
 )
 
 

@@ -5,8 +5,10 @@ from collections import Counter
 
 from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if
 from drethtr.datasets.sample import Sample
+from drethtr.datasets.text_files import is_quoted
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
-from drethtr.text.normalize import for_scoring
+from drethtr.text.marks import marks_in
+from drethtr.text.normalize import for_scoring, is_invisible, visible
 
 REPLACEMENT = "\ufffd"
 
@@ -50,6 +52,39 @@ def damaged_texts(splits: Splits) -> list[Finding]:
             Severity.WARNING, "private characters", f"private-use characters, which no standard defines: {shown}", rows
         ),
     ]
+
+
+def invisible_characters(splits: Splits) -> list[Finding]:
+    """Find characters that nobody sees, such as soft hyphens and zero-width spaces; drethtr leaves them out."""
+    every = [sample for samples in splits.values() for sample in samples]
+    counts = Counter(character for sample in every for character in unseen(sample.text))
+    rows = [Row(sample.key) for sample in every if unseen(sample.text)]
+    shown = " ".join(f"U+{ord(character):04X}×{number}" for character, number in counts.most_common(8))
+    message = f"invisible characters, which drethtr leaves out and other tools count as letters: {shown}"
+    return finding_if(Severity.WARNING, "invisible characters", message, rows)
+
+
+def unseen(text: str) -> str:
+    """The characters of a text that are left out since nobody sees them."""
+    return "" if visible(text) == text else "".join(filter(is_invisible, text))
+
+
+def editorial_marks(splits: Splits) -> list[Finding]:
+    """Find lines with marks of editors, which count as not clean: no model learns or is measured by them."""
+    every = [sample for samples in splits.values() for sample in samples if not sample.clean]
+    counts = Counter(mark for sample in every for mark in marks_in(sample.text))
+    rows = [Row(sample.key, " ".join(marks_in(sample.text))) for sample in every]
+    shown = f": {', '.join(f'{mark[:20]} ×{number}' for mark, number in counts.most_common(8))}" if counts else ""
+    message = f"lines that are not clean, left out of training and evaluation; they have editorial marks{shown}"
+    return finding_if(Severity.NOTE, "editorial marks", message, rows)
+
+
+def quoted_cells(splits: Splits) -> list[Finding]:
+    """Find texts in the quotation marks of a CSV file, whose table has also texts with other quotation marks."""
+    every = [sample for samples in splits.values() for sample in samples]
+    rows = [Row(sample.key) for sample in every if is_quoted(sample.text) and '""' in sample.text[1:-1]]
+    message = "texts with doubled quotation marks inside quotation marks, as a spreadsheet writes cells; unquote them"
+    return finding_if(Severity.WARNING, "quoted cells", message, rows)
 
 
 def has(sample: Sample, categories: tuple[str, ...]) -> bool:

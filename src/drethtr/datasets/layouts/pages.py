@@ -22,6 +22,7 @@ from drethtr.images.straighten import straighten
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.orientation import on_scan
+from drethtr.text.marks import marks_in
 
 XML_FOLDERS = frozenset({"page", "alto"})
 """Folders that contain the XML for images above or beside them; they are not part of page or set names."""
@@ -179,7 +180,15 @@ def cut(gray: Line, line: TextLine, place: FoundLine, key: str) -> Entry:
         strip = straighten(gray, place.baseline, place.polygon)
     except DataError as error:
         return LeftOut(key, "cannot be cut from the page", f"cannot be cut from the page: {error}")
-    return Sample(strip.line, line.text, key=key, id=line.id)
+    return Sample(strip.line, line.text, clean=is_clean(line), key=key, id=line.id)
+
+
+def is_clean(line: TextLine) -> bool:
+    """Whether nobody has tagged a passage of the text as uncertain or missing, and drethtr has no open doubt."""
+    text = line.transcription
+    if text is None:
+        return True
+    return not marks_in(text.text, text.tags) and not any(word.doubtful for word in text.settled.words)
 
 
 def key_of(path: Path, line: TextLine) -> str:

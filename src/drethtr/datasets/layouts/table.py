@@ -1,9 +1,10 @@
 """Tables with an image name and its text in each row: Loghi, TrOCR tutorials, the DRetHTR authors' sets, our own.
 
-Rows of a .tsv or .txt file are `file<TAB>text`, without quoting; a first row with these names is a header and may name
-further columns, which are ignored. Rows of a .jsonl file are objects with `file` and `text`, and optionally `set`,
-`lang`, `page`, `hand` and `clean`. Files lie beside the table or in image/, images/ or lines/. In a folder of tables,
-their names give the split.
+Rows of a .tsv or .txt file are `file<TAB>text`; a first row with these names is a header and may name further columns,
+which are ignored. Cells are taken as they are, unless every cell with a quotation mark is quoted as spreadsheets and
+pandas do it, with those inside doubled: then they are unquoted. Rows of a .jsonl file are objects with `file` and
+`text`, and optionally `set`, `lang`, `page`, `hand` and `clean`. Files lie beside the table or in image/, images/ or
+lines/. In a folder of tables, their names give the split.
 """
 
 import json
@@ -17,7 +18,7 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.sample import Entry, LeftOut, Sample
 from drethtr.datasets.splits import set_named, split_named
-from drethtr.datasets.text_files import rows_of
+from drethtr.datasets.text_files import is_quoted, rows_of
 from drethtr.documents.beside import IMAGES, is_file, is_hidden
 
 ENDINGS = (".tsv", ".jsonl", ".txt")
@@ -54,7 +55,7 @@ class Table(Layout):
             raise DataError("no .tsv, .jsonl or .txt whose first row has an image and its text", source)
         named_in: dict[Path, Path] = {}
         for table in tables:
-            for number, row in rows_in(table):
+            for number, row in rows_in(table, quoted=is_quoting(table)):
                 entry = entry_of(row, table, number) if isinstance(row, dict) else row
                 if isinstance(entry, Sample) and isinstance(entry.image, Path):
                     other = named_in.setdefault(entry.image, table)
@@ -83,7 +84,7 @@ def is_table(path: Path) -> bool:
     return isinstance(first, dict) and Path(str(first.get("file"))).suffix.lower() in IMAGES
 
 
-def rows_in(table: Path) -> Iterator[tuple[int, dict[str, Any] | LeftOut]]:
+def rows_in(table: Path, *, quoted: bool = False) -> Iterator[tuple[int, dict[str, Any] | LeftOut]]:
     """The cells of each row by column, and the rows that have none, counted from 1."""
     columns = len(REQUIRED)
     for number, row in rows_of(table):
@@ -91,7 +92,7 @@ def rows_in(table: Path) -> Iterator[tuple[int, dict[str, Any] | LeftOut]]:
         if table.suffix.lower() == ".jsonl":
             yield number, object_in(row, key)
             continue
-        cells = row.split("\t")
+        cells = [unquoted(cell) if quoted else cell for cell in row.split("\t")]
         if number == 1 and tuple(cells[: len(REQUIRED)]) == REQUIRED:
             columns = len(cells)
         elif len(cells) == columns:
@@ -100,6 +101,22 @@ def rows_in(table: Path) -> Iterator[tuple[int, dict[str, Any] | LeftOut]]:
             found = f"{len(cells)} columns" if len(cells) > 1 else "no tab"
             cure = "or a header row that starts with file<TAB>text and names the other columns"
             yield number, LeftOut(key, "not file<TAB>text", f"{found}; expected file<TAB>text, {cure}")
+
+
+def is_quoting(table: Path) -> bool:
+    """Whether a table quotes cells: one has quotation marks inside, and all with any are quoted.
+
+    A text that merely stands in quotation marks is no sign of it, since people write those.
+    """
+    if table.suffix.lower() == ".jsonl":
+        return False
+    cells = [cell for _, row in rows_of(table) for cell in row.split("\t") if '"' in cell]
+    return all(map(is_quoted, cells)) and any('""' in cell[1:-1] for cell in cells)
+
+
+def unquoted(cell: str) -> str:
+    """A cell without the quotation marks of CSV."""
+    return cell[1:-1].replace('""', '"') if is_quoted(cell) else cell
 
 
 def object_in(row: str, key: str) -> dict[str, Any] | LeftOut:

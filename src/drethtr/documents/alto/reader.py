@@ -43,6 +43,9 @@ ROW, COLUMN = "row {}", "column {}"
 """Labels of tags for the place of a cell in its table, which is a ComposedBlock."""
 PLACE = re.compile(r"(row|column) (\d{1,9})")
 
+HYPHENS = ("-", "\u00ad", "\u00ac", "\u2010", "⸗", "=")
+"""Signs that some programs write into the last word as well as into HYP."""
+
 ASSUMED_DPI = 300
 PIXELS = {"pixel": 1.0, "mm10": ASSUMED_DPI / 254, "inch1200": ASSUMED_DPI / 1200}
 """Pixels per unit of measurement at the assumed resolution; ALTO 2 defaults to `mm10`."""
@@ -63,6 +66,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     canvas = canvas_of(root, pages[0], image, name, size_of)
     kinds, tables = labels_of_blocks(root), tables_of(pages[0])
     doubtful, confirmed = tags_of(root, DOUBTFUL), tags_of(root, CONFIRMED)
+    labels = labels_of(root)
 
     rank = explicit_order(root)
     blocks = [block for _, block in sorted(blocks_below(pages[0], rank, len(rank)), key=itemgetter(0))]
@@ -73,6 +77,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
         of_block = []
         for element, line_id in zip(elements, islice(ids, len(elements)), strict=True):
             line = reviewed(read_line(element, line_id, canvas, doubtful, name), review_of(element, confirmed))
+            line = tagged(line, labels_on(element, labels))
             lines[line.id] = element
             of_block.append(line)
         outline = outline_of(block, canvas, f"{name}: block {block_id!r}")
@@ -201,6 +206,23 @@ def reviewed(line: TextLine, review: Review | None) -> TextLine:
     return replace(line, transcription=replace(line.transcription or Transcription(""), review=review))
 
 
+def labels_of(root: Element) -> Mapping[str, str]:
+    """The labels of all tags by their ids."""
+    tags = root.first("Tags")
+    return {tag.attributes.get("ID", ""): tag.attributes.get("LABEL", "") for tag in (tags.children if tags else ())}
+
+
+def labels_on(line: Element, labels: Mapping[str, str]) -> frozenset[str]:
+    """The labels of the tags of a line and of its words."""
+    told = (part.attributes.get("TAGREFS", "").split() for part in (line, *line.all("String")))
+    return frozenset(labels[id] for ids in told for id in ids if id in labels)
+
+
+def tagged(line: TextLine, tags: frozenset[str]) -> TextLine:
+    """Record the labels of tags in the text of a line."""
+    return replace(line, transcription=line.transcription and replace(line.transcription, tags=tags))
+
+
 def outline_of(element: Element, canvas: PageScale, where: str) -> Points | None:
     """The polygon of an element, else the box in its attributes, else None."""
     polygon = element.first("Shape", "Polygon")
@@ -231,29 +253,39 @@ def baseline_of(line: Element, canvas: PageScale, where: str) -> Points | None:
 def read_transcription(line: Element, canvas: PageScale, doubtful: frozenset[str], where: str) -> Transcription | None:
     """The text of a line, with words unless a String contains several, as written by eScriptorium."""
     strings = line.all("String")
+    read = [read_word(string, canvas, doubtful, where) for string in strings]
+    words = [word for word in read if word.text.strip()]
     text = "".join(pieces(line))
-    words = tuple(read_word(string, canvas, doubtful, where) for string in strings)
-    if any(len(word.text.split()) != 1 for word in words):
-        confidence = words[0].confidence if len(words) == 1 else None
-        return Transcription(text, confidence) if text.strip() or confidence is not None else None
-    if words and (hyphen := line.first("HYP")):
-        words = (*words[:-1], replace(words[-1], text=words[-1].text + hyphen.attributes.get("CONTENT", "")))
-    return Transcription(text, None, words) if words else None
+    if not words:
+        confidence = read[0].confidence if len(read) == 1 else None
+        return None if confidence is None else Transcription(text, confidence)
+    if any(" " in word.text.strip() for word in words):
+        sure = [word.confidence for word in words if word.confidence is not None]
+        return Transcription(text, sum(sure) / len(sure) if sure else None)
+    words[-1] = replace(words[-1], text=words[-1].text + hyphen_after(words[-1].text, line.first("HYP")))
+    return Transcription(text, None, tuple(words))
 
 
 def pieces(line: Element) -> Iterator[str]:
-    """The texts of a line's parts; unless spaces are explicit, one is added between Strings."""
-    implied = "" if line.all("SP") else " "
-    previous = False
+    """The texts of a line's parts, one space between words: where there is an SP, or if there is none, everywhere."""
+    implied = not line.all("SP")
+    last, space = "", False
     for part in line.children:
-        if part.name == "String":
-            yield implied if previous else ""
-            yield part.attributes.get("CONTENT", "")
-            previous = True
-        elif part.name == "SP":
-            yield " "
+        content = part.attributes.get("CONTENT", "")
+        if part.name == "SP":
+            space = True
         elif part.name == "HYP":
-            yield part.attributes.get("CONTENT", "")
+            yield hyphen_after(last, part)
+        elif part.name == "String" and content.strip():
+            yield " " if last and (space or implied) else ""
+            yield content
+            last, space = content, False
+
+
+def hyphen_after(word: str, hyphen: Element | None) -> str:
+    """The hyphen at the end of a line; "" if the word before it has one already, or there is none."""
+    sign = hyphen.attributes.get("CONTENT", "") if hyphen else ""
+    return "" if word.endswith(HYPHENS) else sign
 
 
 def read_word(string: Element, canvas: PageScale, doubtful: frozenset[str], where: str) -> PageWord:

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import TextLine
-from drethtr.documents.page_xml.custom import Passage, moved, names_of, without_tags
-from drethtr.documents.page_xml.reader import CUSTOM_INDEX, UNCLEAR, read_text, whole_text
+from drethtr.documents.page_xml.custom import moved, without_tags
+from drethtr.documents.page_xml.reader import CUSTOM_INDEX, UNCLEAR, own_doubts, read_text, whole_text
 from drethtr.documents.page_xml.writer import transcription_elements, unclear
 from drethtr.documents.points import Box, flat_polygon, written
-from drethtr.documents.transcription import PageWord, Review, Transcription
+from drethtr.documents.transcription import Review
 
 INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
 MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
@@ -131,15 +131,6 @@ def moved_tags(element: Element, line: TextLine) -> str:
     custom, own = element.attributes.get("custom", ""), own_doubts(element)
     theirs = moved(without_tags(custom, UNCLEAR, own), whole_text(element), clean(line.transcription.text)).custom
     return " ".join([theirs, *(unclear(line) if own else ())])
-
-
-def own_doubts(element: Element) -> list[Passage]:
-    """The doubtful words of a line: drethtr marks them at the line and at the word, a person at the line alone."""
-    text, words = read_text(element)[0], []
-    for word in element.all("Word"):
-        doubtful = UNCLEAR in names_of(word.attributes.get("custom", ""))
-        words.append(PageWord(read_text(word)[0], doubtful=doubtful))
-    return [Passage(*place) for place in Transcription(text, words=tuple(words)).doubts]
 
 
 def take_over(old: Element, new: ET.Element, text: str) -> None:

@@ -11,7 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.identifiers import ids_of
 from drethtr.documents.markup import Element
 from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
-from drethtr.documents.page_xml.custom import names_of
+from drethtr.documents.page_xml.custom import Passage, names_of, without_tags
 from drethtr.documents.parsed import Parsed, SizeOf, file_name
 from drethtr.documents.points import PageScale, baseline_or_none, number_or_none, polygon_or_none
 from drethtr.documents.transcription import PageWord, Review, Transcription
@@ -158,7 +158,17 @@ def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcri
     text = text or " ".join(word.text for word in words)
     review = review_of(line)
     known = text or confidence is not None or review is not None
-    return Transcription(text, confidence, tuple(words), review=review) if known else None
+    tags = names_of(without_tags(line.attributes.get("custom", ""), UNCLEAR, own_doubts(line)))
+    return Transcription(text, confidence, tuple(words), review=review, tags=tags) if known else None
+
+
+def own_doubts(line: Element) -> list[Passage]:
+    """The doubtful words of a line: drethtr marks them at the line and at the word, a person at the line alone."""
+    words = []
+    for word in line.all("Word"):
+        doubtful = UNCLEAR in names_of(word.attributes.get("custom", ""))
+        words.append(PageWord(read_text(word)[0], doubtful=doubtful))
+    return [Passage(*place) for place in Transcription(read_text(line)[0], words=tuple(words)).doubts]
 
 
 def review_of(line: Element) -> Review | None:

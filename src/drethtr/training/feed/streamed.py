@@ -19,6 +19,7 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.open import all_matching
 from drethtr.datasets.parquet import columns_of, is_clean, open_parquet, sample_of, text_of
 from drethtr.datasets.sample import Sample
+from drethtr.text.marks import marks_in
 from drethtr.text.normalize import for_scoring
 from drethtr.training.feed.supply import FromFiles, Supply
 
@@ -84,7 +85,8 @@ class Streamed(FromFiles):
 
     def accepts(self, row: dict[str, Any], key: str) -> bool:
         """Whether to train on a row."""
-        return self.suits(for_scoring(text_of(row["text"], key)), is_clean(row.get("clean"), key))
+        text = for_scoring(text_of(row["text"], key))
+        return self.suits(text, is_clean(row.get("clean"), key) and not marks_in(text))
 
 
 @dataclass(frozen=True, eq=False)
