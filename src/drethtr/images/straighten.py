@@ -167,11 +167,13 @@ def inside(outline: Floats, x: Floats, y: Floats, shape: Sequence[int]) -> NDArr
     drawn = Image.new("1", (right - left, bottom - top))
     corners = [(float(a) - left - 0.5, float(b) - top - 0.5) for a, b in outline]
     ImageDraw.Draw(drawn).polygon(corners, fill=1, outline=1)
-    table = np.asarray(drawn)
-    column, row = np.floor(x - left).astype(np.intp), np.floor(y - top).astype(np.intp)
-    known = (column >= 0) & (row >= 0) & (column < table.shape[1]) & (row < table.shape[0])
-    found = np.zeros(x.shape, dtype=np.bool_)
-    found[known] = table[row[known], column[known]]
+    # A border stands for all that lies outside the drawing.
+    table = np.pad(np.asarray(drawn), 1)
+    column, row = (
+        np.clip(np.floor(places - first + 1), 0, size - 1).astype(np.intp)
+        for places, first, size in ((x, left, table.shape[1]), (y, top, table.shape[0]))
+    )
+    found: NDArray[np.bool_] = table[row, column]
     return found
 
 
@@ -190,13 +192,12 @@ def fill(grays: Line, mask: NDArray[np.bool_]) -> Line:
     height, width = grays.shape
     parts = np.array_split(np.arange(width), max(1, width // (2 * height)))
     middles = [float(part.mean()) for part in parts]
-    tones = []
     # Ink covers less than half of the outline of a line, so that the 0.6 quantile is paper. Pieces that show less than
     # a column's worth of it take the tone of the whole line.
-    whole = np.quantile(grays[mask], 0.6)
-    for part in parts:
-        known = grays[:, part][mask[:, part]]
-        tones.append(float(np.quantile(known, 0.6)) if known.size > height else float(whole))
+    shown = [grays[:, part][mask[:, part]] for part in parts]
+    enough = [some.size > height for some in shown]
+    whole = 0.0 if all(enough) else float(np.quantile(grays[mask], 0.6))
+    tones = [float(np.quantile(some, 0.6)) if fits else whole for some, fits in zip(shown, enough, strict=True)]
     paper = np.rint(np.interp(np.arange(width), middles, tones)).astype(np.uint8)
     filled: Line = np.where(mask, grays, paper)
     return filled

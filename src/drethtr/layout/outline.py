@@ -210,18 +210,19 @@ def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> F
 def seam(cost: Floats) -> NDArray[np.intp]:
     """The cheapest path from the first to the last column, as a row per column; steps are at most one row."""
     height, width = cost.shape
-    total = cost[:, 0].copy()
-    came = np.zeros((height, width), dtype=np.int8)
-    for column in range(1, width):
-        choices = np.full((3, height), np.inf)
-        choices[0, 1:], choices[1], choices[2, :-1] = total[:-1], total, total[1:]
-        best = choices.argmin(0)
-        came[:, column] = best - 1
-        total = choices[best, np.arange(height)] + cost[:, column]
+    # The cost of the cheapest path to each place, with an impossible row above and below. Where the path came from is
+    # looked up on the way back, at one place per column.
+    totals = np.full((width, height + 2), np.inf)
+    totals[0, 1:-1] = cost[:, 0]
+    for before, total, own in zip(totals[:-1], totals[1:, 1:-1], cost.T[1:], strict=True):
+        np.minimum(before[:-2], before[1:-1], out=total)
+        np.minimum(total, before[2:], out=total)
+        total += own
     path = np.zeros(width, dtype=np.intp)
-    path[-1] = total.argmin()
+    path[-1] = totals[-1, 1:-1].argmin()
     for column in range(width - 1, 0, -1):
-        path[column - 1] = path[column] + came[path[column], column]
+        row = path[column]
+        path[column - 1] = row - 1 + totals[column - 1, row : row + 3].argmin()
     return path
 
 
