@@ -59,6 +59,18 @@ def test_training_is_measured(drethtr, tmp_path, monkeypatch):
     assert speed["lines"] >= 2 and f"{speed['lines_per_second']:.1f} lines/s" in outcome.out
 
 
+def test_the_host_is_measured_against_another_version(drethtr, tmp_path, lines):
+    options = ("bench", "host", lines, "--decoders", "ctc", "--precision", "float32", "--rounds", "1")
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    outcome = drethtr(*options, "--json", first)
+    assert outcome.code == 0 and outcome.out.startswith("ctc: ") and "first.json" not in outcome.out, outcome.err
+    assert json.loads(first.read_text())["milliseconds"]["ctc"] > 0
+    assert f" of {first}" in drethtr(*options, "--json", second, "--against", first).out
+    second.write_text("{}")
+    refused = drethtr(*options, "--against", second)
+    assert refused.code == 2 and "second.json" in refused.err and "bench host --json" in refused.err
+
+
 def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "LARGE", (600, 800))
     put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc def", "a cabbage"])

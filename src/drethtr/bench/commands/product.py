@@ -1,4 +1,4 @@
-"""Benchmarks of what users run: training, pages, the editor, search; and the numerical drift of the decoder."""
+"""Benchmarks of what users run: training, reading, pages, the editor, search; and how far the decoder drifts."""
 
 from pathlib import Path
 from statistics import median
@@ -10,6 +10,7 @@ from drethtr.base.errors import require
 from drethtr.bench.commands.choices import (
     Count,
     Data,
+    parts,
     read_lines,
 )
 from drethtr.cli.options import (
@@ -59,6 +60,39 @@ def training(
     )
     if json_file is not None:
         write_json(json_file, speed._asdict())
+
+
+@app.command()
+def host(
+    data: Data,
+    model: ModelFile = None,
+    decoders: Annotated[str, typer.Option(metavar="A,B", help="Decoders to measure.")] = "ctc,joint",
+    count: Count = 96,
+    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="The least time of N rounds counts.")] = 5,
+    against: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The --json of another version on this machine; ratios to it are printed."),
+    ] = None,
+    json_file: JSONFile = None,
+    force: ForceResults = False,
+    precision: PrecisionName = "int8",
+) -> None:
+    """Measure processor time per line outside the network, whose recorded results are replayed."""
+    require("torch", "train")
+    from drethtr.bench.host import earlier, measure
+    from drethtr.recognition.recognizer import Recognizer
+
+    refuse_results(json_file, force=force)
+    known = {} if against is None else earlier(against)
+    lines = [line.line for line in read_lines(data, count)]
+    found = {}
+    for name in parts(decoders):
+        recognizer = Recognizer.load(model, decoder=name, precision=precision, device="cpu", threads=1)
+        found[name] = measure(recognizer, lines, rounds)
+        ratio = f"; {found[name] / known[name]:.2f} of {against}" if name in known else ""
+        typer.echo(f"{name}: {found[name]:.2f} ms of processor time per line outside the network{ratio}")
+    if json_file is not None:
+        write_json(json_file, {"milliseconds": found, "lines": len(lines), "rounds": rounds, "precision": precision})
 
 
 @app.command()
