@@ -17,9 +17,12 @@ from drethtr.editing.confirmed import gather
 from drethtr.editing.jobs import State
 from drethtr.editing.learner import MODEL, AlreadyLearning, Learner, adopted_in, trained_share
 from drethtr.layout.projection import Projection
+from drethtr.recognition.confidence.calibration import Calibration
+from drethtr.recognition.confidence.error_rate import ErrorRate
+from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
-from drethtr.recognition.decoding.strategies import Greedy
-from drethtr.recognition.model.file import save_model
+from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts
+from drethtr.recognition.model.file import save_model, save_record
 from drethtr.text.tokenizer import EOS
 from drethtr.training.metrics_log import MetricsLog
 
@@ -30,6 +33,10 @@ load = partial(Recognizer.load, decoder="greedy")
 
 @pytest.fixture
 def opened(tmp_path, tiny_path):
+    alike, plain = (VerifiedDrafts(), Greedy()), Logistic(0.0, (0.1,) * 6)
+    rate = ErrorRate(Greedy(), factor=1.5, spread=0.1, noise=2.0, sets=10)
+    record = CalibrationRecord((Calibration(alike, plain, plain, "float32"),), error_rates=(rate,))
+    save_record(tiny_path, record, tiny_path)
     for number in range(PAGES + 1):
         put_page(tmp_path / "scans", f"p{number}", ink=10 * number)  # the same image is learned from once
     with (
@@ -74,6 +81,8 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
     adopted = opened.reader.recognizer
     assert Recognizer.load(opened.workspace.folder / MODEL).model.identity == adopted.model.identity != before
     assert isinstance(adopted.strategy, Greedy)
+    assert all(row["estimate"] for row in opened.workspace.pages())
+    assert any(row["expected_cer"] is not None for row in opened.workspace.pages())
     statuses = [
         line["status"] for row in opened.workspace.pages() for line in opened.workspace.page(row["id"])["lines"]
     ]

@@ -107,7 +107,7 @@ def calibrate(
         advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
         on_fit: Called with each calibration once it is fitted.
         prior: CalibrationRecord learned with other weights: with few lines, calibrations stay near it. Error rates that
-            cannot be learned from so few sets are inherited from it.
+            cannot be learned from so few sets are inherited from it, or else from the model's own record.
         device: As for `Recognizer`, like `threads`.
 
     Raises:
@@ -135,7 +135,7 @@ def calibrate(
     kept = [without(known, done) for known in model.record.calibrations if groups]
     rates += [known for known in model.record.error_rates if groups and not any(map(known.strategy.is_like, done))]
     for one in done:
-        inherited = None if prior is None else prior.error_rate(one)
+        inherited = (prior or model.record).error_rate(one)
         if inherited is not None and not any(rate.strategy.is_like(one) for rate in rates):
             rates.append(replace(inherited, strategy=one, inherited=True))
     reader = recognizer(plain)

@@ -159,7 +159,7 @@ def test_few_lines_keep_the_confidences_of_the_start(precisions, drethtr, data, 
     assert inherited == replace(rate, strategy=CTC(language_weight=0.0), inherited=True)
     assert "Expected error rates will be estimates" in outcome.out
     expected = drethtr("predict-cer", data.parent, "--model", output)
-    assert expected.code == 0 and "An estimate: the prediction was fitted on readings of the model" in expected.out
+    assert expected.code == 0 and "An estimate: the prediction was fitted before" in expected.out
     assert [one.precision for one in record.calibrations] == ["float32", "int8"]
     assert all(reading.calibrated for reading in Recognizer.load(output).read([data.parent / "0.png"]))
 

@@ -17,7 +17,7 @@ from drethtr.datasets.open import open_all
 from drethtr.evaluation import calibrate as fit
 from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.evaluate import to_read
-from drethtr.evaluation.predict import leave_one_set_out, mean_absolute_error
+from drethtr.evaluation.predict import MIN_SETS, leave_one_set_out, mean_absolute_error
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.decoding.strategies import name_of, strategy_named
 from drethtr.recognition.model.file import load_model, save_record
@@ -70,6 +70,8 @@ def calibrate(
     typer.echo(reliability(fits))
     if fits and fits[0].held_out:
         typer.echo(held_out_table(fits[0]))
+    if any(rate.inherited for rate in record.error_rates):
+        typer.echo(f"Expected error rates are estimates, as before: to fit them takes {MIN_SETS + 1} sets.")
     if len(samples) < fit.TO_KNOW_WRITING:
         known = "kept" if record.unlike_training is not None else "not fitted"
         typer.echo(f"Out-of-distribution detection was {known}: it needs at least {fit.TO_KNOW_WRITING} lines.")

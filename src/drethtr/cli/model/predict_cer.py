@@ -45,7 +45,7 @@ SHOWN = 30  # pages in the table; --json has them all
 PAGE = 100  # least characters for which the CER of a page is meaningful
 
 INHERITED = (
-    "An estimate: the prediction was fitted on readings of the model that this one was fine-tuned from. "
+    "An estimate: the prediction was fitted before this model was fine-tuned or calibrated again. "
     "With lines of several sets, fit it again: drethtr model predict-cer 'lines/*.val.parquet' --model OLD --learn NEW"
 )
 

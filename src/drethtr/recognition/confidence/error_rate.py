@@ -70,7 +70,7 @@ class ErrorRate:
     spread     standard deviation of the factor's logarithm from set to set
     noise      variance of the edits of some lines of a set, for each edit expected
     sets       how many sets these were learned from
-    inherited  whether the readings were those of the model that this one was fine-tuned from
+    inherited  whether the confidences were others: of the model that this one was fine-tuned from, or calibrated before
     """
 
     strategy: Strategy
