@@ -192,5 +192,5 @@ def test_usual_strategies_are_what_the_model_can_do(tiny_model, headless_model):
 
 
 def test_nothing_is_learned_from_lines_that_are_all_wrong(tiny_model, samples):
-    with pytest.raises(DataError, match="all wrong"):
+    with pytest.raises(DataError, match="examples are wrong"):
         calibrate(tiny_model, [replace(sample, text="ZZ") for sample in samples], [(CTC(),)])
