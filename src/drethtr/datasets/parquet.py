@@ -20,6 +20,7 @@ from drethtr.base.urls import beside, is_url, open_file, reaching
 from drethtr.datasets.growth import refuse_growth
 from drethtr.datasets.sample import Sample, content_of
 from drethtr.datasets.splits import set_named
+from drethtr.documents.names import stored
 from drethtr.text.normalize import Spelling
 
 if TYPE_CHECKING:
@@ -293,13 +294,13 @@ def row_of(sample: Sample, number: int) -> dict[str, Any]:
     """One row of the table."""
     image, ending = encoded(sample)
     return {
-        "image": {"bytes": image, "path": f"{sample.set}_{number:06}{ending}"},
+        "image": {"bytes": image, "path": stored(f"{sample.set}_{number:06}{ending}")},
         "text": sample.text,
-        "set": sample.set,
+        "set": stored(sample.set),
         "lang": sample.language,
-        "page": sample.page,
+        "page": sample.page and stored(sample.page),
         "hand": sample.hand,
-        "id": sample.id,
+        "id": sample.id and stored(sample.id),
         "clean": sample.clean,
     }
 

@@ -1,12 +1,14 @@
 """Names of pages, and the locations of their images, from file names."""
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import chain, groupby
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, groupby, islice
+from pathlib import Path, PurePath
 
 from drethtr.base.errors import DataError
 from drethtr.base.links import is_near
+from drethtr.documents.names import files_in, files_like, key_of, similar_files
 from drethtr.images.page import PageSource, open_pages
 
 DESCRIPTION = ".xml"
@@ -23,6 +25,18 @@ IMAGES = (
 
 IMAGE_FOLDERS = ("Images", "images", "img")
 """Names of image folders beside page files or above them."""
+
+OF_IMAGES = frozenset(
+    (
+        *(ending.removeprefix(".") for ending in IMAGES),
+        *("image", "images", "img", "imgs", "scan", "scans", "facsimile", "facsimiles", "photo", "photos"),
+        *("master", "max"),
+    )
+)
+"""Words in the names of folders of images."""
+
+MOST_WORDS = 3
+"""Most words of such a name: `jpg`, `scans_1914`, `OCR-D-IMG`."""
 
 NUMBER = re.compile(r"_\d{4,}$")
 
@@ -77,27 +91,77 @@ def image_beside(path: Path, image: str, exists: Callable[[Path], bool] | None =
     """Find the image of the page in the file `path`, which names it `image`.
 
     The name is looked up beside the file, in the folder above (Transkribus keeps page files in a folder `page`), and in
-    `IMAGE_FOLDERS` of these and the next folder above. Then the file's own name, and shorter parts of it, are tried
-    with image extensions, beside the file and in the folder above. A name that leads out of these folders counts for
-    nothing, since the file may be anybody's.
+    `IMAGE_FOLDERS` of these and the next folder above; first as it is, then in other spellings and with other
+    extensions. Then the file's own name, and shorter parts of it, are tried with image extensions, beside the file and
+    in the folder above; at last both names in folders of images beside a folder of descriptions. A name that leads out
+    of these folders counts for nothing, since the file may be anybody's.
 
     Args:
         exists: Whether there is a file; by default the file system is asked.
 
     Raises:
-        DataError: if there is no image.
+        DataError: if there is no image, or several fit equally well.
     """
     near = path.parents[:2]
-    folders = chain(near, (folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS))
+    folders = [*near, *(folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)]
     stems = dict.fromkeys((path.stem, page_stem(path), path.name.split(".")[0]))
     endings = (*IMAGES, *map(str.upper, IMAGES))
     named = (folder / image for folder in folders if image)
     alike = (folder / f"{stem}{ending}" for stem in stems for folder in near for ending in endings)
-    for place in chain(named, alike):  # a hundred paths, of which the first usually exists
+    respelled = (found for folder in folders if image for found in images_called(folder, image))
+    elsewhere = (found for name in dict.fromkeys((image, *stems)) if name for found in in_image_folders(path, name))
+    for place in chain(named, respelled, alike, elsewhere):  # hundreds of paths, of which the first usually exists
         if (exists or is_file)(place) and place != path and is_near(place, path.parents[:2][-1]):
             return place
     called = f"image {image!r}" if image else "image"
-    raise DataError(f"its {called} is missing; put it into {path.parent} or {path.parent.parent}", path)
+    close = [str(file) for folder in near for file in similar_files(folder, image or path.name, IMAGES)]
+    there = f"; similar names: {', '.join(close)}" if close else ""
+    raise DataError(f"its {called} is missing; put it into {path.parent} or {path.parent.parent}{there}", path)
+
+
+def images_called(folder: Path, name: str) -> Iterator[Path]:
+    """The images of a folder that have this name in another spelling, then with another extension or none given."""
+    key = key_of(name)
+    stem = key.removesuffix(ending) if (ending := PurePath(key).suffix) in IMAGES else key
+    for other in dict.fromkeys((key, *(stem + ending for ending in IMAGES))):
+        yield from (file for file in files_like(folder, other) if file.suffix.lower() in IMAGES)
+
+
+def in_image_folders(path: Path, name: str) -> Sequence[Path]:
+    """The image of a name in folders beside that of the file `path`, as in `data/alto` and `data/jpg`.
+
+    Only a folder of descriptions without images has its images elsewhere, and only in folders that are called after
+    images and hold no descriptions: volumes that lie side by side have pages of the same names.
+
+    Raises:
+        DataError: if several folders have one.
+    """
+    if holds(path.parent, IMAGES):
+        return ()
+    with suppress(OSError):
+        beside = sorted(folder for folder in path.parent.parent.iterdir() if folder.is_dir() and not is_hidden(folder))
+        found = [
+            image
+            for folder in beside
+            if folder != path.parent and is_called_after_images(folder) and not holds(folder, (DESCRIPTION,))
+            for image in islice(images_called(folder, name), 1)
+        ]
+        if len(found) > 1:
+            places = ", ".join(map(str, found))
+            raise DataError(f"its image may be any of {places}; put the right one beside it", path)
+        return found
+    return ()
+
+
+def is_called_after_images(folder: Path) -> bool:
+    """Whether the name of a folder says that it has images; a whole sentence about some is another matter."""
+    words = re.findall(r"jp2|j2k|[^\W\d_]+", folder.name.lower())
+    return len(words) <= MOST_WORDS and not OF_IMAGES.isdisjoint(words)
+
+
+def holds(folder: Path, endings: tuple[str, ...]) -> bool:
+    """Whether a folder has a file with one of some extensions."""
+    return any(name.endswith(endings) for name in files_in(folder))
 
 
 def image_of(path: Path, image: str) -> PageSource:

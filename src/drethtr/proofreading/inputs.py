@@ -1,6 +1,7 @@
 """The inputs of a check: scans or lines, with their given texts."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -9,7 +10,8 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.folder import TRANSCRIPTIONS
 from drethtr.datasets.layouts.pages import is_page
 from drethtr.datasets.open import TABLES
-from drethtr.documents.beside import DESCRIPTION, IMAGES, page_stem
+from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_file, page_stem
+from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.inputs import PDF, find_inputs, is_description
@@ -50,8 +52,8 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[Proo
     files = files_among(inputs)
     texts = [path for path in files if is_text(path)]
     pages = [path for path in files if path not in texts]
-    scans = {page_stem(path) for path in pages if path.suffix.lower() not in BOTH}
-    texts += [path for path in pages if path.suffix.lower() in BOTH and page_stem(path) in scans]
+    scans = [path for path in pages if path.suffix.lower() not in BOTH]
+    texts += [path for path in pages if path.suffix.lower() in BOTH and describes_one(path, scans)]
     pages = [path for path in pages if path not in texts]
     if not pages:
         raise DataError(f"{', '.join(inputs)}: no scans among these; give the images, or PAGE or ALTO files, as well")
@@ -75,6 +77,16 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[Proo
         ProofInput(open_originals(path), read_running_text(named[stem]), str(named[stem]))
         for path, stem in zip(pages, stems, strict=True)
     ]
+
+
+def describes_one(path: Path, scans: Sequence[Path]) -> bool:
+    """Whether a description is of one of these scans: it has its name, or names it as its image."""
+    if page_stem(path) in map(page_stem, scans):
+        return True
+    with suppress(DataError):
+        image = image_beside(path, read_page(path).image)
+        return any(is_file(scan) and image.samefile(scan) for scan in scans)
+    return False
 
 
 def files_among(inputs: Sequence[str]) -> list[Path]:

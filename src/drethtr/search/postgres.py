@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from drethtr.base.errors import DataError, MissingExtraError, first_line
+from drethtr.documents.names import restored, stored
 from drethtr.search.records import (
     PageBlock,
     PageKey,
@@ -140,11 +141,11 @@ class PostgresStore:
 
     def key(self, scan: Path, number: int) -> PageKey:
         """The key of a page."""
-        return PageKey(scan.resolve().as_posix(), number)
+        return PageKey(stored(scan.resolve().as_posix()), number)
 
     def scan(self, key: PageKey) -> Path:
         """The scan of a page."""
-        return Path(key.scan)
+        return Path(restored(key.scan))
 
     def states(self, origin: str) -> dict[PageKey, PageState]:
         """The state of every page from one origin, when it was read."""

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from drethtr.base.errors import DataError
+from drethtr.documents.names import restored, stored
 from drethtr.search.records import (
     PageBlock,
     PageKey,
@@ -238,13 +239,13 @@ class Store:
         """The key of a page."""
         folder, scan = self.path.parent.resolve(), scan.resolve()
         try:
-            return PageKey(Path(os.path.relpath(scan, folder)).as_posix(), number)
+            return PageKey(stored(Path(os.path.relpath(scan, folder)).as_posix()), number)
         except ValueError:  # another drive
-            return PageKey(scan.as_posix(), number)
+            return PageKey(stored(scan.as_posix()), number)
 
     def scan(self, key: PageKey) -> Path:
         """The scan of a page, as a path relative to the working folder."""
-        return Path(os.path.normpath(self.path.parent / key.scan))
+        return Path(os.path.normpath(self.path.parent / restored(key.scan)))
 
     def states(self) -> dict[PageKey, PageState]:
         """The state of every page when it was read."""

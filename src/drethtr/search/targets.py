@@ -8,6 +8,7 @@ from typing import Any
 
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError, first_line
 from drethtr.base.files import atomic_write
+from drethtr.documents.names import stored
 from drethtr.search.line_place import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.postgres import PostgresStore, is_postgres
@@ -38,7 +39,7 @@ class Postgres(Target):
     url: str
 
     def update(self, store: Store) -> str:
-        origin = store.path.resolve().as_posix()
+        origin = stored(store.path.resolve().as_posix())
         with PostgresStore.write(self.url, store.about()) as database:
             there, mine = database.states(origin), store.states()
             keys = {key: database.key(store.scan(key), key.number) for key in mine}
@@ -96,7 +97,7 @@ def rows_of(store: Store, key: PageKey) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(lines):
         place = LinePlace.from_bytes(line.place)
         yield {
-            "page": store.scan(key).as_posix(),
+            "page": stored(store.scan(key).as_posix()),
             "number": key.number,
             "line": line.id,
             "text": line.text,

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
+from unicodedata import normalize
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write
@@ -66,11 +67,14 @@ def lines_in(folder: Path, source: Path) -> Iterator[Entry]:
     """
     # Names only: a file that cannot be opened, such as a broken link, is reported as unusable instead of missing.
     names = {path.name for path in folder.iterdir() if not (is_hidden(path) or path.is_dir())}
+    texts = {normalize("NFC", name): name for name in sorted(names)}  # on macOS, accents may be decomposed
     owned: dict[str, list[str]] = {}
     for name in sorted(name for name in names if Path(name).suffix.lower() in IMAGES):
         stem = Path(name).stem
         stems = (stem.removesuffix(variant) for variant in VARIANTS if stem.endswith(variant))
-        text = next((stem + ending for stem in stems for ending in TRANSCRIPTIONS if stem + ending in names), None)
+        wanted = [stem + ending for stem in stems for ending in TRANSCRIPTIONS]
+        known = (name if name in names else texts.get(normalize("NFC", name)) for name in wanted)
+        text = next(filter(None, known), None)
         if text is None:
             expected = " or ".join(stem + ending for ending in TRANSCRIPTIONS)
             yield LeftOut(str(folder / name), UNTRANSCRIBED, f"{UNTRANSCRIBED}; expected {expected} beside it")
@@ -91,7 +95,7 @@ def line_of(text: Path, images: list[str], source: Path) -> Entry:
     """The line of a text file and its images, of which the preferred variant is used."""
     [ending] = islice((ending for ending in TRANSCRIPTIONS if text.name.endswith(ending)), 1)
     stem = text.name.removesuffix(ending)
-    variants = {name: Path(name).stem.removeprefix(stem) for name in images}
+    variants = {name: normalize("NFC", Path(name).stem).removeprefix(normalize("NFC", stem)) for name in images}
     image, *others = sorted(images, key=lambda name: VARIANTS.index(variants[name]))
     if others and variants[others[0]] == variants[image]:
         return LeftOut(str(text), "belongs to two images", f"belongs to two images, {image} and {others[0]}")

@@ -1,0 +1,73 @@
+"""Names of files: compare them as people mean them, find files by them, and store names that are not UTF-8.
+
+A description was often written on another system than the one it is read on: with composed or decomposed accents, in
+other case, percent-encoded, or of an image that has been converted since.
+"""
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from unicodedata import normalize
+from urllib.parse import unquote
+
+SETTLED = 2.0
+"""Seconds after its last change when a folder may be trusted not to change within the same tick of its clock."""
+
+ALIKE = 0.7
+"""How similar a name must be to be suggested."""
+
+BYTE = re.compile(r"\\udc(5c|[89a-f][0-9a-f])")
+"""A byte in a stored name: one that is not UTF-8, or a backslash that would look like one."""
+
+
+def key_of(name: str) -> str:
+    """What all spellings of a name share; folders and URLs before it do not count."""
+    last = re.split(r"[/\\]", unquote(name.strip()))[-1]
+    return normalize("NFC", normalize("NFC", last).casefold())
+
+
+def stored(name: str) -> str:
+    """A name as text that can be written as UTF-8; `restored` gives the name back."""
+    escaped = re.sub(r"\\(?=udc)", r"\\udc5c", name)
+    return escaped.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def restored(text: str) -> str:
+    """The name that was stored as a text."""
+    return BYTE.sub(lambda found: "\\" if found[1] == "5c" else chr(0xDC00 + int(found[1], 16)), text)
+
+
+def files_like(folder: Path, name: str) -> list[Path]:
+    """The files of a folder that have this name in any spelling, sorted."""
+    return [folder / found for found in files_in(folder).get(key_of(name), ())]
+
+
+def similar_files(folder: Path, name: str, endings: tuple[str, ...]) -> list[Path]:
+    """At most three files of a folder whose names resemble this one and end in one of some endings."""
+    files = files_in(folder)
+    keys = get_close_matches(key_of(name), [key for key in files if key.endswith(endings)], 3, ALIKE)
+    return [folder / found for key in keys for found in files[key]]
+
+
+def files_in(folder: Path) -> Mapping[str, tuple[str, ...]]:
+    """The names of the files in a folder, by their keys; empty if it cannot be listed."""
+    try:
+        changed = folder.stat().st_mtime_ns
+        listed = listed_at if time.time() - changed / 1e9 > SETTLED else listed_at.__wrapped__
+        return listed(str(folder), changed)
+    except OSError:
+        return {}
+
+
+@lru_cache(maxsize=64)
+def listed_at(folder: str, changed: int) -> Mapping[str, tuple[str, ...]]:
+    """The listing of a folder as it was when it changed last."""
+    found: dict[str, tuple[str, ...]] = {}
+    with os.scandir(folder) as entries:
+        for name in sorted(entry.name for entry in entries if entry.is_file()):
+            found[key_of(name)] = (*found.get(key_of(name), ()), name)
+    return found
