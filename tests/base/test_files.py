@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from drives import needs_compiler, run_without_locks
 from programs import source_first
 
 from drethtr.base import files
@@ -353,3 +354,14 @@ def test_a_lock_in_a_received_folder_leads_to_no_file_of_this_user(tmp_path, lin
         pass
     change_bytes(path, lambda found: b"new", 100)
     assert mine.read_text() == "precious" and path.read_bytes() == b"new"
+
+
+@needs_compiler
+def test_on_a_drive_without_locks_nothing_is_claimed_and_no_note_stays(tmp_path):
+    place = tmp_path / "out"
+    place.mkdir()
+    program = "import sys; from pathlib import Path; from drethtr.base.files import claimed"
+    assert (
+        run_without_locks(tmp_path, f"{program}\nwith claimed(Path({str(place / 'a')!r})): print('done')") == "done\n"
+    )
+    assert list(place.iterdir()) == []

@@ -5,6 +5,7 @@ import sqlite3
 import sys
 
 import pytest
+from drives import needs_compiler, run_without_locks
 from edited_folders import put_page
 
 from drethtr.base.errors import DataError
@@ -155,3 +156,12 @@ def test_a_folder_that_leads_elsewhere_is_refused(tmp_path):
     with pytest.raises(DataError, match="is a link; remove it"):
         Workspace.open(tmp_path / "scans")
     assert (tmp_path / "mine" / "learn").is_dir() and len(list((tmp_path / "mine").iterdir())) == 1
+
+
+@needs_compiler
+def test_a_drive_without_locks_is_named_as_such(tmp_path):
+    program = (
+        f"from pathlib import Path; from drethtr.editing.journal import Journal\nJournal.open(Path({str(tmp_path)!r}))"
+    )
+    told = run_without_locks(tmp_path, program)
+    assert "its drive has no file locks; use a copy on a local drive" in told.splitlines()[-1]

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 from conftest import TINY, fresh_model
+from drives import needs_compiler, run_without_locks
 
 from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
@@ -180,3 +181,11 @@ def test_a_database_of_someone_else_is_left_alone(recognizer, tmp_path):
     with pytest.raises(DataError, match="not an index"):
         open_builder(another, recognizer, segmentation_named("auto"))
     assert another.read_bytes() == before
+
+
+@needs_compiler
+def test_a_drive_without_locks_is_named_as_such(tmp_path):
+    """SQLite reports it as a lock of another process, for which one would wait for ever."""
+    program = f"from drethtr.search.store import Store\nStore.write({str(tmp_path / 'i.sqlite')!r}, {{}})"
+    told = run_without_locks(tmp_path, program)
+    assert f"{tmp_path}: its drive has no file locks; use a copy on a local drive" in told

@@ -16,11 +16,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from errno import EACCES, EMLINK
+from errno import EACCES, EMLINK, ENOLCK, ENOSYS, EOPNOTSUPP
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from stat import S_IMODE, S_ISREG
+from tempfile import TemporaryFile
 from time import monotonic, sleep
 from typing import BinaryIO
 from uuid import uuid4
@@ -46,6 +47,9 @@ TURN_SECONDS = 10.0
 
 TRIES = 100
 """How often a change begins again because another program has written the file in the meantime."""
+
+NO_LOCKS = frozenset({ENOLCK, ENOSYS, EOPNOTSUPP})
+"""Errors of drives without locks."""
 
 
 class NotFlushedError(DataError):
@@ -105,6 +109,8 @@ def claimed(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, PermissionError | FileNotFoundError):
             raise
+        if error.errno in NO_LOCKS:
+            note.unlink(missing_ok=True)  # nobody holds it
         yield
         return
     if lock is None:
@@ -183,6 +189,26 @@ def lock(file: BinaryIO) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def refuse_no_locks(folder: Path) -> None:
+    """Refuse a folder on a drive without locks, such as some network drives, as SQLite needs them.
+
+    SQLite itself does not tell: to it, a lock that the drive does not know is held by another process.
+
+    Raises:
+        DataError: naming the folder and the cure.
+    """
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        with TemporaryFile(dir=folder) as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in NO_LOCKS:
+            raise DataError("its drive has no file locks; use a copy on a local drive", folder) from error
 
 
 def holder(note: Path) -> str:

@@ -19,7 +19,7 @@ from time import monotonic
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import make_folder
+from drethtr.base.files import make_folder, refuse_no_locks
 from drethtr.base.links import is_foreign, refuse_link
 
 FOLDER = ".drethtr"
@@ -101,6 +101,7 @@ class Journal:
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise DataError(f"cannot be opened: {error}", path) from error
+            refuse_no_locks(folder)
             raise DataError(
                 f"{folder} is open in another drethtr edit; use that one, or stop it (Ctrl-C in its window)"
             ) from error

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import refuse_no_locks
 from drethtr.documents.names import restored, stored
 from drethtr.search.records import (
     PageBlock,
@@ -134,6 +135,7 @@ class Store:
             yield
         except sqlite3.OperationalError as error:
             if "locked" in str(error) or "busy" in str(error):
+                refuse_no_locks(self.path.parent)
                 raise DataError("another process is writing it; wait until it has finished", self.path) from error
             raise DataError(f"cannot be used: {error}", self.path) from error
         except sqlite3.ProgrammingError as error:  # the index was closed
@@ -142,6 +144,8 @@ class Store:
             if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
                 raise self.no_index() from error
             raise self.damaged(str(error)) from error
+        except UnicodeEncodeError as error:  # a name of another encoding; the file is whole
+            raise DataError(f"cannot store {error.object!r}, which is not Unicode; rename it", self.path) from error
         except (ValueError, RecursionError) as error:  # of JSON
             raise self.damaged(str(error)) from error
 
