@@ -83,12 +83,16 @@ def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: s
 
 
 def unknown_hands_text(pages: Sequence[str], of: int) -> str:
-    """A sentence about pages in hands that the model does not know, of so many pages, and the cure."""
+    """A sentence about pages in hands that the model does not know, of so many pages, and the cure.
+
+    Without pages, it is about all lines together: each page may have too few of them to tell.
+    """
     from drethtr.pages.unknown_hand import CURE
 
     names = ", ".join([*pages[:SHOWN_PAGES], *(["…"] if len(pages) > SHOWN_PAGES else [])])
-    which = f"{len(pages):,} of {counted(of, 'page')}" if of > 1 else "this page"
-    return f"The model does not know the hand, or the language, of {which} ({names}): {CURE}."
+    number = f"{len(pages):,} of {counted(of, 'page')}" if of > 1 else "this page"
+    which = f"{number} ({names})" if pages else "these lines"
+    return f"The model does not know the hand, or the language, of {which}: {CURE}."
 
 
 def doubts_text(doubts: "DoubtCounts") -> str:

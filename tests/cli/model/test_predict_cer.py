@@ -69,6 +69,9 @@ def test_folders_in_an_unknown_hand_are_named(drethtr, taught, tmp_path):
     assert outcome.code == 0 and "the hand, or the language, of 1 of 2 pages (scans/p1): confirm" in outcome.out
     pages = json.loads(figures.read_text(encoding="utf-8"))["pages"]
     assert [page["unknown_hand"] for page in pages] == [True, False]
+    (tmp_path / "scans" / "p1" / "0.png").unlink()
+    together = drethtr("predict-cer", tmp_path / "scans", "--model", model)
+    assert "does not know the hand, or the language, of these lines: confirm" in together.out
 
 
 def test_lines_of_pages_are_read(drethtr, taught, tmp_path):

@@ -192,7 +192,8 @@ def predicted(rate: ErrorRate, pairs: Sequence[Pair], failed: int) -> Report:
         lines.append(f"{failed:,} of {failed + len(pairs):,} images could not be used and are not counted.")
     if any(not reading.calibrated for _, reading in pairs):
         lines.append(NOT_CALIBRATED)
-    if unknown := [name for name, found in pages.items() if rate.unknown_hand(found)]:
+    unknown = [name for name, found in pages.items() if rate.unknown_hand(found)]
+    if unknown or rate.unknown_hand(overall):
         lines.append(unknown_hands_text(unknown, len(pages)))
     if rate.inherited:
         lines.append(INHERITED)
