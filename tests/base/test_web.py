@@ -3,9 +3,12 @@
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from ipaddress import ip_address
+from threading import Event, Thread
 
 import pytest
 from web_server import Reply, served
@@ -181,3 +184,34 @@ def test_a_host_that_is_not_there(web, waits):
 def test_what_is_no_address_is_refused(web, address):
     with pytest.raises(DataError, match="is not a web address"):
         web.fetch([address])
+
+
+DRIPS = {
+    "header": (b"HTTP/1.1 200 OK\r\nX: ", b"a"),
+    "chunk size": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),
+    "continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "content": (b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b"a"),
+}
+
+
+@pytest.mark.parametrize("secure", [False, True])
+@pytest.mark.parametrize("drip", DRIPS)
+def test_a_host_that_drips_is_left(web, drip, secure):
+    """Each of its bytes comes in time; over TLS, it drips before the handshake."""
+    begin, again = DRIPS[drip]
+
+    def answer():
+        connection, _ = server.accept()
+        with connection, suppress(OSError):
+            connection.recv(9999)
+            connection.sendall(b"\x16\x03\x03\x3f\xff" if secure else begin)
+            while not left.wait(0.02):
+                connection.sendall(again)
+
+    left = Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        Thread(target=answer, daemon=True).start()
+        address = f"http{'s' if secure else ''}://127.0.0.1:{server.getsockname()[1]}/a"
+        with pytest.raises(DataError, match=r"takes more than 0\.5 seconds to download"):
+            replace(web, longest=0.5).fetch([address])
+        left.set()

@@ -127,3 +127,13 @@ def test_two_thousand_lines():
     baselines = [np.array([(x, y), (x + 30, y)], float) for x in range(20, 800, 160) for y in range(20, 4020, 10)]
     found = complete(page, [GivenLine(baseline, None) for baseline in baselines])
     assert len(found) == 2000 and all(np.ptp(line.polygon[:, 1]) < 12 for line in found)
+
+
+@pytest.mark.parametrize("end", [(1_000_000, 5), (5, 1_000_000), (1_000_000, 1_000_000)])
+def test_outside_the_page_no_ink_is_looked_for(end):
+    """A million columns of nothing would take minutes and gigabytes."""
+    page = letter()
+    size = page.gray.shape[::-1]
+    far = np.array([(5, 5), end], float)
+    for line in complete(page.gray, [GivenLine(far, None), GivenLine(far + 1_000_000, None)]):
+        assert len(line.polygon) < 5_000 and (line.polygon > -100).all() and (line.polygon < np.add(size, 100)).all()

@@ -9,16 +9,16 @@ effect. Redirects are checked in the same way.
 import socket
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from pathlib import Path
-from ssl import SSLCertVerificationError, create_default_context
-from threading import Lock
+from ssl import SSLCertVerificationError, SSLSocket, create_default_context
+from threading import Event, Lock, Timer
 from typing import NamedTuple, NoReturn, TypeAlias
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -48,7 +48,7 @@ TRANSLATED = "64:ff9b::/96"
 """IPv6 addresses that embed an IPv4 address in their last 32 bits (NAT64, RFC 6052)."""
 
 LONGEST, LONGEST_PAUSE = 600.0, 120.0
-"""Seconds for a download, and the longest pause before a retry."""
+"""Seconds for a request with its response, and the longest pause before a retry."""
 
 MOVED = frozenset({301, 302, 303, 307, 308})
 BUSY = frozenset({429, 500, 502, 503, 504})
@@ -109,10 +109,12 @@ class Web:
 
     may_reach  whether it may connect to an IP address
     pause      waits for some seconds
+    longest    seconds for a request and its response
     """
 
     may_reach: Callable[[IPAddress], bool] = is_public
     pause: Callable[[float], object] = time.sleep
+    longest: float = LONGEST
     turns: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), compare=False, repr=False)
 
     def file(self, addresses: Sequence[str], name: str) -> Path:
@@ -175,13 +177,19 @@ class Web:
         raise DataError(f"is redirected more than {MAX_HOPS} times", address)
 
     def ask(self, parts: SplitResult, most: int, name: str) -> Answer:
-        """Send one request to one host."""
+        """Send one request to one host.
+
+        Raises:
+            DataError: if its content or its certificate is refused, or it takes too long.
+        """
         secure, host = parts.scheme == "https", parts.hostname or ""
         try:
             sock = self.connect(host, parts.port or (443 if secure else 80), name)
-            with closing(sock):
-                if secure:
-                    sock = create_default_context().wrap_socket(sock, server_hostname=host)
+            if secure:
+                sock = create_default_context().wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
+            with closing(sock), deadline(sock, self.longest, name):
+                if isinstance(sock, SSLSocket):
+                    sock.do_handshake()
                 connection = HTTPConnection(host)
                 connection.sock = sock
                 headers = {
@@ -226,6 +234,31 @@ class Web:
 WEB = Web()
 
 
+@contextmanager
+def deadline(sock: socket.socket, seconds: float, name: str) -> Iterator[None]:
+    """Shut a connection down after some seconds: a timeout counts anew for each byte that a host drips.
+
+    Raises:
+        DataError: if that was done.
+    """
+    over = Event()
+
+    def end() -> None:
+        over.set()
+        with suppress(OSError):
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)  # that of SSLSocket would let the reader go on in the clear
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if over.is_set():
+            raise DataError(f"takes more than {seconds:g} seconds to download", name)
+
+
 def check_url(address: str, named: str) -> SplitResult:
     """The components of a URL; `named` is the URL that the user gave.
 
@@ -246,7 +279,7 @@ def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
     """Read an HTTP response.
 
     Raises:
-        DataError: if the file is larger than `most` bytes, compressed, or takes too long.
+        DataError: if the file is larger than `most` bytes, or compressed.
     """
     if response.status in MOVED:
         return Answer(response.status, location=response.headers.get("Location", ""))
@@ -257,13 +290,11 @@ def answer_of(response: HTTPResponse, most: int, name: str) -> Answer:
     promised = response.length
     if promised is not None and promised > most:
         refuse_large(most, name)
-    content, end = bytearray(), time.monotonic() + LONGEST
+    content = bytearray()
     while piece := response.read1(1 << 16):
         content += piece
         if len(content) > most:
             refuse_large(most, name)
-        if time.monotonic() > end:
-            raise DataError(f"takes more than {LONGEST:.0f} seconds to download", name)
     if promised not in (None, len(content)):
         return Answer(0, trouble=f"the connection broke after {len(content):,} of {promised:,} bytes")
     return Answer(200, bytes(content))

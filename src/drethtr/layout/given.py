@@ -169,11 +169,12 @@ def outlined(page: Line, lines: Sequence[FoundLine], quarters: int) -> list[Foun
     """Add polygons to lines of one direction; the page is rotated by `quarters` to make them horizontal."""
     height, width = page.shape
     turned = np.rot90(page, quarters)
-    baselines = [turn_points(line.baseline, quarters, width, height) for line in lines]
+    # Within the page, since each column of a baseline takes memory and time, and a file may name millions.
+    size = turned.shape[::-1]
+    baselines = [turn_points(line.baseline, quarters, width, height).clip(0, size) for line in lines]
     core = core_height(turned, baselines)
     ridges = [ridge_above(baseline, core) for baseline in baselines]
-    back = (-quarters, turned.shape[1], turned.shape[0])
-    return [turn_line(line, *back) for line in outline(turned, ridges, 1.0)]
+    return [turn_line(line, -quarters, *size) for line in outline(turned, ridges, 1.0)]
 
 
 def ridge_above(baseline: Floats, core: float) -> Ridge:
