@@ -30,6 +30,12 @@ def is_url(name: str) -> bool:
     return "://" in name
 
 
+def local_path(name: str) -> Path | None:
+    """The path of a file on this machine; None for a URL of another kind than file://."""
+    plain = name.removeprefix("file://")
+    return None if is_url(plain) else Path(plain)
+
+
 def identity(name: str) -> str:
     """A unique name of a file: a URL unchanged, a path made absolute.
 

@@ -5,13 +5,16 @@ first. It may lie, and dictionaries and deltas repeat values without mention the
 process with limits before it is decoded in this one.
 """
 
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
+from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer, sandboxed
-from drethtr.base.urls import is_url
+from drethtr.base.urls import local_path
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -32,30 +35,31 @@ def refuse_growth(file: "ParquetFile", name: str, size: int) -> None:
     """Refuse an open Parquet file that becomes much larger than its `size` in bytes.
 
     Raises:
-        DataError: if it does, or a small one cannot be decoded.
+        DataError: if it does.
     """
     groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
     if file.metadata.num_rows * ROW + sum(group.total_byte_size for group in groups) > most(size):
         raise grown(name, size)
-    if not is_url(name) and size <= SMALL:
-        refuse_small(name, size, Path(name).stat().st_mtime_ns)
+    path = local_path(name)
+    if path is not None and size <= SMALL:
+        refuse_small(path, size, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=1024)
-def refuse_small(name: str, size: int, changed: int) -> None:
+def refuse_small(path: Path, size: int, changed: int) -> None:
     """Decode a file in a process with limits; once for each size and time of change.
 
     Raises:
-        DataError: if it becomes too large, or cannot be decoded.
+        DataError: if it becomes too large.
     """
     try:
-        fits, _ = sandboxed(name, decode, name, most(size))
+        fits, _ = sandboxed(str(path), decode, path, most(size))
     except DataError as error:
         if error.reason.startswith("takes more than"):
-            raise grown(name, size) from error
+            raise grown(path, size) from error
         raise
     if not fits:
-        raise grown(name, size)
+        raise grown(path, size)
 
 
 def most(size: int) -> int:
@@ -63,48 +67,50 @@ def most(size: int) -> int:
     return FREE + GROWTH * size
 
 
-def grown(name: str, size: int) -> DataError:
+def grown(name: str | Path, size: int) -> DataError:
     """The error of a file that grows."""
     return DataError(
         f"has {size:,} bytes that become more than {most(size):,}; rewrite it with fewer repetitions", name
     )
 
 
-def decode(name: str, limit: int) -> Answer:
+def decode(path: Path, limit: int) -> Answer:
     """Whether all cells of a file together take at most `limit` bytes; runs in the child."""
     import pyarrow
     from pyarrow.parquet import ParquetFile
 
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())  # others reserve more address space than the child has
-    total = 0
-    try:
-        with ParquetFile(name, pre_buffer=False) as file:
-            for batch in file.iter_batches(ROWS_TOGETHER, use_threads=False):
-                total += ROW * batch.num_rows
-                for column in batch.columns:
-                    for cell in column:
-                        total += bytes_of(cell)
-                        if total > limit:
-                            return False, b""
-    except MemoryError:
-        raise
-    except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"cannot be read as Parquet: {error}", name) from error
-    return True, b""
+    with path.open("rb") as stream, ParquetFile(stream, pre_buffer=False) as file:
+        groups, columns = range(file.num_row_groups), file.schema_arrow.names
+        try:
+            total = bytes_of(file, groups, columns, limit)
+        except (pyarrow.ArrowException, OSError):  # damaged somewhere: what can still be read counts
+            total = 0
+            for group, column in product(groups, columns):
+                with suppress(pyarrow.ArrowException, OSError):
+                    total += bytes_of(file, [group], [column], limit)
+    return total <= limit, b""
 
 
-def bytes_of(cell: Any) -> int:
-    """The bytes of an Arrow scalar in Python; a text that is not UTF-8 is refused where it is used."""
-    try:
-        return size_of(cell.as_py())
-    except UnicodeDecodeError:
-        return NUMBER
+def bytes_of(file: "ParquetFile", groups: Sequence[int], columns: Sequence[str], limit: int) -> int:
+    """The bytes of some columns in Python, or any number above the limit."""
+    total: int = 0
+    for batch in file.iter_batches(ROWS_TOGETHER, list(groups), list(columns), use_threads=False):
+        total += ROW * int(batch.num_rows)
+        for cell in chain.from_iterable(batch.columns):
+            try:
+                total += size_of(cell.as_py())
+            except (ValueError, ArithmeticError, NotImplementedError):  # no UTF-8, or no such time in Python
+                total += NUMBER
+            if total > limit:
+                return total
+    return total
 
 
 def size_of(value: Any) -> int:
     """The bytes of a value and of those in it."""
     if isinstance(value, bytes | str):
         return len(value)
-    if isinstance(value, dict | list):
+    if isinstance(value, dict | list | tuple):
         return sum(map(size_of, value.values() if isinstance(value, dict) else value), NUMBER)
     return NUMBER

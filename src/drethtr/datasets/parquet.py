@@ -16,7 +16,7 @@ from PIL import Image
 from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.base.files import atomic_write
 from drethtr.base.links import is_near
-from drethtr.base.urls import beside, is_url, open_file, reaching
+from drethtr.base.urls import beside, is_url, local_path, open_file, reaching
 from drethtr.datasets.growth import refuse_growth
 from drethtr.datasets.sample import Sample, content_of
 from drethtr.datasets.splits import set_named
@@ -160,10 +160,11 @@ def image_of(cell: Any, file: str, key: str) -> bytes | Path:
     if not name:
         raise DataError("no image", key)
     place = beside(file, str(name))
-    if is_url(file):
-        if origin(place) != origin(file):
+    table, image = local_path(file), local_path(place)
+    if table is None:
+        if image is not None or origin(place) != origin(file):
             raise DataError(f"image {name} is not where its table is, {origin(file)}; download both", key)
-    elif is_url(place) or not is_near(Path(place), Path(file).parent):
+    elif image is None or not is_near(image, table.parent):
         raise DataError(f"image {name} is neither in the folder of its table nor in the one above; put it there", key)
     return image_at(place, key)
 
