@@ -11,7 +11,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents import Document, Page, Region, Scan, Sheet, TextLine, Transcription, read_page
 from drethtr.documents.page_xml.writer import write_page_xml
-from drethtr.documents.points import box_around
+from drethtr.documents.points import Box, box_around
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder
 from drethtr.layout.projection import Projection
@@ -19,6 +19,7 @@ from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.whole import Whole
 from drethtr.pages import transcribe_page
 from drethtr.pages.events import DoubtCounts
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.pages.transcribe import on_page, transcribe, transcription_of
 from drethtr.recognition.reading import Character, Flag, Reading
@@ -236,6 +237,28 @@ def test_a_page_on_its_side_or_head_is_turned(tmp_path, reader, quarters):
     assert ((baselines[:, 1] - baselines[:, 0]) @ ahead > 200).all()
     assert all(len(line.baseline) < 30 for line in page.lines)
     assert (np.diff(baselines[:, 0] @ down) > 40).all()
+
+
+@pytest.mark.parametrize(("outlines", "redrawn", "same"), [("auto", 8, False), ("own", 0, False), ("given", 0, True)])
+def test_outlines_that_nobody_drew_are_used_if_wanted(tmp_path, recognizer, outlines, redrawn, same):
+    """Bands that are too low for the writing; they stay in the page all the same."""
+    made = letter()
+    low = [line._replace(box=(line.box[0], line.box[3] - 16, line.box[2], line.box[3] - 4)) for line in made.lines]
+    made.image.save(tmp_path / "a.png")
+    lines = [
+        TextLine(f"l{n}", Box(*box).polygon(), ((box[0], box[3] - 4), (box[2], box[3] - 4)))
+        for n, (_, box) in enumerate(low)
+    ]
+    content = Page("a.png", *made.image.size, (Region("r", tuple(lines)),))
+    xml = write_page_xml(Document((Sheet(content, Scan(lambda: made.image)),), PROVENANCE))
+    (tmp_path / "a.xml").write_bytes(xml)
+    segmentation = segmentation_named("given", outlines=outlines)
+    [original] = map(segmentation.prepare, open_originals(tmp_path / "a.xml"))
+    heights = []
+    page = transcribe(original, recognizer, witness=lambda id, strip, reading: heights.append(strip.line.shape[0]))
+    assert [line.polygon for line in page.lines] == [line.polygon for line in lines]
+    assert original.redrawn(page) == redrawn
+    assert (max(heights) < 24) is same, heights
 
 
 def test_text_that_is_there_is_kept(scan, reader):

@@ -8,7 +8,7 @@ import typer
 
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
-from drethtr.cli.options import ForceResults, Lines, ReadingOptions, with_reading_options
+from drethtr.cli.options import ForceResults, Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.parquet import store_parquet
@@ -49,6 +49,7 @@ def align(
         typer.Option(metavar="SHARE", min=0, max=1, help="Share of the --ground-truth lines that should be correct."),
     ] = 0.99,
     lines: Lines = "auto",
+    outlines: OutlinesName = "auto",
     *,
     reading: ReadingOptions,
     force: ForceResults = False,
@@ -60,7 +61,7 @@ def align(
     """
     if output is None and ground_truth is None:
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
-    segmentation, formats = segmentation_named(lines), formats_of_pages(format)
+    segmentation, formats = segmentation_named(lines, outlines=outlines), formats_of_pages(format)
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_proof_inputs(inputs, texts_needed=True)
     originals = [original for one in given for original in one.originals]

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import write_text
-from drethtr.cli.options import ForceResults, Lines, ReadingOptions, with_reading_options
+from drethtr.cli.options import ForceResults, Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import report_skipped
 from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
@@ -62,6 +62,7 @@ def check(
         typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, tei, json, html, …"),
     ] = "page",
     lines: Lines = "auto",
+    outlines: OutlinesName = "auto",
     *,
     reading: ReadingOptions,
     force: ForceResults = False,
@@ -71,7 +72,7 @@ def check(
     Give scans with a text (txt, md, TEI, docx, JSON, PAGE, ALTO), PAGE or ALTO files that contain text, or lines: TSV,
     Parquet, a folder of images with .txt files. The exit code is 1 if a word is doubtful or something is unreadable.
     """
-    rules, segmentation = Rules(least, conventions_named(allow)), segmentation_named(lines)
+    rules, segmentation = Rules(least, conventions_named(allow)), segmentation_named(lines, outlines=outlines)
     formats = formats_of_pages(format)
     refuse_results(json_file, html_file, force=force, inputs=inputs)
     if are_lines(inputs):

@@ -10,7 +10,7 @@ from tqdm import tqdm
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.bulk.indexing import index_batch, is_batch
-from drethtr.cli.options import Lines, Pages, ReadingOptions, with_reading_options
+from drethtr.cli.options import Lines, OutlinesName, Pages, ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, report_skipped, stopping
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import Selection, select
@@ -42,6 +42,7 @@ def index(
         ),
     ] = None,
     lines: Lines = "auto",
+    outlines: OutlinesName = "auto",
     pages: Pages = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
     *,
@@ -59,7 +60,7 @@ def index(
         update(target, output)
         return
     reading.refuse_decoder()
-    segmentation = segmentation_named(lines)
+    segmentation = segmentation_named(lines, outlines=outlines)
     selection = select(inputs, pages=pages, recursive=recursive)
     refuse_passing(selection.files)
     errors = list(selection.unreadable)

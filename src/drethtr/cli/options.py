@@ -146,6 +146,15 @@ TableOrder = Annotated[
         help="How found tables are read: rows, columns, or auto, which is rows.",
     ),
 ]
+OutlinesName = Annotated[
+    str,
+    typer.Option(
+        "--outlines",
+        metavar="NAME",
+        help="Outlines of given lines: given (by the file), own (drawn anew from the baselines), or auto: given, "
+        "unless they are bands of a fixed height.",
+    ),
+]
 Pages = Annotated[
     str | None,
     typer.Option(

@@ -11,7 +11,7 @@ from drethtr.base.sandbox import prepare
 from drethtr.base.wording import counted
 from drethtr.cli.doubts import USUAL, Doubts, WithDoubts
 from drethtr.cli.logs import LogName, RunLog, run_log_named
-from drethtr.cli.options import Pages, ReadingOptions, TableOrder, with_reading_options
+from drethtr.cli.options import OutlinesName, Pages, ReadingOptions, TableOrder, with_reading_options
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.transcribe_choices import Choices, formats_named
 from drethtr.documents.document import Document
@@ -67,6 +67,7 @@ def transcribe(
         ),
     ] = "auto",
     order: TableOrder = "auto",
+    outlines: OutlinesName = "auto",
     pages: Pages = None,
     recursive: Annotated[
         bool,
@@ -103,6 +104,7 @@ def transcribe(
             output=output,
             lines=lines,
             order=order,
+            outlines=outlines,
             pages=pages,
             recursive=recursive,
             update=update,
@@ -189,6 +191,8 @@ def remarks(original: Original, page: Page, segmentation: Segmentation, *, verbo
     """Messages about a page that was read."""
     if not page.lines:
         yield f"{original.name}: no lines found"
+    if original.redrawn(page):
+        yield f"{original.name}: outlines are bands of a fixed height: drew own; --outlines given uses them"
     if unread := lines_unread(original, page):
         yield unread
     for oddity in page.oddities[:SHOWN]:

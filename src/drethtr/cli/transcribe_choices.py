@@ -25,6 +25,7 @@ class Choices:
     output: Path | None
     lines: str
     order: str
+    outlines: str
     pages: str | None
     recursive: bool
     update: bool
@@ -56,7 +57,7 @@ class Choices:
             ConfigError: for options that do not go with these inputs.
             DataError: if results would replace each other or an input.
         """
-        names, segmentation = self.names, segmentation_named(self.lines, self.order)
+        names, segmentation = self.names, segmentation_named(self.lines, self.order, self.outlines)
         selection = select(inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive)
         if self.index is not None:
             from drethtr.search.build import refuse_passing  # only an index needs it

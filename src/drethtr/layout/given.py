@@ -68,13 +68,17 @@ def floats(points: Sequence[Sequence[float]] | None) -> Floats | None:
 
 def without_bands(lines: Sequence[GivenLine], outlines: Outlines = Outlines.AUTO) -> list[GivenLine]:
     """The lines of a page without the outlines that are not to be used; lines without a baseline keep theirs."""
-    whole = [n for n, line in enumerate(lines) if line.baseline is not None and line.polygon is not None]
-    if outlines is Outlines.AUTO:
-        unused = are_bands([(lines[n].baseline, lines[n].polygon) for n in whole])  # type: ignore[misc]
-    else:
-        unused = [outlines is Outlines.OWN] * len(whole)
-    dropped = {n for n, drop in zip(whole, unused, strict=True) if drop}
+    if outlines is Outlines.GIVEN:
+        return list(lines)
+    bands = bands_among(lines)
+    dropped = {number for number, is_band in bands.items() if is_band or outlines is Outlines.OWN}
     return [line._replace(polygon=None) if n in dropped else line for n, line in enumerate(lines)]
+
+
+def bands_among(lines: Sequence[GivenLine]) -> dict[int, bool]:
+    """Whether the outlines of lines are bands that nobody drew, by the numbers of lines with baseline and polygon."""
+    whole = {n: (b, p) for n, (b, p) in enumerate(lines) if b is not None and p is not None}
+    return dict(zip(whole, are_bands(list(whole.values())), strict=True))
 
 
 def complete(page: Line, lines: Sequence[GivenLine], outlines: Outlines = Outlines.AUTO) -> list[FoundLine]:

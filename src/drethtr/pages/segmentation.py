@@ -7,6 +7,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.layout.finder import Finder, InOrder, Order
 from drethtr.layout.finders import finder_named
+from drethtr.layout.given import Outlines
 from drethtr.pages.source import Original
 
 
@@ -14,14 +15,16 @@ from drethtr.pages.source import Original
 class Segmentation:
     """How to get the lines of a page. By default: given lines if there are any, else found ones.
 
-    order  how found tables are read
+    order     how found tables are read
+    outlines  which outlines of given lines are used
     """
 
     order: Order = field(default=Order.AUTO, kw_only=True)
+    outlines: Outlines = field(default=Outlines.AUTO, kw_only=True)
 
     def prepare(self, original: Original) -> Original:
         """The original, without its given lines if they are not used; if lines must be given and are not, its error."""
-        return original
+        return replace(original, outlines=self.outlines)
 
     def finder(self, original: Original) -> Finder:
         """The finder for pages without given lines."""
@@ -51,7 +54,7 @@ class GivenLines(Segmentation):
 
     def prepare(self, original: Original) -> Original:
         if original.has_lines or original.error is not None:
-            return original
+            return super().prepare(original)
         advice = "put a PAGE or ALTO file of the same name beside it, or drop --lines given"
         return replace(original, error=DataError(f"no lines given: {advice}", original.name))
 
@@ -76,22 +79,24 @@ WITHOUT_FINDER: Mapping[str, Segmentation] = {"auto": Automatic(), "given": Give
 """Segmentations that are not finders, by name."""
 
 
-def segmentation_named(name: str, order: str = Order.AUTO) -> Segmentation:
-    """The segmentation with a name: `auto`, `given`, or that of a finder; and how found tables are read.
+def segmentation_named(name: str, order: str = Order.AUTO, outlines: str = Outlines.AUTO.value) -> Segmentation:
+    """The segmentation with a name: `auto`, `given`, or that of a finder; with its order and outlines by name.
 
     Raises:
         ConfigError: listing the known names.
     """
     by = named("order", order, {known.value: known for known in Order})
+    of = named("outlines", outlines, {known.value: known for known in Outlines})
     if name in WITHOUT_FINDER:
-        return replace(WITHOUT_FINDER[name], order=by)
+        return replace(WITHOUT_FINDER[name], order=by, outlines=of)
     finder_named(name, tuple(WITHOUT_FINDER))
-    return DetectedLines(name, order=by)
+    return DetectedLines(name, order=by, outlines=of)
 
 
 def name_of(segmentation: Segmentation) -> str:
-    """The name of a segmentation, with the order of tables if one was chosen; its `repr` if it has none."""
-    plain = replace(segmentation, order=Order.AUTO)
+    """The name of a segmentation, with order and outlines if these were chosen; its `repr` if it has none."""
+    plain = replace(segmentation, order=Order.AUTO, outlines=Outlines.AUTO)
     names = {known: name for name, known in WITHOUT_FINDER.items()}
     name = plain.name if isinstance(plain, DetectedLines) else names.get(plain, repr(plain))
-    return name if segmentation.order is Order.AUTO else f"{name}, tables by {segmentation.order}"
+    name = name if segmentation.order is Order.AUTO else f"{name}, tables by {segmentation.order}"
+    return name if segmentation.outlines is Outlines.AUTO else f"{name}, outlines {segmentation.outlines.value}"

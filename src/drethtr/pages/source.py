@@ -15,6 +15,7 @@ from drethtr.documents.page import Page
 from drethtr.documents.read import first_bytes, page_in, read_page, size_beside
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource
+from drethtr.layout.given import GivenLine, Outlines, bands_among
 from drethtr.layout.orientation import on_scan
 from drethtr.pages.catalog import Catalog, Kind
 from drethtr.pages.iiif import pages_of_manifest
@@ -40,6 +41,7 @@ class Original:
     error      why the page cannot be read, if that is known before; reading it raises this
     shape      whether the image has the shape of a single line, if that is known before
     content    the description, while the page is read; see `opened`
+    outlines   which of the outlines in the description are used
     """
 
     source: PageSource
@@ -48,6 +50,7 @@ class Original:
     error: DataError | None = field(default=None, compare=False)
     shape: bool | None = field(default=None, compare=False)
     content: Described | None = field(default=None, compare=False, repr=False)
+    outlines: Outlines = Outlines.AUTO
 
     @property
     def name(self) -> str:
@@ -117,6 +120,12 @@ class Original:
         if content is None:
             return None
         return content.page if self.has_lines else replace(content.page, regions=())
+
+    def redrawn(self, page: Page) -> int:
+        """The number of given lines of a page whose outlines were not used, but drawn anew."""
+        if not self.has_lines or self.outlines is not Outlines.AUTO:
+            return 0
+        return sum(bands_among([GivenLine.of(line) for line in page.lines]).values())
 
     def given_for(self, gray: Line) -> Page | None:
         """The page as described, in pixels of its image.

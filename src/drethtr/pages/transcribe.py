@@ -17,7 +17,7 @@ from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.doubt import doubt_of_layout
 from drethtr.layout.finder import Finder, Floats, FoundLine, Layout
 from drethtr.layout.finders import finder_named
-from drethtr.layout.given import FOOT, GivenLine, complete
+from drethtr.layout.given import FOOT, GivenLine, Outlines, complete
 from drethtr.layout.order import arranged, by_direction
 from drethtr.layout.whole import Whole
 from drethtr.pages.source import Original, open_originals
@@ -165,7 +165,7 @@ def read_original(
     gray = original.source.gray()
     given = original.given_for(gray)
     if given is not None and given.lines:
-        return read_given(gray, given, recognizer, keeps, witness, read)
+        return read_given(gray, given, recognizer, keeps, witness, read, original.outlines)
     name = original.source.image_name if given is None else given.image
     return read_found(gray, name, recognizer, finder, witness, read)
 
@@ -177,12 +177,13 @@ def read_given(
     keeps: Keeps = nothing,
     witness: Witness = nobody,
     read: ReadLines | None = None,
+    outlines: Outlines = Outlines.AUTO,
 ) -> Page:
     """The page with its given lines read; lines without a usable place have no text."""
     wanted = [line for line in page.lines if not keeps(line)]
     placed = [line for line in wanted if line.baseline or line.polygon]
     done = {line.id: replace(line, transcription=None) for line in wanted}
-    lines = complete(gray, [GivenLine.of(line) for line in placed])
+    lines = complete(gray, [GivenLine.of(line) for line in placed], outlines)
     reads = dict(read_lines(gray, lines, recognizer, read))
     for number, one in upright(gray, reads, recognizer, read).items():
         text = transcription_of(one.reading, one.strip, page.width, page.height)

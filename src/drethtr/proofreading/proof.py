@@ -147,7 +147,13 @@ def strips_of(
     if is_line:
         return [strip_of(recognizer.open_line(original.source.path if original.is_alone else gray))]
     known = [line for line in lines if line.polygon or line.baseline]
-    found = dict(zip((line.id for line in known), complete(gray, [GivenLine.of(line) for line in known]), strict=True))
+    found = dict(
+        zip(
+            (line.id for line in known),
+            complete(gray, [GivenLine.of(line) for line in known], original.outlines),
+            strict=True,
+        )
+    )
     return [readable(gray, found[line.id], recognizer) if line.id in found else None for line in lines]
 
 

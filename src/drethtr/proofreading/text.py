@@ -1,7 +1,7 @@
 """Check a text against its pages: align it with their lines if it is running text, and compare it with the ink."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
@@ -57,7 +57,7 @@ def prove_text(
         refuse_empty(given.source, given.text)
     read: list[tuple[Original, Page]] = []
     errors = []
-    for original in given.originals:
+    for original in (replace(original, outlines=segmentation.outlines) for original in given.originals):
         try:
             read.append((original, read_page(original, recognizer, segmentation)))
         except DataError as error:
