@@ -5,8 +5,9 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.open import open_samples
-from drethtr.datasets.parquet import encoded, image_of, store_parquet
+from drethtr.datasets.parquet import encoded, image_of, sample_of, store_parquet
 from drethtr.datasets.sample import Sample
+from drethtr.text.normalize import as_written
 
 LINE = np.tile(np.arange(0, 250, 5, dtype=np.uint8), (20, 1))
 
@@ -93,3 +94,22 @@ def test_a_table_at_an_address_names_no_other_host():
     ):
         with pytest.raises(DataError, match=r"image .* is not where its table is, memory://lines; download both"):
             image_of(named, "memory://lines/a.parquet", "row 0")
+
+
+IMAGE = b"\x89PNG" + bytes(70_000)
+ODD_CELLS = [
+    [{"bytes": IMAGE, "path": None}],
+    [IMAGE] * 3,
+    {"bytes": None, "path": [IMAGE]},
+    {"a": {"b": [IMAGE]}},
+    3.5,
+]
+
+
+@pytest.mark.parametrize("column", ["image", "text", "clean"])
+@pytest.mark.parametrize("cell", ODD_CELLS, ids=range(len(ODD_CELLS)))
+def test_an_odd_cell_is_named_without_its_content(column, cell):
+    row = {"image": IMAGE, "text": "a", "clean": True} | {column: cell}
+    with pytest.raises(DataError, match=r"^lines\.parquet row 7: .*(expected|not a string|no image)") as raised:
+        sample_of(row, "lines.parquet", 7, as_written)
+    assert len(str(raised.value)) < 300

@@ -5,7 +5,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import LeftOut, Sample
-from drethtr.datasets.splits import by_lists, read_lists, set_named, split_named, split_of_path
+from drethtr.datasets.splits import by_lists, read_lists, set_named, split_named, split_of_folder, split_of_path
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,25 @@ def test_names_of_people_and_places_speak_of_none(name):
 )
 def test_files_of_all_splits_are_one_set(file, name):
     assert set_named(file) == set_named(Path(file).absolute() if "://" not in file else file) == name
+
+
+PLACES = ["Val-de-Marne", "Training manual", "Te Deum", "Dev. papers", "Test Valley", "Eval report", "St. Val", "Léval"]
+YEARS = ["", " 1914", "_1905", "-2", ". 17", " (copy)"]
+
+
+@pytest.mark.parametrize("folder", [f"{place}{year}" for place in PLACES for year in YEARS])
+@pytest.mark.parametrize("around", [".", "letters", "train_2", "Val"])
+def test_a_folder_is_a_split_by_its_whole_name_only(folder, around):
+    expected = {"train_2": "train", "Val": "val"}.get(around, "")
+    assert split_of_folder(Path("a") / around / folder, Path("a")) == expected
+    assert split_of_path(Path("a") / around / folder / "x.png", Path("a")) == expected
+
+
+@pytest.mark.parametrize(
+    ("folder", "split"), [("val.2", "val"), ("Training", "train"), ("test_set", "test"), ("train-images-01", "train")]
+)
+def test_whole_names_of_folders(folder, split):
+    assert split_of_folder(Path(folder), Path()) == split
 
 
 def test_the_nearest_name_counts():

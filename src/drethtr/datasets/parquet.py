@@ -2,6 +2,7 @@
 
 import errno
 import json
+import reprlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
@@ -122,7 +123,7 @@ def text_of(cell: Any, key: str) -> str:
         DataError: if it is not a string.
     """
     if not isinstance(cell, str):
-        raise DataError(f"text is {cell!r}, not a string", key)
+        raise DataError(f"text is {shortened(cell)}, not a string", key)
     return cell
 
 
@@ -134,7 +135,12 @@ def is_clean(cell: Any, key: str) -> bool:
     """
     if cell in (None, 0, 1):  # which include false and true in Python
         return cell is None or bool(cell)
-    raise DataError(f"clean is {cell!r}; expected true, false, 1, 0 or nothing", key)
+    raise DataError(f"clean is {shortened(cell)}; expected true, false, 1, 0 or nothing", key)
+
+
+def shortened(cell: Any) -> str:
+    """A cell for a message: it may hold a whole image, or a list of them."""
+    return reprlib.repr(cell)
 
 
 def word(cell: Any) -> str | None:
@@ -159,7 +165,9 @@ def image_of(cell: Any, file: str, key: str) -> bytes | Path:
     name = cell.get("path") if isinstance(cell, dict) else cell
     if not name:
         raise DataError("no image", key)
-    place = beside(file, str(name))
+    if not isinstance(name, str):
+        raise DataError(f"image is {shortened(name)}; expected bytes, a path, or a struct of both", key)
+    place = beside(file, name)
     table, image = local_path(file), local_path(place)
     if table is None:
         if image is not None or origin(place) != origin(file):

@@ -16,7 +16,7 @@ SPLIT_WORDS: Mapping[str, tuple[str, ...]] = {
     "val": ("val", "valid", "validation", "validationset1", "validationset2", "validationlines", "dev"),
     "test": ("test", "testing", "testset", "testlines", "eval"),
 }
-"""Words that count anywhere in a name, unless a letter or digit adjoins them."""
+"""Words that count anywhere in the name of a file, unless a letter or digit adjoins them."""
 
 SHORT = {"train": "tr", "val": "va", "test": "te"}
 """Short forms that count only between dots or as the whole name: `Te Deum` is not a test set."""
@@ -25,6 +25,15 @@ SPLITS: Mapping[str, re.Pattern[str]] = {
     split: re.compile(rf"(?<![^\W_])(?:{'|'.join(words)})(?![^\W_])|(?<![^.]){SHORT[split]}(?![^.])", re.IGNORECASE)
     for split, words in SPLIT_WORDS.items()
 }
+FOLDERS: Mapping[str, re.Pattern[str]] = {
+    split: re.compile(
+        rf"(?:{'|'.join(words)}|{SHORT[split]})(?:[._ -]*(?:set|data|lines|images|pages))?(?:[._ -]*\d+)?",
+        re.IGNORECASE,
+    )
+    for split, words in SPLIT_WORDS.items()
+}
+"""Whole names of folders: `train`, `val.2`, `test_set`. A word alone is not enough: Val-de-Marne is a place."""
+
 SHARD = re.compile(r"(?<!\d)\d+-of-\d+$")
 SEPARATORS = "._- "
 
@@ -53,10 +62,20 @@ def set_named(file: str | Path) -> str:
 
 
 def split_of_path(path: Path, source: Path) -> str:
-    """The split named by a file or by its nearest folder below the source."""
+    """The split named by a file, else by its nearest folder below the source."""
+    return split_named(path.name) or (split_of_folder(path.parent, source) if path != source else "")
+
+
+def split_of_folder(folder: Path, source: Path) -> str:
+    """The split named by a folder, or by the nearest one around it below the source."""
     # Folders above the source do not count: `~/train/letters` is no training set.
-    parts = path.relative_to(source).parts if path != source else (path.name,)
-    return next((split for part in reversed(parts) if (split := split_named(part))), "")
+    parts = reversed(folder.relative_to(source).parts)
+    return next((split for part in parts if (split := folder_split(part))), "")
+
+
+def folder_split(name: str) -> str:
+    """The split whose folder has this name; "" if there is none."""
+    return next((split for split, names in FOLDERS.items() if names.fullmatch(name)), "")
 
 
 def read_lists(folder: Path) -> dict[str, str]:

@@ -90,6 +90,7 @@ class Region:
 
     kind  a word for what it is, such as `text` or `margin`, or that of the file; "" if unknown, `table` for most cells
     cell  its place, if it is a cell of a table
+    text  its text as a whole, if the file gives none to its lines; it may have several rows
     """
 
     id: str
@@ -97,6 +98,7 @@ class Region:
     polygon: Points | None = None
     kind: str = ""
     cell: CellPlace | None = None
+    text: str = ""
 
     @property
     def box(self) -> Box | None:
@@ -162,6 +164,15 @@ class Page:
     def text(self) -> str:
         """The texts of all transcribed lines, one per row."""
         return "".join(f"{line.text}\n" for line in self.lines if line.transcription is not None)
+
+    @property
+    def running_text(self) -> str:
+        """The text of the page, one row per line; of regions whose lines have none, their own text."""
+        rows: list[str] = []
+        for region in self.regions:
+            of_lines = [line.text for line in region.lines if line.transcription is not None]
+            rows += of_lines if any(of_lines) else region.text.splitlines() or of_lines
+        return "".join(f"{row}\n" for row in rows)
 
     def _repr_html_(self) -> str:
         """The page for notebooks: its transcribed lines, each below its strip of the scan."""

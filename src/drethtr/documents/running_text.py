@@ -107,10 +107,10 @@ def markdown_text(data: bytes, path: Path) -> str:
 
 
 def xml_text(data: bytes, path: Path) -> str:
-    """The text of TEI, or of PAGE or ALTO, one row per line."""
+    """The text of TEI, or of PAGE or ALTO, one row per line; PAGE may give it to regions only."""
     markup = parse(data, str(path))
     if markup.root.name in {dialect.root for dialect in DIALECTS}:
-        return parse_page(data, str(path), lambda image: ANY_SIZE)[2].page.text
+        return parse_page(data, str(path), lambda image: ANY_SIZE)[2].page.running_text
     if markup.root.name not in ("TEI", "TEI.2", "teiCorpus"):
         raise DataError(f"neither TEI, PAGE nor ALTO: the root element is {markup.root.name!r}", path)
     return "".join(tei_parts(markup, markup.root))

@@ -5,6 +5,7 @@ import pytest
 from drethtr.base.errors import DataError
 from drethtr.documents import PageWord, read_page
 from drethtr.documents.page_xml.reader import NAMESPACES
+from drethtr.documents.running_text import read_running_text
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/{}"
 
@@ -155,3 +156,20 @@ def test_an_index_of_thousands_of_digits_is_none(tmp_path):
     order = reading_order(f'<RegionRefIndexed index="{many}" regionRef="r"/>')
     page = read(tmp_path, order + region(line("a", both)))
     assert page.text.strip() == "first"
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        (region(text("Liebe Mutter,\nich bin\n")), ["Liebe Mutter,", "ich bin"]),
+        (region(line("l"), text("Liebe Mutter,\nich bin")), ["Liebe Mutter,", "ich bin"]),
+        (region(line("l", text("Liebe")), text("Liebe Mutter")), ["Liebe"]),
+        (region(text("zwei", 'index="1"'), text("eins", 'index="0"')), ["eins"]),
+        (region(region(line("l", text("innen")), id="s"), text("innen")), ["innen"]),
+        (region(line("l", text("oben"))) + region(text("unten"), id="s"), ["oben", "unten"]),
+        (region(text(" ")), []),
+    ],
+)
+def test_the_text_of_a_region_counts_where_its_lines_have_none(content, rows, tmp_path):
+    page = read(tmp_path, content)
+    assert page.running_text.splitlines() == rows == read_running_text(tmp_path / "a.xml").splitlines()

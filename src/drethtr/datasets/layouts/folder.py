@@ -15,7 +15,7 @@ from drethtr.base.files import atomic_write
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import Entry, LeftOut, Sample
-from drethtr.datasets.splits import split_named, split_of_path
+from drethtr.datasets.splits import folder_split, split_of_folder
 from drethtr.datasets.text_files import read_transcription
 from drethtr.documents.beside import IMAGES, is_hidden, visible_below
 
@@ -108,10 +108,10 @@ def line_of(text: Path, images: list[str], source: Path) -> Entry:
         folder / image,
         written,
         source.resolve().name,
-        page="/".join(part for part in folder.relative_to(source).parts if not split_named(part)) or None,
+        page="/".join(part for part in folder.relative_to(source).parts if not folder_split(part)) or None,
         key=str(folder / image),
         id=stem,
-        split=split_of_path(folder, source) if folder != source else "",
+        split=split_of_folder(folder, source),
     )
 
 

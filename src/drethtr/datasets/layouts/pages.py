@@ -12,7 +12,7 @@ from typing import ClassVar
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout, within
 from drethtr.datasets.sample import Entry, LeftOut, Sample
-from drethtr.datasets.splits import split_of_path
+from drethtr.datasets.splits import split_named, split_of_folder
 from drethtr.documents.beside import DESCRIPTION, image_of, page_stem, visible_below
 from drethtr.documents.page import TextLine
 from drethtr.documents.read import by_trust, read_page
@@ -62,7 +62,7 @@ class Pages(Layout):
         for path in files:
             if self.transcribed and source.is_dir() and not is_page(path):
                 continue
-            split = split_of_path(path.parent, source) if path.parent != source and source.is_dir() else ""
+            split = self.split_of(path.parent, source) if source.is_dir() else ""
             name, page = self.set_name or document_name(source), page_name(path, source)
             if page in described and is_page(path):
                 other = described[page].relative_to(source)
@@ -78,6 +78,10 @@ class Pages(Layout):
                     yield replace(found, set=name, language=self.language, page=page, split=split)
         if self.transcribed and not found_any:
             raise DataError(f"no line in its {len(files)} PAGE or ALTO files has a text; transcribe them first", source)
+
+    def split_of(self, folder: Path, source: Path) -> str:
+        """The split of the pages in a folder."""
+        return split_of_folder(folder, source)
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,9 @@ class Read2016(Pages):
 
     def recognizes(self, source: Path) -> bool:
         return within(source, "PublicData/Training") is not None
+
+    def split_of(self, folder: Path, source: Path) -> str:
+        return next(filter(None, map(split_named, reversed(folder.relative_to(source).parts))), "")
 
 
 def descriptions(folder: Path) -> list[Path]:
@@ -162,6 +169,10 @@ def lines_of(path: Path, *, empty: bool = True, confirmed: bool = False) -> Iter
     except DataError as error:
         yield LeftOut(str(path), "no image of the page", error.of(path).reason)
         return
+    for region in page.regions:
+        if region.text:
+            why = "has text for the region only, not for its lines"
+            yield LeftOut(f"{path} region {region.id}", why, f"{why}; drethtr align gives it to them")
     # Missing polygons are derived from the neighboring lines, so all lines are needed, with or without a text.
     lines = [line for line in page.lines if line.polygon or line.baseline]
     places = dict(zip((line.id for line in lines), complete(gray, [GivenLine.of(line) for line in lines]), strict=True))

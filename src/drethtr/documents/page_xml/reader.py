@@ -60,7 +60,10 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
         where = f"{name}: region {region_id!r}"
         outline = polygon_or_none(canvas.points(points_of(region, "Coords"), where))
         cell, kind = cell_of(region, lineage), kind_of(region)
-        read_regions.append(Region(region_id, tuple(of_region), outline, kind or TABLE * (cell is not None), cell))
+        text = text_of_region(region)
+        read_regions.append(
+            Region(region_id, tuple(of_region), outline, kind or TABLE * (cell is not None), cell, text)
+        )
     page = Page(image, canvas.width, canvas.height, tuple(read_regions), oddities=tuple(canvas.oddities))
     return Parsed(page, lines, (width, height))
 
@@ -73,6 +76,15 @@ def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[E
         if region.name == "TextRegion" or region.first("TextLine"):
             yield region, ids
         yield from regions_below(region, ids)
+
+
+def text_of_region(region: Element) -> str:
+    """The text of a region, with its line breaks; "" if anything within it has a text of its own, which it repeats."""
+    inside = (element for child in region.children if child.name != "TextEquiv" for element in child.walk())
+    if any(element.name == "TextEquiv" and raw_text(element).strip() for element in inside):
+        return ""
+    chosen = chosen_text(region)
+    return raw_text(chosen).strip() if chosen else ""
 
 
 def kind_of(region: Element) -> str:
