@@ -190,9 +190,9 @@ def placed(part: Character | Word) -> dict[str, Any]:
 
 
 def is_doubtful(word: Word, line: Reading) -> bool:
-    """Whether a word of a line has too little confidence, or overlaps a flag of the line."""
+    """Whether a word of a line has too little confidence, or overlaps a flag of it; with a threshold of 0 none has."""
     doubted = (flag.left < word.right and flag.right > word.left for flag in line.flags)
-    return word.confidence < line.doubtful or any(doubted)
+    return line.doubtful > 0 and (word.confidence < line.doubtful or any(doubted))
 
 
 def word_places(characters: tuple[Character, ...]) -> list[tuple[int, int]]:
