@@ -59,6 +59,8 @@ def layout_for(source: Path, name: str | None = None) -> Layout:
     for layout in LAYOUTS:
         if layout.recognizes(source):
             return layout
+    if source.is_dir() and not any(source.iterdir()):
+        raise DataError("the folder is empty", source)
     layouts = "\n".join(f"  {layout.name:13} {layout.description}" for layout in LAYOUTS)
     raise DataError(
         f"no known layout recognized:\n{layouts}\n`drethtr data import --layout NAME` says what is missing for one",
