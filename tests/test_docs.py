@@ -34,7 +34,7 @@ def command_of(words):
     """Look up the command that begins a list of words."""
     command, words = PROGRAM, list(words)
     while words and hasattr(command, "get_command"):
-        name = words.pop(0).rstrip(".")  # the end of a sentence
+        name = words.pop(0).rstrip(".,")  # in a sentence
         command = command.get_command(typer.Context(command), name)
         command = getattr(command, "command", command)
         assert command is not None, f"there is no command {name}"
