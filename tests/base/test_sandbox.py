@@ -186,10 +186,9 @@ def alive(process):
 
 
 @pytest.mark.skipif(not Path("/dev/stdin").exists(), reason="the system has no /dev/stdin")
-@pytest.mark.parametrize(
-    "name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", f"/proc/{os.getpid()}/fd/0", "/dev/./stdin"]
-)
+@pytest.mark.parametrize("name", ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/{process}/fd/0", "/dev/./stdin"])
 @pytest.mark.parametrize("kind", [str, Path])
 def test_a_stream_of_this_process_is_refused_at_once(name, kind):
+    name = name.format(process=os.getpid())
     with pytest.raises(DataError, match="is a stream of one process, not a file; save it to a file first"):
         sandboxed(name, sandboxed_calls.echoed, kind(name), b"")
