@@ -341,7 +341,7 @@ def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], mos
     try:
         with turn_to_change(path):
             if not any(replaced() for _ in range(TRIES)):
-                raise DataError("other programs write it again and again; stop them, or try again later", path)
+                raise DataError("other programs keep changing it; stop them, or try again later", path)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}; nothing was changed", path) from error
 

@@ -192,7 +192,7 @@ def remarks(original: Original, page: Page, segmentation: Segmentation, *, verbo
     if not page.lines:
         yield f"{original.name}: no lines found"
     if original.redrawn(page):
-        yield f"{original.name}: outlines are bands of a fixed height: drew own; --outlines given uses them"
+        yield f"{original.name}: the outlines are bands of a fixed height, so new ones were drawn; --outlines given keeps them"
     if unread := lines_unread(original, page):
         yield unread
     for oddity in page.oddities[:SHOWN]:

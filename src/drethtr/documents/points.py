@@ -67,8 +67,8 @@ MAX_COORDINATE = 1_000_000
 class PageScale:
     """The size of a page in pixels (0 if unknown), and the number of pixels per unit of the file.
 
-    A coordinate or confidence that cannot be understood costs itself, never its line or page; it is noted in `oddities`
-    with the name of its place.
+    A coordinate or confidence that cannot be understood is left out, but never its line or page; it is noted in
+    `oddities` with the name of its place.
     """
 
     width: int

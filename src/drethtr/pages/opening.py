@@ -172,7 +172,7 @@ def originals_in(file: Path, segmentation: Segmentation, catalog: Catalog, *, up
     if update and not originals[0].has_lines:
         raise DataError("has no lines to write text into; for a new file use --format page --output FOLDER", file)
     prepared = tuple(map(segmentation.prepare, originals))
-    # A page that cannot be read costs itself; a file without any other is refused before the model is loaded.
+    # A page that cannot be read is skipped; a file without any other is refused before the model is loaded.
     errors = [original.error for original in prepared if original.error is not None]
     if len(errors) == len(prepared):
         raise errors[0]
