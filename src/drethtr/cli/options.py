@@ -28,7 +28,7 @@ LanguageNames = Annotated[
     typer.Option(
         "--language",
         metavar="NAMES",
-        help="Comma-separated: languages of the model (en, fr, de), .txt files with words to favor; auto: each line "
+        help="Comma-separated: languages of the model, such as en, .txt files with words to favor; auto: each line "
         "in its own language.",
     ),
 ]
