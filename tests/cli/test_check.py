@@ -1,6 +1,7 @@
 """`drethtr check` and `drethtr align` with the shipped model, on the sample page and lines."""
 
 import json
+import re
 import runpy
 import shutil
 from pathlib import Path
@@ -56,6 +57,15 @@ def test_what_is_left_over_on_either_side_is_named(drethtr, text, tmp_path):
     text.write_text(" ".join([*LETTER[:3], *LETTER[4:], "And something that an editor has added at the end of it."]))
     done = drethtr("align", PAGE, text, "--output", tmp_path / "out", "--threads", "1")
     assert done.code == 1 and "no text for letter.jpg r1l4" in done.out and "on no line: 'And something" in done.out
+
+
+def test_a_text_with_the_line_breaks_of_the_page_is_placed_line_by_line(drethtr, text, tmp_path):
+    rows, lines = [re.sub(r"[^\W\dea]", "x", line) for line in LETTER], tmp_path / "lines.parquet"
+    text.write_text("\n".join(rows), encoding="utf-8")
+    command = ("align", PAGE, text, "--ground-truth", lines, "--correct", "0", "--threads", "1")
+    assert drethtr(*command).code == 2 and not lines.exists()
+    assert drethtr(*command, "--line-breaks", "kept").code == 0
+    assert [sample.text for sample in open_samples(lines)] == rows
 
 
 def test_a_page_of_another_document_gets_no_text(drethtr, text, tmp_path):

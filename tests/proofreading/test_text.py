@@ -1,5 +1,6 @@
 """A text against the sample page: what belongs to which line, and what the ink does not say."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from PIL import Image
 from drethtr import DataError, Recognizer
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.proofreading.inputs import open_proof_inputs
+from drethtr.proofreading.line_breaks import LineBreaks
 from drethtr.proofreading.proof import ON_NO_LINE
 from drethtr.proofreading.text import prove_text
 from drethtr.proofreading.verdict import Kind
@@ -26,11 +28,11 @@ def recognizer():
 def prove(recognizer, tmp_path):
     """Check a text against pages, by default the sample page alone."""
 
-    def run(text, *pages, lines="auto"):
+    def run(text, *pages, lines="auto", line_breaks=LineBreaks.IGNORED):
         path = tmp_path / "text.md"
         path.write_text(text, encoding="utf-8")
         [given] = open_proof_inputs([*map(str, pages or (PAGE,)), str(path)], texts_needed=True)
-        return prove_text(given, recognizer, segmentation_named(lines))
+        return prove_text(given, recognizer, segmentation_named(lines), line_breaks=line_breaks)
 
     return run
 
@@ -84,3 +86,11 @@ def test_lines_found_on_a_wide_page_are_checked_one_by_one(prove, tmp_path):
 def test_no_text_and_another_text_are_refused(prove, text, reason):
     with pytest.raises(DataError, match=reason):
         prove(text)
+
+
+def test_a_text_of_which_little_agrees_is_placed_by_its_line_breaks(prove):
+    rows = [re.sub(r"[^\W\dea]", "x", line.check.text) for line in prove(TEXT).pages[0].lines]
+    with pytest.raises(DataError, match="--line-breaks kept"):
+        prove("\n".join(rows))
+    proof = prove("\n".join(rows), line_breaks=LineBreaks.KEPT)
+    assert [line.check.text for line in proof.pages[0].lines] == rows and not proof.left

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.options import ForceResults, Lines, OutlinesName, ReadingOptions, with_reading_options
@@ -15,6 +16,7 @@ from drethtr.datasets.parquet import store_parquet
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.proofreading.ground_truth import accepted, ground_truth
 from drethtr.proofreading.inputs import open_proof_inputs
+from drethtr.proofreading.line_breaks import LineBreaks
 from drethtr.proofreading.proof import ProofLine, shortened
 from drethtr.proofreading.rules import Rules
 from drethtr.proofreading.text import TextProof
@@ -50,6 +52,14 @@ def align(
     ] = 0.99,
     lines: Lines = "auto",
     outlines: OutlinesName = "auto",
+    line_breaks: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Line breaks of the text: ignored, or kept: each of its lines is a line of the page, even if the "
+            "model can hardly read it.",
+        ),
+    ] = LineBreaks.IGNORED.value,
     *,
     reading: ReadingOptions,
     force: ForceResults = False,
@@ -62,12 +72,13 @@ def align(
     if output is None and ground_truth is None:
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
     segmentation, formats = segmentation_named(lines, outlines=outlines), formats_of_pages(format)
+    breaks = named("line breaks", line_breaks, {known.value: known for known in LineBreaks})
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_proof_inputs(inputs, texts_needed=True)
     originals = [original for one in given for original in one.originals]
     targets = targets_of(originals, output, formats, force=force) if output is not None else {}
     recognizer = reading.load()
-    proofs, failed = prove_all(given, recognizer, segmentation, Rules())
+    proofs, failed = prove_all(given, recognizer, segmentation, Rules(), breaks)
     if output is not None:
         write_pages([page for proof in proofs for page in proof.pages], recognizer, targets, formats)
     if ground_truth is not None:

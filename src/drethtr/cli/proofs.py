@@ -18,6 +18,7 @@ from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.task import write_result
 from drethtr.proofreading.inputs import ProofInput
+from drethtr.proofreading.line_breaks import LineBreaks
 from drethtr.proofreading.proof import PageProof
 from drethtr.proofreading.rules import Rules
 from drethtr.proofreading.text import TextProof, prove_text
@@ -25,7 +26,11 @@ from drethtr.recognition.recognizer import Recognizer
 
 
 def prove_all(
-    given: Sequence[ProofInput], recognizer: Recognizer, segmentation: Segmentation, rules: Rules
+    given: Sequence[ProofInput],
+    recognizer: Recognizer,
+    segmentation: Segmentation,
+    rules: Rules,
+    line_breaks: LineBreaks = LineBreaks.IGNORED,
 ) -> tuple[list[TextProof], int]:
     """Check each text against its pages, with a progress bar.
 
@@ -39,7 +44,7 @@ def prove_all(
     with tqdm(total=sum(len(one.originals) for one in given), unit="page", disable=None) as bar:
         for one in given:
             try:
-                proofs.append(prove_text(one, recognizer, segmentation, rules, lambda _: bar.update()))
+                proofs.append(prove_text(one, recognizer, segmentation, rules, line_breaks, lambda _: bar.update()))
             except DataError as error:
                 failures.append(error)
     if not proofs:

@@ -9,6 +9,7 @@ from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.proofreading.alignment import Alignment, align_text
 from drethtr.proofreading.inputs import ProofInput
+from drethtr.proofreading.line_breaks import LineBreaks, place_lines
 from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
 from drethtr.proofreading.rules import Rules
 from drethtr.recognition.recognizer import Recognizer
@@ -42,11 +43,13 @@ def prove_text(
     recognizer: Recognizer,
     segmentation: Segmentation,
     rules: Rules = Rules(),  # noqa: B008  # a value
+    line_breaks: LineBreaks = LineBreaks.IGNORED,
     report: Callable[[Original], object] = lambda original: None,
 ) -> TextProof:
     """Check a text against the ink of its pages.
 
     Args:
+        line_breaks: Whether each line of a running text is placed as a whole, even if little of it agrees.
         report: Called with each page when it is done.
 
     Raises:
@@ -64,7 +67,9 @@ def prove_text(
             errors.append(error)
     if not read:
         raise errors[0]
-    texts, left = (own_texts(read), {}) if given.text is None else aligned_texts(given.source, given.text, read)
+    texts, left = (
+        (own_texts(read), {}) if given.text is None else aligned_texts(given.source, given.text, read, line_breaks)
+    )
     pages = []
     for (original, page), some in zip(read, texts, strict=True):
         pages.append(prove_page(original, page, some, recognizer, segmentation, rules))
@@ -86,17 +91,22 @@ def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
     return found
 
 
-def aligned_texts(source: str, text: str, read: Sequence[tuple[Original, Page]]) -> tuple[Texts, dict[int, str]]:
+def aligned_texts(
+    source: str, text: str, read: Sequence[tuple[Original, Page]], line_breaks: LineBreaks
+) -> tuple[Texts, dict[int, str]]:
     """Running text aligned with the lines of its pages; and its parts on no line, by the number of lines before them.
 
-    Pages of another text get none of it.
+    Pages of another text get none of it, unless line breaks are kept.
 
     Raises:
-        DataError: if the text belongs to other pages.
+        DataError: if the text belongs to other pages; with kept line breaks, if its lines are too many.
     """
-    names = ", ".join(original.name for original, _ in read)
-    alignment = fitting(source, text, names, [line.text for _, page in read for line in page.lines])
-    alignment = alignment.without_other_pages([len(page.lines) for _, page in read])
+    readings = [line.text for _, page in read for line in page.lines]
+    if line_breaks is LineBreaks.KEPT:
+        alignment = place_lines(source, text, readings)
+    else:
+        alignment = fitting(source, text, ", ".join(original.name for original, _ in read), readings)
+        alignment = alignment.without_other_pages([len(page.lines) for _, page in read])
     texts = iter(alignment.texts)
     left = {place: part for place, part in enumerate(alignment.between) if part}
     return [tuple(next(texts) for _ in page.lines) for _, page in read], left
@@ -116,7 +126,8 @@ def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignmen
     if not alignment.fits:
         raise DataError(
             f"this is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} "
-            "of the characters differ from what it reads; nothing was checked",
+            "of the characters differ from what it reads; nothing was checked; if the text has the line breaks of the "
+            "page, drethtr align --line-breaks kept places it",
             source,
         )
     return alignment
