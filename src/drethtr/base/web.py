@@ -236,7 +236,7 @@ WEB = Web()
 
 @contextmanager
 def deadline(sock: socket.socket, seconds: float, name: str) -> Iterator[None]:
-    """Shut a connection down after some seconds: a timeout counts anew for each byte that a host drips.
+    """Shut a connection down after some seconds: a timeout starts again with each byte that a host drips.
 
     Raises:
         DataError: if that was done.

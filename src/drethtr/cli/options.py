@@ -151,7 +151,7 @@ OutlinesName = Annotated[
     typer.Option(
         "--outlines",
         metavar="NAME",
-        help="Outlines of given lines: given (by the file), own (drawn anew from the baselines), or auto: given, "
+        help="Outlines of given lines: given (by the file), own (redrawn from the baselines), or auto: given, "
         "unless they are bands of a fixed height.",
     ),
 ]

@@ -192,7 +192,7 @@ def remarks(original: Original, page: Page, segmentation: Segmentation, *, verbo
     if not page.lines:
         yield f"{original.name}: no lines found"
     if original.redrawn(page):
-        yield f"{original.name}: outlines were bands of a fixed height and are drawn anew; --outlines given keeps them"
+        yield f"{original.name}: outlines were bands of a fixed height and are redrawn; --outlines given keeps them"
     if unread := lines_unread(original, page):
         yield unread
     for oddity in page.oddities[:SHOWN]:

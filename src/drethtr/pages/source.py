@@ -122,7 +122,7 @@ class Original:
         return content.page if self.has_lines else replace(content.page, regions=())
 
     def redrawn(self, page: Page) -> int:
-        """The number of given lines of a page whose outlines were not used, but drawn anew."""
+        """The number of given lines of a page whose outlines were not used, but redrawn."""
         if not self.has_lines or self.outlines is not Outlines.AUTO:
             return 0
         return sum(bands_among([GivenLine.of(line) for line in page.lines]).values())
