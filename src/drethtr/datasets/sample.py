@@ -25,6 +25,7 @@ class Sample:
     or uncertain letters; those that `marks_in` finds make it false in every layout. `key` says where the sample comes
     from, for error messages. `id` names the line in its source, such as the id in its PAGE file or the name of its
     image, and is kept when the sample is stored. `split` is `train`, `val`, `test`, or "" if its data set has none.
+    `turned` says that its baseline was drawn from right to left and has been turned around; it is not stored.
     """
 
     image: bytes | Path | Line
@@ -37,6 +38,7 @@ class Sample:
     key: str = ""
     id: str | None = None
     split: str = ""
+    turned: bool = False
 
     def __post_init__(self) -> None:
         if self.clean and marks_in(self.text):
@@ -110,10 +112,11 @@ def checked(entry: Entry) -> Entry:
 
 @dataclass
 class Tally:
-    """Counts of an import: lines by split, those of them that are not clean, and lines left out by reason."""
+    """Counts of an import: lines by split, not clean ones, turned ones by page, and lines left out by reason."""
 
     lines: dict[str, int] = field(default_factory=dict)
     unclean: int = 0
+    turned: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
     def count(self, entry: Entry) -> None:
@@ -123,6 +126,9 @@ class Tally:
         else:
             self.lines[entry.split] = self.lines.get(entry.split, 0) + 1
             self.unclean += not entry.clean
+            if entry.turned:
+                page = entry.page or entry.key
+                self.turned[page] = self.turned.get(page, 0) + 1
 
 
 def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:

@@ -3,6 +3,7 @@ import json
 import pytest
 from conftest import written
 from PIL import Image
+from printed_pages import put_page
 
 from drethtr.datasets.open import open_samples
 
@@ -112,6 +113,22 @@ def test_refusals(drethtr, letters, tmp_path):
     outcome = drethtr("data", "import", tmp_path / "empty", tmp_path / "o.parquet", "--layout", "kraken")
     assert outcome.code == 2 and "no line could be imported" in outcome.err
     assert not list(tmp_path.glob("*o.parquet*"))
+
+
+def test_baselines_that_were_turned_around_are_counted_by_page(drethtr, tmp_path):
+    texts = ["eins zwei drei", "vier sechs", "sieben acht"]
+    for name, backward in (("a", (0, 2)), ("b", ())):
+        file = tmp_path / "pages" / f"{name}.xml"
+        put_page(file.with_suffix(".png"), file, texts)
+        page = file.read_text(encoding="utf-8")
+        for number in backward:
+            y = 60 * number + 78
+            page = page.replace(f'"35,{y} 385,{y}"', f'"385,{y} 35,{y}"')
+        file.write_text(page, encoding="utf-8")
+    report = tmp_path / "report.json"
+    done = drethtr("data", "import", tmp_path / "pages", tmp_path / "o.parquet", "--json", report)
+    assert done.code == 0 and "were turned around:\n  a: 2 lines\n" in done.out
+    assert json.loads(report.read_text(encoding="utf-8"))["turned"] == {"a": 2}
 
 
 def test_what_was_left_out_is_told_when_all_was(drethtr, tmp_path):

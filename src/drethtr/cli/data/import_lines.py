@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from drethtr.base.archive import as_given, is_archive, unpack_once
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.wording import counted
 from drethtr.cli.outputs import refuse_ending, refuse_places, refuse_results, write_json
 from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.layouts.hugging_face import HuggingFace
@@ -22,7 +23,7 @@ from drethtr.datasets.splits import by_lists, read_lists
 from drethtr.text.normalize import nfc
 
 SPLITS = ("train", "val", "test", "")
-SHOWN = 3  # lines listed per reason; --json has all
+SHOWN = 3  # lines listed per reason, and pages; --json has all
 
 
 def import_lines(
@@ -122,6 +123,10 @@ def summary(layout: Layout, tally: Tally, output: Path) -> str:
         lines.append(f"Split: {known}." if known else f"Split: sizes {sizes}, not a published split.")
     if tally.unclean:
         lines.append(f"{tally.unclean:,} of them have editorial marks: never trained on or evaluated; see data check.")
+    if tally.turned:
+        lines.append("Baselines from right to left below upright letters were turned around:")
+        lines += [f"  {page}: {counted(number, 'line')}" for page, number in list(tally.turned.items())[:SHOWN]]
+        lines += [f"  and {counted(len(tally.turned) - SHOWN, 'more page')}"] if len(tally.turned) > SHOWN else []
     return "\n".join([*lines, f"Convention: {layout.convention}.{reasons(tally)}"])
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout, within
 from drethtr.datasets.sample import Entry, LeftOut, Sample
@@ -191,7 +193,9 @@ def cut(gray: Line, line: TextLine, place: FoundLine, key: str) -> Entry:
         strip = straighten(gray, place.baseline, place.polygon)
     except DataError as error:
         return LeftOut(key, "cannot be cut from the page", f"cannot be cut from the page: {error}")
-    return Sample(strip.line, line.text, clean=is_clean(line), key=key, id=line.id)
+    given = GivenLine.of(line).baseline
+    turned = given is not None and not np.array_equal(given, place.baseline)
+    return Sample(strip.line, line.text, clean=is_clean(line), key=key, id=line.id, turned=turned)
 
 
 def is_clean(line: TextLine) -> bool:
