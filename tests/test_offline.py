@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,7 +52,7 @@ for line in open("commands", encoding="utf-8"):
     try:
         main()
     except SystemExit as end:
-        if end.code:
+        if end.code and not (end.code == 1 and "mets.xml" in line):  # an image of it lies elsewhere
             raise
 """
 
@@ -60,6 +61,7 @@ COMMANDS = (
     ("transcribe", LETTER, "--format", "pdf,alto", "--output", "out"),
     ("transcribe", "export.zip"),
     ("transcribe", "mets.xml", "--output", "out"),
+    ("segment", LETTER, "--output", "segmented"),
     ("batch", "train.parquet", "--output", "rows", "--workers", "1", "--model", "tiny.safetensors"),
     ("evaluate", SAMPLES, "--decoder", "ctc"),
     ("model", "explain", SAMPLES / "000003.png", "--output", "why.svg"),
@@ -123,10 +125,11 @@ def test_commands_work_without_a_network_and_do_not_try(offline, tmp_path, tiny_
     mixed = [{**row, "text": row["text"].replace("i", "ei"[number % 2])} for number, row in enumerate(rows)]
     pq.write_table(pa.Table.from_pylist(mixed), tmp_path / "mixed.parquet")
     images = [
-        ("I1", "image/jpeg", (SAMPLES / "page" / "letter.jpg").as_uri()),
+        ("I1", "image/jpeg", "letter.jpg"),
         ("I2", "image/jpeg", "https://a.example"),
     ]
     (tmp_path / "mets.xml").write_text(mets_of({"MAX": images}, [("1", ["I1", "I2"])]), encoding="utf-8")
+    shutil.copy(LETTER, tmp_path)
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.write(SAMPLES / "page" / "letter.jpg", "letter.jpg")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))
