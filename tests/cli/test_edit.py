@@ -3,7 +3,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import sleep
 from urllib.error import HTTPError
@@ -23,7 +23,10 @@ def running(place, name, *options, **variables):
     own = os.environ | {"XDG_CONFIG_HOME": str(place), "APPDATA": str(place)} | variables
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own) as process:
         said = next(row for row in process.stderr if " is open at " in row)
-        yield said.split(" is open at ")[1].split()[0]
+        address = said.split(" is open at ")[1].split()[0]
+        yield address
+        with suppress(HTTPError):
+            urlopen(address.partition("/?")[0]).close()  # it serves now, and so does what Ctrl-C should do
         process.send_signal(signal.SIGINT)
         process.stderr.read()
         assert process.wait() == 0
