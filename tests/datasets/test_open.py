@@ -160,7 +160,7 @@ def test_folder_of_images_and_texts(draw, tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "no known layout recognized"),
+        ({}, "the folder is empty"),
         ({"a.png": b"", "a.1.png": b"", "a.txt": b""}, r"a.1.png: no transcription; expected a.1.gt.txt or a.1.txt"),
         ({"a.png": b"", "a.gt.txt": b"", "b.gt.txt": b""}, "b.gt.txt: no image"),
         ({"a.png": b"", "a.jpg": b"", "a.txt": b""}, "a.txt: belongs to two images, a.jpg and a.png"),

@@ -57,7 +57,7 @@ def test_a_table_of_one_place_says_only_that_there_is_an_image():
     positions = POSITIONS.build(Learned(1), 4)
     added = positions(torch.zeros(2, 3, 4), torch.tensor([3, 1]))
     assert torch.equal(added, positions.table.expand(2, 3, 4))
-    with pytest.raises(ConfigError, match="at least 1 place, not 0"):
+    with pytest.raises(ConfigError, match="places must be at least 1, not 0"):
         Learned(0)
 
 

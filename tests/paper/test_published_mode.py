@@ -235,7 +235,7 @@ def test_the_weights_given_are_left_alone():
         ({"mode": "RetNet_Sinusoidal_to_in"}, "unknown word 'to_in'; known: Transformer, RetNet, "),
         ({"mode": "Bi_ret_Sinusoidal"}, "contains neither RetNet, RetNet3 nor Transformer"),
         ({"mode": ""}, "contains neither"),
-        ({"gamma_subtracter": 0.99}, r"leaves \(0, 1\) at layer 0"),
+        ({"gamma_subtracter": 0.99}, "γ must stay between 0 and 1; .* at layer 0"),
     ],
     ids=str,
 )

@@ -105,14 +105,14 @@ class Child:
         except ValueError as error:
             raise EOFError from error
 
-    def end(self) -> int:
-        """End the child and return its exit code, negative if a signal killed it."""
+    def end(self, patience: float = 1.0) -> int:
+        """Return the exit code of the child, negative if a signal killed it; it may take `patience` seconds to end."""
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
                 with suppress(OSError):
                     pipe.close()
         try:
-            return self.process.wait(timeout=1)
+            return self.process.wait(timeout=patience)
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait()
@@ -132,7 +132,8 @@ class Children:
             try:
                 answer, content = child.ask(seconds, function, args)
             except EOFError:
-                raise DataError(reason_of(child.end(), seconds), name) from None
+                # On a busy machine a process takes seconds to die; killed before, it would not tell which limit it met.
+                raise DataError(reason_of(child.end(patience=10.0), seconds), name) from None
             except BaseException:
                 child.end()  # interrupted; its answer would be taken for that of the next call
                 raise

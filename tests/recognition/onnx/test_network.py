@@ -253,16 +253,16 @@ def test_attention_equals_torch(both):
 
 
 def test_long_lines_equal_torch_in_float64(shipped):
-    """In float32, torch counts the characters begun less exactly, and onnxruntime is up to 1.5e-3 away."""
+    """In float32, torch counts the characters begun less exactly, and onnxruntime is up to 6e-3 away."""
     own, x = made(shipped), line(48, 3600)
     exact = deepcopy(shipped).double()
     with torch.inference_mode():
         expected = exact.encode_image(torch.from_numpy(x).double()[None, None], torch.tensor([3600]))
     memory = own.encode([x])
-    equal(memory.ctc[0], expected.ctc.refined[0], 1e-3)
+    equal(memory.ctc[0], expected.ctc.refined[0], 4e-3)
     for kept, parts in zip(memory.kept[0], expected.layers, strict=True):
         for found, wanted in zip(kept, parts, strict=True):
-            equal(found, wanted[0], 2e-3)
+            equal(found, wanted[0], 8e-3)
 
 
 @pytest.mark.parametrize("variant", ["tiny", "ppocr-48", "no-prior", "no-ctc"])
