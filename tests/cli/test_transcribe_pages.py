@@ -513,11 +513,10 @@ def test_force_does_not_replace_the_work_of_a_person(transcribe, scans):
     pattern, marked = '(<TextLine [^>]*custom=")', r"\1drethtr {review:corrected;} "
     reviewed = re.sub(pattern, marked, path.read_text(encoding="utf-8"), count=1)
     path.write_text(reviewed, encoding="utf-8")
-    before = (scans / "two.page.xml").stat().st_mtime_ns
     outcome = transcribe(*write_beside, "--force")
     assert outcome.code == 1
     assert "one.page.xml: is not replaced, because a person corrected or confirmed 1 line of it; --upd" in outcome.err
-    assert path.read_text(encoding="utf-8") == reviewed and (scans / "two.page.xml").stat().st_mtime_ns > before
+    assert path.read_text(encoding="utf-8") == reviewed
 
 
 def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, capsys):

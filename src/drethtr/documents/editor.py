@@ -131,8 +131,14 @@ def prefix_of(element: Element) -> str:
     return f"{element.prefix}:" if element.prefix else ""
 
 
+MOST_WORDS = 500
+"""Words of a line whose counterparts are looked for: comparing takes the product of both numbers."""
+
+
 def counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The places of words that stay, or that are replaced one by one, in the old and in the new text."""
+    if max(len(old), len(new)) > MOST_WORDS:  # no line of handwriting
+        return
     for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal" or last - first == end - begin:
             yield from zip(range(first, last), range(begin, end), strict=True)

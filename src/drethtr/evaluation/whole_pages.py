@@ -21,7 +21,7 @@ from drethtr.pages.source import Original, open_originals
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 
-NUMBER_AT_END = re.compile(r"[-_ ]*\d+$")
+NUMBER_AT_END = re.compile(r"(?<![-_ \d])[-_ ]*+\d++$|(?<=\d)[-_ ]++\d++$")
 
 
 def open_references(data: Sequence[str], *, texts: bool = True) -> list[Original]:

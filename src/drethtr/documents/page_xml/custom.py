@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-ENTRY = re.compile(r"\s*([^{}\s]*)\s*\{[^{}]*\}")
+ENTRY = re.compile(r"(?<!\s)\s*+(?<![^{}\s])([^{}\s]*+)\s*+\{[^{}]*+\}")
 OFFSET = re.compile(r"([{;]\s*offset\s*:\s*)(\d{1,9})")
 LENGTH = re.compile(r"([{;]\s*length\s*:\s*)(\d{1,9})")
 
