@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 MARK = re.compile(
     r"""
-    \[[\s.…?!*\#_–—-]*\]                    # [...] [?] [---]
+    \[[\s.…?!*\#_–—-]*\]                    # dots, question marks or dashes in brackets
     | \[[^\[\]]*\?\s*\]                     # [word?]
     | \[!?(?:gap|unclear|illegible|unleserlich|illisible|illeggibile|sic|omitted|deleted|blank|lost)\b[^\[\]]*\]
     | \(\s*\?+\s*\)                         # (?)
