@@ -4,15 +4,13 @@ import re
 from collections.abc import Iterable
 
 MARK = re.compile(
-    r"""
-    \[[\s.…?!*\#_–—-]*\]                    # dots, question marks or dashes in brackets
-    | \[[^\[\]]*\?\s*\]                     # [word?]
-    | \[!?(?:gap|unclear|illegible|unleserlich|illisible|illeggibile|sic|omitted|deleted|blank|lost)\b[^\[\]]*\]
-    | \(\s*\?+\s*\)                         # (?)
-    | \#{3,}                                # ###
-    | </?[a-z][^<>]*>                       # <unk> <del> <gap/>
-    """,
-    re.IGNORECASE | re.VERBOSE,
+    r"\[[\s.…?!*#_–—-]*\]"  # [...] [?] [---]
+    r"|\[[^\[\]]*\?\s*\]"  # [word?]
+    r"|\[!?(?:gap|unclear|illegible|unleserlich|illisible|illeggibile|sic|omitted|deleted|blank|lost)\b[^\[\]]*\]"
+    r"|\(\s*\?+\s*\)"  # (?)
+    r"|#{3,}"  # ###
+    r"|</?[a-z][^<>]*>",  # <unk> <del> <gap/>
+    re.IGNORECASE,
 )
 
 TAGS = frozenset({"unclear", "gap", "sic", "supplied", "illegible", "blackening", "omission"})
