@@ -37,12 +37,14 @@ class TextLine:
     id        unique id of the line on its page
     polygon   outline of the ink
     baseline  line under the letters, from the first to the last
+    kind      a word of its PAGE file for what it is, such as `InterlinearLine`; "" if unknown
     """
 
     id: str
     polygon: Points | None = None
     baseline: Points | None = None
     transcription: Transcription | None = None
+    kind: str = field(default="", compare=False)
 
     @property
     def text(self) -> str:
@@ -263,7 +265,8 @@ def moved_line(line: TextLine, move: Callable[[Point], Point]) -> TextLine:
         words = (replace(word, polygon=all_moved(word.polygon, move)) for word in text.words)
         flags = (replace(flag, polygon=all_moved(flag.polygon, move)) for flag in text.flags)
         text = replace(text, words=tuple(words), flags=tuple(flags))
-    return TextLine(line.id, all_moved(line.polygon, move), all_moved(line.baseline, move), text)
+    polygon, baseline = all_moved(line.polygon, move), all_moved(line.baseline, move)
+    return replace(line, polygon=polygon, baseline=baseline, transcription=text)
 
 
 def all_moved(points: Points | None, move: Callable[[Point], Point]) -> Points | None:

@@ -27,11 +27,26 @@ class Order(StrEnum):
     COLUMNS = "columns"
 
 
+class Role(StrEnum):
+    """What the writing of a line is for."""
+
+    BODY = "body"
+    MARGIN = "margin"
+    INSERTION = "insertion"
+    NUMBER = "number"
+    STAMP = "stamp"
+    PRINT = "print"
+
+
 class FoundLine(NamedTuple):
-    """A line on a page: (n, 2) points (x, y) in pixels of the page, the baseline in reading direction."""
+    """A line on a page: (n, 2) points (x, y) in pixels of the page, the baseline in reading direction.
+
+    role  None if unknown
+    """
 
     baseline: Floats
     polygon: Floats
+    role: Role | None = None
 
 
 class Kind(StrEnum):
@@ -72,6 +87,7 @@ class Layout(Sequence[FoundLine]):
     regions  in reading order, with each line in one of them; None if the order is unknown, see `order.arranged`
     rules    both ends (x, y) of strokes beyond which no line goes on, such as those of tables
     folds    the same for the fold between two pages
+    area     the outline of this page, without a facing page or the table below it; None if unknown
     order    of the lines of tables, where the regions are unknown
     """
 
@@ -79,6 +95,7 @@ class Layout(Sequence[FoundLine]):
     regions: tuple[FoundRegion, ...] | None = None
     rules: tuple[Floats, ...] = ()
     folds: tuple[Floats, ...] = ()
+    area: Floats | None = None
     order: Order = Order.AUTO
 
     @classmethod
@@ -114,6 +131,16 @@ class Layout(Sequence[FoundLine]):
             )
             regions = tuple(region for region in rest if region.lines)
         return replace(self, lines=tuple(lines.values()), regions=regions)
+
+
+class MarkedPage(NamedTuple):
+    """A page to learn from: gray, uint8 (height, width), and its true layout.
+
+    If its `area` is known, its rules and folds are complete; else they are unknown. Lines without a role are text.
+    """
+
+    page: Line
+    layout: Layout
 
 
 @runtime_checkable

@@ -20,4 +20,5 @@ def turn_points(points: Floats, quarters: int, width: int, height: int) -> Float
 
 def turn_line(line: FoundLine, quarters: int, width: int, height: int) -> FoundLine:
     """The position of a line of a page after `numpy.rot90(page, quarters)`."""
-    return FoundLine(*(turn_points(points, quarters, width, height) for points in line))
+    baseline, polygon = (turn_points(points, quarters, width, height) for points in (line.baseline, line.polygon))
+    return line._replace(baseline=baseline, polygon=polygon)

@@ -88,7 +88,7 @@ def text_of_region(region: Element) -> str:
 
 
 def kind_of(region: Element) -> str:
-    """What a region is, by `structure {type:…;}` of `custom`, as in eScriptorium, else by its type; "" if unknown."""
+    """What a region or line is: `structure {type:…;}` of `custom`, as in eScriptorium, else its type; "" if unknown."""
     if structure := CUSTOM_STRUCTURE.search(region.attributes.get("custom", "")):
         return structure[1].strip()
     kind = region.attributes.get("type", "")
@@ -147,6 +147,7 @@ def read_line(element: Element, id: str, canvas: PageScale, name: str) -> TextLi
         polygon_or_none(canvas.points(points_of(element, "Coords"), where)),
         baseline_or_none(canvas.points(points_of(element, "Baseline"), where)),
         read_transcription(element, canvas, where),
+        kind_of(element),
     )
 
 
