@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from drives import needs_compiler, run_without_locks
 from programs import source_first
 
 from drethtr.base import files
@@ -14,16 +13,14 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import (
     NotFlushedError,
     atomic_write,
-    change_bytes,
-    claimed,
     is_there,
     make_folder,
     remove_unfinished,
     tidied,
-    turn_to_change,
     write_bytes,
     write_text,
 )
+from drethtr.base.locks import change_bytes
 
 
 def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
@@ -201,51 +198,6 @@ def test_a_file_keeps_its_owner(tmp_path):
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1234)
 
 
-HOLDING = """
-import sys, time
-from pathlib import Path
-from drethtr.base.files import claimed
-with claimed(Path(sys.argv[1])):
-    print("has it", flush=True)
-    time.sleep(600)
-"""
-
-
-@pytest.fixture
-def holding(tmp_path):
-    """Another program, which has claimed a file."""
-    command = [sys.executable, "-c", HOLDING, tmp_path / "model"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **source_first()}) as program:
-        assert program.stdout.readline()
-        yield program
-        program.kill()
-
-
-def test_who_has_a_file_is_told(holding, tmp_path):
-    expected = rf"model: being written by process {holding.pid} on .*, since .*: -c .*; wait for it to end"
-    with pytest.raises(DataError, match=expected), claimed(tmp_path / "model"):
-        pass
-    with claimed(tmp_path / "other"):
-        assert holding.poll() is None
-
-
-def test_what_a_killed_program_had_is_free(holding, tmp_path):
-    holding.kill()
-    holding.wait()
-    with claimed(tmp_path / "model"):
-        pass
-    with claimed(tmp_path / "model"):
-        pass
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_file_is_free_after_an_error(tmp_path):
-    with pytest.raises(ValueError, match="no more"), claimed(tmp_path / "new" / "model"):
-        raise ValueError("no more")
-    with claimed(tmp_path / "new" / "model"):
-        pass
-
-
 def test_what_utf_8_lacks_is_replaced(tmp_path):
     write_text(tmp_path / "a.txt", "caf\udce9\n")
     assert (tmp_path / "a.txt").read_bytes() == b"caf?\n"
@@ -277,55 +229,6 @@ def test_a_name_that_is_too_long_is_not_there(tmp_path):
     assert not is_there(tmp_path / ("n" * 300))
 
 
-def test_a_change_begins_again_from_what_another_program_has_written(tmp_path, monkeypatch):
-    path = tmp_path / "file"
-    path.write_bytes(b"a")
-    found, flush = [], files.flush
-
-    def other_program(written):
-        if len(found) < 3 and written.is_file():
-            path.write_bytes(b"b" * len(found))
-        flush(written)
-
-    monkeypatch.setattr(files, "flush", other_program)
-    change_bytes(path, lambda content: found.append(content) or content + b"!", 100)
-    assert found == [b"a", b"b", b"bb"] and path.read_bytes() == b"bb!" and list(tmp_path.iterdir()) == [path]
-
-
-def test_a_change_of_a_file_that_never_rests_is_given_up(tmp_path, monkeypatch):
-    path, flush = tmp_path / "file", files.flush
-
-    def other_program(written):
-        if written.is_file():
-            path.write_bytes(os.urandom(8))
-        flush(written)
-
-    monkeypatch.setattr(files, "flush", other_program)
-    with pytest.raises(DataError, match="keep changing it"):
-        change_bytes(path, lambda content: b"mine", 100)
-    assert path.read_bytes() != b"mine"
-
-
-@pytest.mark.parametrize(("there", "after"), [(None, None), (None, b"new"), (b"old", None), (b"old", b"old")])
-def test_a_change_may_create_a_file_or_leave_it(tmp_path, there, after):
-    path = tmp_path / "file"
-    if there is not None:
-        path.write_bytes(there)
-    found = []
-    change_bytes(path, lambda content: found.append(content) or after, 100)
-    assert found == [there]
-    assert (path.read_bytes() if path.exists() else None) == (there if after is None else after)
-
-
-def test_a_turn_that_does_not_end_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "TURN_SECONDS", 0.05)
-    path = tmp_path / "file"
-    with turn_to_change(path), pytest.raises(DataError, match="does not end"):
-        change_bytes(path, lambda content: b"new", 100)
-    change_bytes(path, lambda content: b"new", 100)
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_who_was_written_but_not_flushed_is_told_so(tmp_path, monkeypatch):
     flush = files.flush
 
@@ -339,29 +242,3 @@ def test_who_was_written_but_not_flushed_is_told_so(tmp_path, monkeypatch):
     for write in (write_bytes, lambda path, content: change_bytes(path, lambda found: content, 100)):
         with pytest.raises(NotFlushedError, match="was written, but the disk does not confirm it: Input/output error"):
             write(path, os.urandom(8))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
-@pytest.mark.parametrize("link", [os.symlink, os.link])
-def test_a_lock_in_a_received_folder_leads_to_no_file_of_this_user(tmp_path, link):
-    mine = tmp_path / "mine"
-    mine.write_text("precious")
-    path = tmp_path / "received" / "model"
-    path.parent.mkdir()
-    for name in (".model.lock", ".model.turn"):
-        link(mine, path.with_name(name))
-    with claimed(path):
-        pass
-    change_bytes(path, lambda found: b"new", 100)
-    assert mine.read_text() == "precious" and path.read_bytes() == b"new"
-
-
-@needs_compiler
-def test_on_a_drive_without_locks_nothing_is_claimed_and_no_note_stays(tmp_path):
-    place = tmp_path / "out"
-    place.mkdir()
-    program = "import sys; from pathlib import Path; from drethtr.base.files import claimed"
-    assert (
-        run_without_locks(tmp_path, f"{program}\nwith claimed(Path({str(place / 'a')!r})): print('done')") == "done\n"
-    )
-    assert list(place.iterdir()) == []

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import change_bytes, claimed, refuse_protected, turn_to_change, write_bytes
+from drethtr.base.files import refuse_protected, write_bytes
 from drethtr.base.links import MARK, is_near, make_marked, remove_marked
+from drethtr.base.locks import change_bytes, claimed, turn_to_change
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
 

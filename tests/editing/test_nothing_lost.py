@@ -173,7 +173,7 @@ with Workspace.open(sys.argv[1]) as workspace:
 ADDER = """
 import sys
 from pathlib import Path
-from drethtr.base.files import change_bytes
+from drethtr.base.locks import (change_bytes)
 for number in range(40):
     change_bytes(Path(sys.argv[1]), lambda data: data.replace(b"</PcGts>", b"<!-- added -->\\n</PcGts>"), 1 << 20)
 """

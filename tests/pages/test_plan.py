@@ -4,7 +4,8 @@ import pytest
 from made_pages import TEXTS, blank, write
 
 from drethtr import Recognizer
-from drethtr.base.files import claimed, tidied, unfinished_name
+from drethtr.base.files import tidied, unfinished_name
+from drethtr.base.locks import claimed
 from drethtr.pages import PageRead, Skipped, open_job
 from drethtr.pages.plan import Claims
 

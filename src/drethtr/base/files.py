@@ -1,28 +1,21 @@
-"""Write files that survive: flushed to disk, locked against other programs, complete or absent.
+"""Write files that survive: flushed to disk, complete or absent.
 
 A file is written in a hidden, locked folder beside its destination, `.0123….unfinished`, and then moved, so that it is
 complete or absent even if the program is killed or the machine loses power. Folders left behind by killed programs are
 recognized by their missing lock; the next program that writes there removes them. The system releases locks when their
 holder exits or is killed.
-
-A file that others may change at the same time, as a page that a person corrects, is changed by `change_bytes`: programs
-of drethtr take turns, and a change finds what any program has written until the file is replaced.
 """
 
 import os
-import platform
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import datetime
-from errno import EACCES, EMLINK, ENOLCK, ENOSYS, EOPNOTSUPP
+from errno import EACCES, EMLINK
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
 from stat import S_IMODE, S_ISREG
-from tempfile import TemporaryFile
-from time import monotonic, sleep
 from typing import BinaryIO
 from uuid import uuid4
 
@@ -40,24 +33,9 @@ WRITABLE, PRIVATE = 0o222, 0o700
 FAR = 1 << 30
 """Offset of the byte locked on Windows: beyond the content, since nobody can read a locked byte."""
 
-LONGEST_NOTE = 1000
-
-TURN_SECONDS = 10.0
-"""How long to wait for a program that is changing the same file; a change takes a fraction of a second."""
-
-TRIES = 100
-"""How often a change begins again because another program has written the file in the meantime."""
-
-NO_LOCKS = frozenset({ENOLCK, ENOSYS, EOPNOTSUPP})
-"""Errors of drives without locks."""
-
 
 class NotFlushedError(DataError):
     """A file was replaced, but its folder could not be flushed: a loss of power might bring the old file back."""
-
-
-class FileChangedError(Exception):
-    """Another program has written a file since it was read."""
 
 
 def make_folders(folder: Path) -> None:
@@ -85,64 +63,6 @@ def flush(path: Path) -> None:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def claimed(path: Path) -> Iterator[None]:
-    """Lock a file or folder against other programs that claim it; `.NAME.lock` beside it names the holder.
-
-    On a file system without locks, nothing is locked.
-
-    Raises:
-        DataError: if another program holds it, naming that program, or it is a link out of its folder.
-        OSError: if nothing can be written there.
-    """
-    try:
-        path = path.resolve() if path.is_dir() else followed(path)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", path) from error
-    made = not path.parent.exists()
-    make_folders(path.parent)
-    note = note_on(path)
-    try:
-        lock = open_locked(note)
-    except OSError as error:
-        if isinstance(error, PermissionError | FileNotFoundError):
-            raise
-        if error.errno in NO_LOCKS:
-            note.unlink(missing_ok=True)  # nobody holds it
-        yield
-        return
-    if lock is None:
-        raise DataError(f"being written by {holder(note)}; wait for it to end, or choose another output", path)
-    with lock:
-        lock.truncate(0)
-        lock.write(about_this_program().encode("utf-8", "replace"))
-        lock.flush()
-        try:
-            yield
-        finally:
-            if sys.platform != "win32":
-                note.unlink(missing_ok=True)  # while still locked, so that it cannot belong to another program
-                if made:
-                    with suppress(OSError):
-                        path.parent.rmdir()  # if nothing was written
-    if sys.platform == "win32":
-        with suppress(OSError):
-            note.unlink()
-
-
-def note_on(path: Path) -> Path:
-    """The lock file of a file or folder."""
-    return path.with_name(f".{path.name[:200]}.lock")
-
-
-def remove_note(path: Path) -> None:
-    """Remove the lock file that a killed program left; that of a running program stays."""
-    with suppress(OSError, DataError):
-        if note_on(path.resolve()).exists():
-            with claimed(path):
-                pass
 
 
 def open_locked(path: Path) -> BinaryIO | None:
@@ -191,40 +111,6 @@ def lock(file: BinaryIO) -> bool:
     return True
 
 
-def refuse_no_locks(folder: Path) -> None:
-    """Refuse a folder on a drive without locks, such as some network drives, as SQLite needs them.
-
-    SQLite itself does not tell: to it, a lock that the drive does not know is held by another process.
-
-    Raises:
-        DataError: naming the folder and the cure.
-    """
-    if sys.platform == "win32":
-        return
-    import fcntl
-
-    try:
-        with TemporaryFile(dir=folder) as file:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in NO_LOCKS:
-            raise DataError("its drive has no file locks; use a copy on a local drive", folder) from error
-
-
-def holder(note: Path) -> str:
-    """Who has locked a file, from the lock file."""
-    with suppress(OSError), note.open("rb") as file:
-        if text := file.read(LONGEST_NOTE).decode("utf-8", "replace").strip():
-            return text
-    return "another program"
-
-
-def about_this_program() -> str:
-    """How messages of other programs name this one."""
-    since = datetime.now().astimezone().isoformat(" ", "minutes")
-    return f"process {os.getpid()} on {platform.node()}, since {since}: {' '.join(sys.argv)}"[:LONGEST_NOTE]
-
-
 def unfinished_name() -> str:
     """A unique temporary name, since another process may be writing the same file."""
     return f".{uuid4().hex}.unfinished"
@@ -263,87 +149,6 @@ def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iter
                 raise NotFlushedError(
                     f"was written, but the disk does not confirm it: {error.strerror}", path
                 ) from error
-
-
-@contextmanager
-def turn_to_change(path: Path) -> Iterator[None]:
-    """Wait until no other program of drethtr is changing a file; meanwhile `.NAME.turn` beside it is locked.
-
-    `claimed` is for the hours that a job may take, and refuses at once; this is for the moment of a change, and waits.
-    On a file system without locks, nobody waits.
-
-    Raises:
-        DataError: if another program does not end its turn.
-        OSError: if nothing can be written there.
-    """
-    path = followed(path)
-    note = path.with_name(f".{path.name[:200]}.turn")
-    end = monotonic() + TURN_SECONDS
-    try:
-        while (lock := open_locked(note)) is None:
-            if monotonic() > end:
-                raise DataError("another program is changing it and does not end; stop that, or try again later", path)
-            sleep(0.01)
-    except OSError as error:
-        if isinstance(error, PermissionError | FileNotFoundError):
-            raise
-        yield
-        return
-    with lock:
-        try:
-            yield
-        finally:
-            if sys.platform != "win32":
-                note.unlink(missing_ok=True)  # while still locked, so that it cannot belong to another program
-    if sys.platform == "win32":
-        with suppress(OSError):
-            note.unlink()
-
-
-def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], most: int) -> None:
-    """Change a file that other programs may write at any time.
-
-    If one has done so before the file is replaced, the change is made again, from what that program wrote.
-
-    Args:
-        change: Receives the content, None if there is no file, and returns the new one; the same, or None, changes
-            nothing. It may be called several times.
-        most: At most one more byte than this is read.
-
-    Raises:
-        DataError: if it cannot be written, and was not changed.
-        NotFlushedError: if it was changed, but a loss of power might undo that.
-    """
-
-    def content() -> bytes | None:
-        try:
-            with path.open("rb") as file:
-                return file.read(most + 1)
-        except FileNotFoundError:
-            return None
-
-    def replaced() -> bool:
-        before = content()
-        after = change(before)
-        if after is None or (after == before and len(after) <= most):
-            return True
-
-        def check() -> None:
-            if content() != before:
-                raise FileChangedError
-
-        with suppress(FileChangedError):
-            with atomic_write(path, check) as unfinished:
-                unfinished.write_bytes(after)
-            return True
-        return False
-
-    try:
-        with turn_to_change(path):
-            if not any(replaced() for _ in range(TRIES)):
-                raise DataError("other programs keep changing it; stop them, or try again later", path)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}; nothing was changed", path) from error
 
 
 def check_replaceable(path: Path) -> None:

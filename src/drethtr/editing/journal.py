@@ -19,8 +19,9 @@ from time import monotonic
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import make_folder, refuse_no_locks
+from drethtr.base.files import make_folder
 from drethtr.base.links import is_foreign, refuse_link
+from drethtr.base.locks import refuse_no_locks
 
 FOLDER = ".drethtr"
 """The hidden folder for the editor's own files; it can be deleted without losing a text."""

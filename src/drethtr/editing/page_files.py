@@ -11,7 +11,8 @@ from typing import Any
 from urllib.parse import quote
 
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.base.files import NotFlushedError, change_bytes
+from drethtr.base.files import NotFlushedError
+from drethtr.base.locks import change_bytes
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import claimed, note_on, remove_note, tidied
+from drethtr.base.files import tidied
+from drethtr.base.locks import claimed, note_on, remove_note
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import Entry, Records, digest_of, state_of
 from drethtr.pages.task import FileTask

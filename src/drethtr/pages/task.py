@@ -11,8 +11,9 @@ from typing import Self, TypeAlias
 
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
-from drethtr.base.files import change_bytes, is_there, write_bytes
+from drethtr.base.files import is_there, write_bytes
 from drethtr.base.links import refuse_link
+from drethtr.base.locks import change_bytes
 from drethtr.base.wording import counted
 from drethtr.documents.beside import numbered, page_stem, with_pages
 from drethtr.documents.document import Document, Provenance, Sheet

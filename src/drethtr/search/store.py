@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import refuse_no_locks
+from drethtr.base.locks import refuse_no_locks
 from drethtr.documents.names import restored, stored
 from drethtr.search.records import (
     PageBlock,

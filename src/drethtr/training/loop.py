@@ -13,7 +13,7 @@ from torch import nn
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
-from drethtr.base.files import claimed
+from drethtr.base.locks import claimed
 from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import save_model

@@ -17,7 +17,7 @@ import torch
 from conftest import written
 from PIL import Image
 
-from drethtr.base.files import claimed
+from drethtr.base.locks import claimed
 from drethtr.datasets.open import open_all
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn

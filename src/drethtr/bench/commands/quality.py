@@ -82,7 +82,7 @@ def fit_check(
     """Calibrate `drethtr check` for a model, on errors that are inserted into validation lines of several sets."""
     from tqdm import tqdm
 
-    from drethtr.base.files import claimed
+    from drethtr.base.locks import claimed
     from drethtr.bench.quality.check_cases import fit_support, weigh_cases
     from drethtr.cli.progress import exit_if_left_out, with_images
     from drethtr.datasets.open import open_all

@@ -7,7 +7,7 @@ import typer
 from tqdm import tqdm
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import claimed
+from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import exit_if_left_out, with_images

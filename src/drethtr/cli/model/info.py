@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from drethtr.base.errors import CheckpointError, DataError
-from drethtr.base.files import claimed
+from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
 from drethtr.cli.reports import error_rates
 from drethtr.recognition.backends import check_weights

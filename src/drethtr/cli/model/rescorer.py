@@ -6,7 +6,7 @@ import typer
 from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, require
-from drethtr.base.files import claimed
+from drethtr.base.locks import claimed
 from drethtr.cli.options import (
     ChangedModel,
     DeviceName,

@@ -15,8 +15,9 @@ import numpy as np
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
-from drethtr.base.files import atomic_write, claimed, make_folders, remove_unfinished
+from drethtr.base.files import atomic_write, make_folders, remove_unfinished
 from drethtr.base.links import refuse_link
+from drethtr.base.locks import claimed
 from drethtr.datasets.parquet import store_parquet
 from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.evaluate import to_read

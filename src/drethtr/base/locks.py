@@ -1,0 +1,214 @@
+"""Take turns with other programs that write the same files.
+
+`claimed` is for the hours that a job may take, and refuses at once; `change_bytes` is for a moment, as when a person
+corrects a page, and waits: a change finds what any program has written until the file is replaced.
+"""
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from errno import ENOLCK, ENOSYS, EOPNOTSUPP
+from pathlib import Path
+from tempfile import TemporaryFile
+from time import monotonic, sleep
+from typing import BinaryIO
+
+from drethtr.base.errors import DataError
+from drethtr.base.files import atomic_write, make_folders, open_locked
+from drethtr.base.links import followed
+
+LONGEST_NOTE = 1000
+
+
+TURN_SECONDS = 10.0
+"""How long to wait for a program that is changing the same file; a change takes a fraction of a second."""
+
+
+TRIES = 100
+"""How often a change begins again because another program has written the file in the meantime."""
+
+
+NO_LOCKS = frozenset({ENOLCK, ENOSYS, EOPNOTSUPP})
+"""Errors of drives without locks."""
+
+
+class FileChangedError(Exception):
+    """Another program has written a file since it was read."""
+
+
+@contextmanager
+def claimed(path: Path) -> Iterator[None]:
+    """Lock a file or folder against other programs that claim it; `.NAME.lock` beside it names the holder.
+
+    On a file system without locks, nothing is locked.
+
+    Raises:
+        DataError: if another program holds it, naming that program, or it is a link out of its folder.
+        OSError: if nothing can be written there.
+    """
+    try:
+        path = path.resolve() if path.is_dir() else followed(path)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", path) from error
+    made = not path.parent.exists()
+    make_folders(path.parent)
+    note = note_on(path)
+    try:
+        lock = open_locked(note)
+    except OSError as error:
+        if isinstance(error, PermissionError | FileNotFoundError):
+            raise
+        if error.errno in NO_LOCKS:
+            note.unlink(missing_ok=True)  # nobody holds it
+        yield
+        return
+    if lock is None:
+        raise DataError(f"being written by {holder(note)}; wait for it to end, or choose another output", path)
+    try:
+        with held(lock, note):
+            lock.truncate(0)
+            lock.write(about_this_program().encode("utf-8", "replace"))
+            lock.flush()
+            yield
+    finally:
+        if made and sys.platform != "win32":
+            with suppress(OSError):
+                path.parent.rmdir()  # if nothing was written
+
+
+def note_on(path: Path) -> Path:
+    """The lock file of a file or folder."""
+    return path.with_name(f".{path.name[:200]}.lock")
+
+
+def remove_note(path: Path) -> None:
+    """Remove the lock file that a killed program left; that of a running program stays."""
+    with suppress(OSError, DataError):
+        if note_on(path.resolve()).exists():
+            with claimed(path):
+                pass
+
+
+def refuse_no_locks(folder: Path) -> None:
+    """Refuse a folder on a drive without locks, such as some network drives, as SQLite needs them.
+
+    SQLite itself does not tell: to it, a lock that the drive does not know is held by another process.
+
+    Raises:
+        DataError: naming the folder and the cure.
+    """
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    try:
+        with TemporaryFile(dir=folder) as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in NO_LOCKS:
+            raise DataError("its drive has no file locks; use a copy on a local drive", folder) from error
+
+
+def holder(note: Path) -> str:
+    """Who has locked a file, from the lock file."""
+    with suppress(OSError), note.open("rb") as file:
+        if text := file.read(LONGEST_NOTE).decode("utf-8", "replace").strip():
+            return text
+    return "another program"
+
+
+def about_this_program() -> str:
+    """How messages of other programs name this one."""
+    since = datetime.now().astimezone().isoformat(" ", "minutes")
+    return f"process {os.getpid()} on {platform.node()}, since {since}: {' '.join(sys.argv)}"[:LONGEST_NOTE]
+
+
+@contextmanager
+def turn_to_change(path: Path) -> Iterator[None]:
+    """Wait until no other program of drethtr is changing a file; meanwhile `.NAME.turn` beside it is locked.
+
+    On a file system without locks, nobody waits.
+
+    Raises:
+        DataError: if another program does not end its turn.
+        OSError: if nothing can be written there.
+    """
+    path = followed(path)
+    note = path.with_name(f".{path.name[:200]}.turn")
+    end = monotonic() + TURN_SECONDS
+    try:
+        while (lock := open_locked(note)) is None:
+            if monotonic() > end:
+                raise DataError("another program is changing it and does not end; stop that, or try again later", path)
+            sleep(0.01)
+    except OSError as error:
+        if isinstance(error, PermissionError | FileNotFoundError):
+            raise
+        yield
+        return
+    with held(lock, note):
+        yield
+
+
+@contextmanager
+def held(lock: BinaryIO, note: Path) -> Iterator[None]:
+    """Close and remove a locked file at the end."""
+    with lock:
+        try:
+            yield
+        finally:
+            if sys.platform != "win32":
+                # While still locked: a moment later it could be the lock of another program.
+                note.unlink(missing_ok=True)
+    if sys.platform == "win32":  # which removes no open file
+        with suppress(OSError):
+            note.unlink()
+
+
+def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], most: int) -> None:
+    """Change a file that other programs may write at any time.
+
+    If one has done so before the file is replaced, the change is made again, from what that program wrote.
+
+    Args:
+        change: Receives the content, None if there is no file, and returns the new one; the same, or None, changes
+            nothing. It may be called several times.
+        most: At most one more byte than this is read.
+
+    Raises:
+        DataError: if it cannot be written, and was not changed.
+        NotFlushedError: if it was changed, but a loss of power might undo that.
+    """
+
+    def content() -> bytes | None:
+        try:
+            with path.open("rb") as file:
+                return file.read(most + 1)
+        except FileNotFoundError:
+            return None
+
+    def replaced() -> bool:
+        before = content()
+        after = change(before)
+        if after is None or (after == before and len(after) <= most):
+            return True
+
+        def check() -> None:
+            if content() != before:
+                raise FileChangedError
+
+        with suppress(FileChangedError):
+            with atomic_write(path, check) as unfinished:
+                unfinished.write_bytes(after)
+            return True
+        return False
+
+    try:
+        with turn_to_change(path):
+            if not any(replaced() for _ in range(TRIES)):
+                raise DataError("other programs keep changing it; stop them, or try again later", path)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}; nothing was changed", path) from error
