@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from drethtr.base.errors import DataError
 from drethtr.documents import markup
-from drethtr.documents.identifiers import Identifiers, ids_of
-from drethtr.documents.markup import Edit, apply, clean, parse
+from drethtr.documents.markup import Edit, Identifiers, apply, clean, ids_of, parse
 
 TRICKY = (
     '<?xml version="1.0" encoding="{}"?>\r\n<!-- <no> -->\r\n<p:a xmlns:p="u:v" q="a>b\' é" p:z="1"><b/>\r\n'

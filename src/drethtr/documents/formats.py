@@ -6,22 +6,14 @@ from typing import NamedTuple
 
 from drethtr.documents.alto.writer import write_alto
 from drethtr.documents.document import Document
-from drethtr.documents.json import write_json
+from drethtr.documents.json import line_json_row, write_json, write_line_json
+from drethtr.documents.markdown import write_markdown
 from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.writers.docx import write_docx
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.iiif import write_iiif
-from drethtr.documents.writers.line import (
-    TABLE_HEADER,
-    line_json_row,
-    line_table_row,
-    write_line_json,
-    write_line_table,
-)
-from drethtr.documents.writers.markdown import write_markdown
-from drethtr.documents.writers.pdf import write_pdf
-from drethtr.documents.writers.pdf_a import write_pdf_a
-from drethtr.documents.writers.table import write_table
+from drethtr.documents.writers.pdf import write_pdf, write_pdf_a
+from drethtr.documents.writers.table import LINE_COLUMNS, line_table_row, write_line_table, write_table
 from drethtr.documents.writers.tei import write_tei
 from drethtr.documents.writers.text import text_rows, write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
@@ -79,6 +71,6 @@ TSV = "text/tab-separated-values"
 LINE_FORMATS: Mapping[str, Format] = {
     "txt": FORMATS["txt"],
     "json": Format(".json", "application/json", write_line_json, together=False, row=line_json_row),
-    "tsv": Format(".tsv", TSV, write_line_table, together=False, doubts=False, row=line_table_row, header=TABLE_HEADER),
+    "tsv": Format(".tsv", TSV, write_line_table, together=False, doubts=False, row=line_table_row, header=LINE_COLUMNS),
 }
 """The formats of images of single lines; `json` has another form than that of pages."""

@@ -6,8 +6,7 @@ from typing import Any
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Document
 from drethtr.documents.markup import refuse_large
-from drethtr.documents.page import CellPlace, Page, Region, TextLine
-from drethtr.documents.parsed import file_name
+from drethtr.documents.page import CellPlace, Page, Region, TextLine, file_name
 from drethtr.documents.points import MAX_COORDINATE, PageScale, Points, baseline_or_none, number, polygon_or_none
 from drethtr.documents.transcription import PageFlag, PageWord, Review, Transcription
 
@@ -156,3 +155,19 @@ def read_confidence(content: Any) -> float | None:
 def read_points(content: Any, canvas: PageScale) -> Points:
     """Pairs of coordinates, clipped to the page; none for null."""
     return tuple(canvas.inside(x, y) for x, y in content or ())
+
+
+def write_line_json(document: Document) -> bytes:
+    """Write a line as an indented JSON object."""
+    return (json.dumps(content_of(document), ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
+
+
+def line_json_row(document: Document) -> bytes:
+    """A line as a JSON object in one row."""
+    return (json.dumps(content_of(document), ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def content_of(document: Document) -> dict[str, Any]:
+    """The details of the reading, with the name of the file and the provenance."""
+    [sheet] = document.sheets
+    return {"file": document.name, **sheet.details, "made_by": document.provenance.to_json()}

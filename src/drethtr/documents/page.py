@@ -3,18 +3,20 @@
 Coordinates are integer pixels of the upright page image, x from the left, y from the top.
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.documents.notebook import ShownLine, lines_html
+from drethtr.documents.html import ShownLine, lines_html
+from drethtr.documents.markup import Element
 from drethtr.documents.points import Box, Point, Points, box_around, upright
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.decode import MIRRORED, OPPOSITE, QUARTER_TURNS
@@ -279,3 +281,20 @@ def cut(scan: Image.Image | None, box: Box | None) -> Callable[[], Image.Image] 
     if scan is None or box is None or not (box.width and box.height):
         return None
     return partial(scan.crop, box)
+
+
+SizeOf: TypeAlias = Callable[[str], tuple[int, int] | None]
+"""Looks up width and height of an image in pixels by name; called only if the file lacks the size."""
+
+
+class Parsed(NamedTuple):
+    """A page, the elements of its lines by line id, and its size in units of the file."""
+
+    page: Page
+    lines: Mapping[str, Element]
+    size: tuple[int, int]
+
+
+def file_name(path: str) -> str:
+    """The last component of a path or URL of any system; folders in references are never followed."""
+    return re.split(r"[/\\]", path.strip())[-1]

@@ -22,8 +22,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.editor import Editor
 from drethtr.documents.markup import Edit, Element, Markup, apply, clean
-from drethtr.documents.page import Page, Region, TextLine
-from drethtr.documents.parsed import Parsed
+from drethtr.documents.page import Page, Parsed, Region, TextLine
 from drethtr.documents.read import Dialect, parse_page
 from drethtr.documents.transcription import PageWord, Review, Transcription
 

@@ -13,10 +13,9 @@ from drethtr.documents.beside import image_beside
 from drethtr.documents.editor import Editor
 from drethtr.documents.json import read_json
 from drethtr.documents.markup import MAX_BYTES, Element, Markup, parse
-from drethtr.documents.page import Page
+from drethtr.documents.page import Page, Parsed, SizeOf
 from drethtr.documents.page_xml import reader as page_xml
 from drethtr.documents.page_xml.editor import PageXMLEditor
-from drethtr.documents.parsed import Parsed, SizeOf
 from drethtr.images.page import PageSource
 from drethtr.images.page_file import is_pdf
 

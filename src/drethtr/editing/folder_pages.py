@@ -10,7 +10,7 @@ from pathlib import Path
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered, page_stem, visible_below
 from drethtr.documents.formats import FORMATS
-from drethtr.documents.parsed import file_name
+from drethtr.documents.page import file_name
 from drethtr.documents.read import by_trust, first_bytes, read_page
 from drethtr.images.page import PageSource, open_pages
 from drethtr.pages.inputs import PDF, SEVERAL, is_description, searchable_copies

@@ -6,7 +6,7 @@ from typing import Any
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.documents.notebook import ShownLine, lines_html
+from drethtr.documents.html import ShownLine, lines_html
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import ImageSource, open_line
 from drethtr.recognition.posteriors import Posteriors

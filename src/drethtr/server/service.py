@@ -20,7 +20,7 @@ from drethtr.base.files import own_folder, tidied
 from drethtr.documents.beside import numbered
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.identifiers import Identifiers
+from drethtr.documents.markup import Identifiers
 from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import PageSource, open_pages
 from drethtr.images.page_file import is_pdf

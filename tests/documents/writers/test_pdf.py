@@ -28,7 +28,7 @@ from drethtr.documents import (
     image_beside,
     read_page,
 )
-from drethtr.documents.writers.glyphless import truetype
+from drethtr.documents.writers.text_layer import truetype
 
 
 def write(*pages, scan=None, pdf=None):

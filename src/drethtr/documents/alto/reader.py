@@ -10,10 +10,8 @@ from itertools import islice
 from operator import itemgetter
 
 from drethtr.base.errors import DataError
-from drethtr.documents.identifiers import ids_of
-from drethtr.documents.markup import Element
-from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
-from drethtr.documents.parsed import Parsed, SizeOf, file_name
+from drethtr.documents.markup import Element, ids_of
+from drethtr.documents.page import TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
 from drethtr.documents.points import (
     SEPARATORS,
     Box,

@@ -7,8 +7,7 @@ from xml.etree import ElementTree as ET
 
 from drethtr.documents.alto.reader import COLUMN, CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, ROW, SEGMONTO
 from drethtr.documents.document import Document, Provenance
-from drethtr.documents.identifiers import Identifiers
-from drethtr.documents.markup import clean, serialize
+from drethtr.documents.markup import Identifiers, clean, serialize
 from drethtr.documents.page import TABLE, Page, Region, TextLine
 from drethtr.documents.points import Box, Points, is_box, written
 from drethtr.documents.transcription import PageWord, Review, Transcription

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from drethtr.base.errors import DataError
-from drethtr.documents.identifiers import ids_of
-from drethtr.documents.markup import Element
-from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
+from drethtr.documents.markup import Element, ids_of
+from drethtr.documents.page import TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
 from drethtr.documents.page_xml.custom import Passage, names_of, without_tags
-from drethtr.documents.parsed import Parsed, SizeOf, file_name
 from drethtr.documents.points import PageScale, baseline_or_none, number_or_none, polygon_or_none
 from drethtr.documents.transcription import PageWord, Review, Transcription
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document, Provenance
-from drethtr.documents.identifiers import Identifiers
-from drethtr.documents.markup import clean, serialize
+from drethtr.documents.markup import Identifiers, clean, serialize
 from drethtr.documents.page import TABLE, Region, TextLine
 from drethtr.documents.page_xml.reader import KINDS, NAMESPACES
 from drethtr.documents.points import Points, box_around, flat_polygon, written

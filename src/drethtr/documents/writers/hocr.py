@@ -7,8 +7,7 @@ import math
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document
-from drethtr.documents.identifiers import Identifiers
-from drethtr.documents.markup import clean, serialize
+from drethtr.documents.markup import Identifiers, clean, serialize
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import PageWord

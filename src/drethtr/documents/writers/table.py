@@ -1,6 +1,7 @@
-"""Write a CSV table of words for spreadsheets, in UTF-8 with byte order mark, so that Excel shows accents.
+"""Write tables: the words of pages as CSV for spreadsheets, images of single lines as tab-separated rows.
 
-Cells that a spreadsheet would take for a formula get a leading apostrophe.
+CSV is UTF-8 with byte order mark, so that Excel shows accents. Cells that a spreadsheet would take for a formula get a
+leading apostrophe.
 """
 
 import csv
@@ -11,22 +12,13 @@ from unicodedata import category, normalize
 from drethtr.documents.document import Document
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.transcription import PageWord
+from drethtr.documents.writers.text import one_line
 
-HEADER = (
-    "page",
-    "image",
-    "line",
-    "word",
-    "text",
-    "confidence",
-    "doubtful",
-    "flags",
-    "left",
-    "top",
-    "right",
-    "bottom",
-    "made by",
+WORD_COLUMNS = (
+    *("page", "image", "line", "word", "text", "confidence", "doubtful", "flags"),
+    *("left", "top", "right", "bottom", "made by"),
 )
+LINE_COLUMNS = b"file\ttext\tconfidence\tflags\tmade by\n"
 FORMULA_STARTS, CONTROL = frozenset("=+-@"), frozenset("\t\r\n")
 FILLERS = frozenset("\u115f\u1160\u2800")
 """Letters without ink: Hangul fillers, after NFKC, and the empty pattern of Braille."""
@@ -36,7 +28,7 @@ def write_table(document: Document) -> bytes:
     """Write all pages, a row per word, or per line if its words are unknown."""
     file = io.StringIO()
     rows = csv.writer(file, lineterminator="\r\n")
-    rows.writerow(HEADER)
+    rows.writerow(WORD_COLUMNS)
     for number, page in zip(document.numbers, document.pages, strict=True):
         for row in rows_of(page):
             rows.writerow([number, *row, str(document.provenance)])
@@ -72,3 +64,18 @@ def is_visible(character: str) -> bool:
     """Whether a spreadsheet shows a character: no space, and no control, combining or filling one."""
     has_ink = character not in FILLERS and not category(character).startswith("M")
     return has_ink and character.isprintable() and not character.isspace()
+
+
+def write_line_table(document: Document) -> bytes:
+    """Write a line as a table of one row."""
+    return LINE_COLUMNS + line_table_row(document)
+
+
+def line_table_row(document: Document) -> bytes:
+    """The row of a line in a table with `LINE_COLUMNS`."""
+    [page] = document.pages
+    [line] = page.lines
+    flags = "; ".join(map(str, line.flags))
+    confidence = f"{line.confidence or 0:.4f}"
+    cells = (one_line(document.name), one_line(line.text), confidence, one_line(flags), str(document.provenance))
+    return ("\t".join(cells) + "\n").encode("utf-8", "replace")

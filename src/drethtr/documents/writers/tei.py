@@ -9,8 +9,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document, Provenance, address
-from drethtr.documents.identifiers import Identifiers
-from drethtr.documents.markup import as_file, clean
+from drethtr.documents.markup import Identifiers, as_file, clean
 from drethtr.documents.page import Page, Region, rows_of_table
 from drethtr.documents.points import Box, Points, is_box, written
 from drethtr.documents.transcription import Grade, PageWord

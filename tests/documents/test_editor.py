@@ -2,8 +2,8 @@
 
 import pytest
 
+from drethtr.documents.editor import Splicer
 from drethtr.documents.markup import apply, parse
-from drethtr.documents.splice import Splicer
 
 
 def changed(text, name, value):
