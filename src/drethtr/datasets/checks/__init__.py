@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drethtr.datasets.checks.finding import Check, Finding, Row, Severity, Splits, finding_if
-from drethtr.datasets.checks.images import broken_images, lengths
-from drethtr.datasets.checks.splits import duplicates, leaks, shared_texts
+from drethtr.datasets.checks.lines import broken_images, duplicates, leaks, lengths, shared_texts
 from drethtr.datasets.checks.texts import (
     alphabets,
     confused_letters,
