@@ -323,7 +323,7 @@ def half_turned(read: ReadLine) -> FoundLine:
     below = strip.line.shape[0] - strip.above
     other = strip.places - strip.downs * (strip.above - below)
     few = np.linspace(len(other) - 1, 0, max(2, len(other) // SPACING)).round().astype(int)
-    return FoundLine(other[few], read.line.polygon)
+    return read.line._replace(baseline=other[few])
 
 
 def placed_line(id: str, line: FoundLine, text: Transcription | None, width: int, height: int) -> TextLine:

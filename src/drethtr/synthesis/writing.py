@@ -78,13 +78,29 @@ class Warp(NamedTuple):
 
 
 class Writing(NamedTuple):
-    """Ink (height, width), 255 where the pen was, and the data for locating its characters."""
+    """Ink (height, width), 255 where the pen was, and the data for locating its characters and its baseline."""
 
     ink: NDArray[np.uint8]
     words: tuple[PlacedWord, ...]
     font: FreeTypeFont
     warp: Warp
     shift: int
+    foot: int
+
+    @property
+    def scale(self) -> float:
+        """Pixels of the picture for one of the layout, in height."""
+        return float(self.ink.shape[0] / np.mean(self.warp.rows_bottom - self.warp.rows_top))
+
+    def baseline(self) -> Floats:
+        """The line under the letters: (n, 2) points (x, y) in pixels of the picture, from end to end of the ink."""
+        warp, (height, _) = self.warp, self.ink.shape
+        rows = (self.foot - warp.rows_top) / (warp.rows_bottom - warp.rows_top) * height
+        inked = np.flatnonzero(self.ink.any(0))
+        first, last = (inked[0], inked[-1]) if inked.size else (0, self.ink.shape[1] - 1)
+        knots = warp.knots + self.shift
+        columns = np.array((first, *knots[(knots > first) & (knots < last)], last), dtype=np.float64)
+        return np.stack((columns, np.interp(columns, knots, rows)), 1)
 
     def edges(self) -> Edges:
         """Left and right of every character, including spaces, in columns at the middle of low letters."""
@@ -108,7 +124,7 @@ def write(text: str, face: Face, pen: Pen, height: int, rng: np.random.Generator
     picture = apply_warp(layout.sheet, warp, height)
     picture = thicken(picture, face.stroke * size, face.hairline * size, wanted, sharpness)
     ink, shift = cut_sides(picture, rng)
-    return Writing(ink, layout.words, font, warp, shift)
+    return Writing(ink, layout.words, font, warp, shift, layout.baseline)
 
 
 def set_words(text: str, font: FreeTypeFont, face: Face, pen: Pen, rng: np.random.Generator) -> Layout:
