@@ -1,11 +1,14 @@
 """Which pages a folder has, and which file holds the text of each."""
 
+import os
+
 import pytest
 from edited_folders import foreign, put_page, scan
 from PIL import Image
 
+from drethtr.base.files import atomic_write
 from drethtr.editing.export import archive_path
-from drethtr.editing.folder_pages import find_pages, folder_page_of
+from drethtr.editing.folder_pages import Listing, find_pages, folder_page_of
 from drethtr.images.page import PageSource
 
 
@@ -24,6 +27,44 @@ def test_scans_in_subfolders_in_the_order_of_numbers(tmp_path):
         ("b/p9.png", "b/p9.page.xml"),
         ("b/p10.png", "b/p10.page.xml"),
     ]
+
+
+def long_ago(folder):
+    """Let the folder and all below it have been changed a minute ago, so that its times are trusted."""
+    for place in (folder, *folder.rglob("*")):
+        os.utime(place, (place.stat().st_atime, place.stat().st_mtime - 60))
+
+
+@pytest.mark.parametrize("settled", [False, True])
+@pytest.mark.parametrize("change", ["file", "folder", "in a folder", "gone", "book"])
+def test_names_that_come_and_go_are_noticed(tmp_path, change, settled):
+    (tmp_path / "b").mkdir()
+    image = Image.new("L", (30, 40), 255)
+    image.save(tmp_path / "a.png")
+    image.save(tmp_path / "book.tif")
+    if settled:
+        long_ago(tmp_path)
+    listing = Listing(tmp_path)
+    changes = {
+        "file": lambda: image.save(tmp_path / "c.png"),
+        "folder": (tmp_path / "c").mkdir,
+        "in a folder": lambda: image.save(tmp_path / "b" / "c.png"),
+        "gone": (tmp_path / "a.png").unlink,
+        "book": lambda: image.save(tmp_path / "book.tif", save_all=True, append_images=[image]),
+    }
+    changes[change]()
+    assert not listing.is_current()
+
+
+def test_a_text_that_is_saved_changes_no_name(tmp_path):
+    path = put_page(tmp_path, "a")
+    (tmp_path / ".drethtr").mkdir()
+    long_ago(tmp_path)
+    listing = Listing(tmp_path)
+    with atomic_write(path) as whole:
+        whole.write_bytes(b"<PcGts/>")
+    (tmp_path / ".drethtr" / "edit.sqlite").touch()
+    assert listing.is_current() and listing.is_current()
 
 
 def test_files_of_people_before_ours_and_page_before_alto(tmp_path):

@@ -15,6 +15,7 @@ from drethtr.editing.changes import LineEdit
 from drethtr.editing.executor import PriorityExecutor
 from drethtr.editing.folder_pages import find_pages
 from drethtr.editing.jobs import State
+from drethtr.editing.overview import Summary
 from drethtr.layout.projection import Projection
 
 
@@ -157,6 +158,20 @@ def test_new_scans_are_taken_in(opened):
     (opened.workspace.folder / "b.png").unlink()
     opened.watcher.update_pages()
     assert [row["name"] for row in opened.workspace.pages()] == ["a.png", "c.png"] and "pages" in told
+
+
+def test_pages_are_counted_in_the_background(opened, monkeypatch):
+    """Until a page is counted the overview says so, and does not wait; then what is unread is read."""
+    of_page, go_on = Summary.of, Event()
+    monkeypatch.setattr(Summary, "of", lambda *given, **more: go_on.wait(60) and of_page(*given, **more))
+    done = Event()
+    opened.workspace.listen(lambda event: event[0] == "job" and event[1]["state"] == "done" and done.set())
+    opened.begin()
+    assert [row["counted"] for row in opened.workspace.pages()] == [False, False]
+    assert opened.status()["uncounted"] == 2
+    go_on.set()
+    assert done.wait(60) and opened.status()["uncounted"] == 0
+    assert [(row["counted"], row["status"]) for row in opened.workspace.pages()] == [(True, "read"), (True, "read")]
 
 
 def test_a_page_without_writing_is_read_once(opened):

@@ -92,7 +92,8 @@ def test_what_another_program_writes_is_seen_built_upon_and_noted(folder, file):
         file.read_bytes().replace(b"and thank you for the news", b"theirs").replace(b"mine", b"also theirs")
     )
     folder.notice_changes()
-    assert told == [("page", {"page": page["id"], "why": "outside"})]
+    [row] = folder.pages()
+    assert told == [("page", {"page": page["id"], "why": "outside", "row": row})]
     with pytest.raises(Stale):
         folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="lost?"))
     edit(folder, text="mine again")

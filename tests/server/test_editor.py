@@ -120,15 +120,23 @@ def test_a_scan_that_says_to_be_huge_is_refused(client, page, tmp_path):
     assert shown.status_code == 422 and shown.json()["error"].startswith("a.png: ") and "pixels" in shown.text
 
 
-def test_the_status_counts_lines_and_looks_at_each_file_once(client, page, line, monkeypatch):
+def test_the_status_counts_lines_and_looks_at_no_file(client, page, line, monkeypatch):
     looked = []
     monkeypatch.setattr("drethtr.editing.overview.xml_mark", lambda file: looked.append(file) or xml_mark(file))
     client.put(address(page, line), json={"status": "confirmed"}, headers={"If-Match": line["revision"]})
     looked.clear()
     status = client.get("/api/status").json()
-    assert len(looked) == status["pages"] == 2
+    assert not looked and status["pages"] == 2 and not status["uncounted"]
     assert status["lines"] == {"unread": 0, "read": 7, "corrected": 0, "confirmed": 1}
     assert status["learn"]["confirmed"] == 1 and "confirm 24 more" in status["learn"]["why"]
+
+
+def test_a_long_overview_is_compressed_for_clients_that_can_unpack_it(client, monkeypatch):
+    plain = client.get("/api/pages", headers={"Accept-Encoding": "identity"})
+    monkeypatch.setattr("drethtr.server.answers.LONG", 10)
+    packed = client.get("/api/pages", headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip" and packed.json() == plain.json()
+    assert "Content-Encoding" not in client.get("/api/pages", headers={"Accept-Encoding": "identity"}).headers
 
 
 def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):

@@ -19,7 +19,6 @@ from threading import Timer
 from typing import Annotated
 
 import typer
-from tqdm import tqdm
 
 from drethtr.cli.options import Lines, ReadingOptions, with_reading_options
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
@@ -74,7 +73,6 @@ def edit(
 
     segmentation = segmentation_named(lines)
     with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place) as workspace:
-        count_pages(workspace)
         token = None if no_token else token_of_user() if is_loopback(host) else token_urlsafe(24)
         chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)
@@ -85,7 +83,7 @@ def edit(
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
             with suppress(KeyboardInterrupt), page_leading_to(where) as page:
                 typer.echo(f"{folder or 'A sample letter'} is open at {where} (stop with Ctrl-C)", err=True)
-                session.reader.read_pages()
+                session.begin()
                 if not no_browser:
                     Timer(0.5, webbrowser.open, [page]).start()
                 serving(app, PATIENCE).run([door])
@@ -94,14 +92,6 @@ def edit(
 def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:
     """Try the editor with a sample letter, like drethtr edit without a folder."""
     edit(port=port, no_browser=no_browser)
-
-
-def count_pages(workspace: Workspace) -> None:
-    """Summarize the files of all pages that changed since the last time, which takes a while for large folders."""
-    for _ in tqdm(
-        workspace.page_summaries(), total=len(workspace.folder_pages), unit="page", leave=False, disable=None
-    ):
-        pass
 
 
 def token_of_user() -> str:

@@ -1,5 +1,6 @@
 """Names of pages, and the locations of their images, from file names."""
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -50,8 +51,18 @@ def is_hidden(file: Path) -> bool:
 
 def visible_below(folder: Path) -> list[Path]:
     """Files and folders at any depth, sorted, without hidden ones and their contents."""
-    found = ((path.relative_to(folder), path) for path in folder.rglob("*"))
-    return sorted(path for inside, path in found if not any(map(is_hidden, (inside, *inside.parents))))
+    return sorted(here / entry.name for here, entries in walk_visible(folder) for entry in entries)
+
+
+def walk_visible(folder: Path) -> Iterator[tuple[Path, list["os.DirEntry[str]"]]]:
+    """What lies in each folder from this one downward, without what is hidden; links to folders are not followed."""
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        with suppress(OSError), os.scandir(here) as every:
+            entries = [entry for entry in every if not entry.name.startswith(".")]
+            waiting += [here / entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+            yield here, entries
 
 
 def page_stem(path: Path) -> str:
@@ -102,6 +113,10 @@ def image_beside(path: Path, image: str, exists: Callable[[Path], bool] | None =
     Raises:
         DataError: if there is no image, or several fit equally well.
     """
+    if image and os.path.basename(image) == image:  # noqa: PTH119 - by far the most usual, and a name alone
+        place = path.parent / image
+        if (exists or is_file)(place) and place != path:
+            return place
     near = path.parents[:2]
     folders = [*near, *(folder / name for folder in path.parents[:3] for name in IMAGE_FOLDERS)]
     stems = dict.fromkeys((path.stem, page_stem(path), path.name.split(".")[0]))

@@ -1,6 +1,8 @@
 """The pages of a folder: each scan, in subfolders too, with the PAGE or ALTO file that holds its text."""
 
+import os
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,10 +10,11 @@ from hashlib import blake2b
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered, page_stem, visible_below
+from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered, page_stem, walk_visible
 from drethtr.documents.formats import FORMATS
+from drethtr.documents.names import SETTLED
 from drethtr.documents.page import file_name
-from drethtr.documents.read import by_trust, first_bytes, read_page
+from drethtr.documents.read import MADE_HERE, by_trust, first_bytes, read_page
 from drethtr.images.page import PageSource, open_pages
 from drethtr.pages.inputs import PDF, SEVERAL, is_description, searchable_copies
 
@@ -44,16 +47,61 @@ def find_pages(folder: Path) -> list[FolderPage]:
         DataError: if the folder cannot be read.
     """
     try:
-        files = [path for path in visible_below(folder) if path.is_file()]
+        os.scandir(folder).close()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", folder) from error
+    files = [here / entry.name for here, entries in walk_visible(folder) for entry in entries if entry.is_file()]
     copies = {copy for group in by_folder(files).values() for copy in searchable_copies(group)}
     scans = [file for file in files if file.suffix.lower() in {*IMAGES, PDF} and file not in copies]
     xml_files, lost = match_to_scans([file for file in files if file.suffix.lower() == DESCRIPTION])
     stems = Counter((scan.parent, scan.stem) for scan in scans)
     found = [page for scan in scans for page in pages_of_scan(folder, scan, xml_files, stems)]
     found += [folder_page_of(folder, xml_path, xml_path, None, error) for xml_path, error in lost]
-    return sorted(found, key=lambda page: natural(page.name))
+    return sorted(found, key=lambda page: (natural(page.name), page.name))
+
+
+class Listing:
+    """The names below a folder at one moment.
+
+    Whether they are still the same costs one `stat` for each folder and each file of several pages; only folders that
+    have changed are listed again, and saving a text, which replaces its file, changes no name.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.times: dict[Path, int] = {}
+        self.names: dict[Path, frozenset[str]] = {}
+        for here, entries in walk_visible(folder):
+            self.times[here] = changed_at(here)
+            self.names[here] = names = frozenset(entry.name for entry in entries)
+            for several in (here / name for name in names if name.lower().endswith(SEVERAL)):
+                self.times[several] = changed_at(several)
+
+    def is_current(self) -> bool:
+        """Whether no name has come or gone, and no file of several pages was written."""
+        for place, known in self.times.items():
+            if known == (now := changed_at(place)) and now:
+                continue
+            if place not in self.names or self.names[place] != visible_names(place):
+                return False
+            self.times[place] = now
+        return True
+
+
+def changed_at(place: Path) -> int:
+    """When a folder or file changed last; 0 if that is too recent to tell a later change from it, or it is gone."""
+    try:
+        changed = place.stat().st_mtime_ns
+    except OSError:
+        return 0
+    return changed if time.time() - changed / 1e9 > SETTLED else 0
+
+
+def visible_names(folder: Path) -> frozenset[str] | None:
+    """The names in a folder, without hidden ones; None if it is none."""
+    try:
+        return frozenset(name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208 - names alone
+    except OSError:
+        return None
 
 
 def natural(name: str) -> list[tuple[int, str]]:
@@ -73,19 +121,32 @@ def match_to_scans(files: Sequence[Path]) -> tuple[Mapping[Path, list[Path]], li
     """Match PAGE and ALTO files to scans: those of each scan, best first, and those without a scan, with an error."""
     found: dict[Path, list[Path]] = {}
     lost = []
-    for file in sorted(files, key=by_trust):
-        if not is_description(file):
+    heads = {file: beginning(file) for file in files}  # read once: most of the time goes into opening files
+    for file in sorted(files, key=lambda file: by_trust(file, MADE_HERE.search(heads[file] or b"") is not None)):
+        if (head := heads[file]) is not None and not is_description(file, head):
             continue
         try:
-            found.setdefault(image_beside(file, image_name(file)), []).append(file)
+            found.setdefault(image_beside(file, image_name(file, head)), []).append(file)
         except DataError as error:
             lost.append((file, error.reason))
     return found, lost
 
 
-def image_name(file: Path) -> str:
-    """The name of the image of a PAGE or ALTO file; "" if there is none, or the file is damaged."""
-    if (found := IMAGE_NAME.search(first_bytes(file))) is not None:
+def beginning(file: Path) -> bytes | None:
+    """The first bytes of a file; None if it cannot be read."""
+    try:
+        return first_bytes(file)
+    except DataError:
+        return None
+
+
+def image_name(file: Path, head: bytes | None) -> str:
+    """The name of the image of a PAGE or ALTO file; "" if there is none, or the file is damaged.
+
+    Args:
+        head: Its first bytes, if it can be read.
+    """
+    if (found := IMAGE_NAME.search(head or b"")) is not None:
         return file_name((found[1] or found[2] or b"").decode("utf-8", "replace"))
     try:
         return read_page(file).image

@@ -22,6 +22,10 @@ from drethtr.layout.finder import FoundLine
 from drethtr.pages.unknown_hand import doubt_in
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
 from drethtr.recognition.reading import DOUBTFUL
+from drethtr.search.spelling import Spelling
+
+FOLDED = Spelling()
+"""How texts and the words searched for are compared."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,12 @@ class Summary:
         """The number of lines in each state."""
         return Counter(status for _, _, status in self.texts)
 
-    @property
+    @cached_property
+    def folded(self) -> str:
+        """The folded texts of all lines."""
+        return FOLDED.fold("\n".join(text for _, text, _ in self.texts))
+
+    @cached_property
     def learnable(self) -> int:
         """The number of confirmed lines with text."""
         return sum(status == Status.CONFIRMED and bool(text) for _, text, status in self.texts)
@@ -140,18 +149,36 @@ class Overview:
         self.journal = journal
         self.counting = RLock()
         self.summaries: dict[str, tuple[str, Summary]] = {}
+        self.waiting = False  # whether another thread counts all pages, and nobody should wait for it
 
     def rows(self, pages: Iterable[FolderPage], rate: ErrorRate | None) -> list[dict[str, Any]]:
         """Pages as JSON values; `rate` predicts error rates from confidences."""
         rows = []
-        for page, summary in self.of(pages):
-            row: dict[str, Any] = {"id": page.id, "name": page.name, "error": page.error}
-            if isinstance(summary, DataError):
+        for page, summary in self.at_hand(pages) if self.waiting else self.of(pages):
+            row: dict[str, Any] = {
+                "id": page.id,
+                "name": page.name,
+                "error": page.error,
+                "counted": summary is not None,
+            }
+            if summary is None:
+                row |= Summary().row(None)
+            elif isinstance(summary, DataError):
                 row |= {**Summary().row(None), "error": str(summary)}
             else:
                 row |= summary.row(rate)
             rows.append(row)
         return rows
+
+    def at_hand(self, pages: Iterable[FolderPage]) -> Iterator[tuple[FolderPage, Summary | DataError | None]]:
+        """Every page with its last summary, whether or not its file has changed since; None if it waits for one."""
+        for page in pages:
+            if (known := self.summaries.get(page.id)) is not None:
+                yield page, known[1]
+            elif self.waiting:
+                yield page, None
+            else:
+                yield from self.of([page])
 
     def of(self, pages: Iterable[FolderPage]) -> Iterator[tuple[FolderPage, Summary | DataError]]:
         """Every page with its summary; files that changed since the last time are read again."""

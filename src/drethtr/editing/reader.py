@@ -125,7 +125,7 @@ class Reader:
                     self.workspace.unreadable.pop(page, None)
                 except DrethtrError as error:
                     self.workspace.unreadable[page] = error.reason
-                    self.workspace.notify("page", page=page, why="read")
+                    self.workspace.notify_page(folder_page, "read")
                     failed.append(f"{folder_page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
         except Cancelled:

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.overview import FOLDED, Summary
 from drethtr.editing.page_files import Missing
 from drethtr.editing.workspace import Workspace
 from drethtr.search import Hit, open_index
-from drethtr.search.spelling import Spelling
 
 INDEX = "*.drethtr.sqlite"
 """Pattern of the file names of indexes; the first one is used."""
@@ -18,8 +19,6 @@ MIN_PROBABILITY = 0.02
 
 MAX_HITS = 1000
 
-FOLDED = Spelling()
-
 
 def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     """The lines that have all words of a query in their texts, in the order of pages; then those of the index.
@@ -28,30 +27,38 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     index has a `probability`, and the `box` on the scan in which the words may stand.
     """
     words = [word for word, _ in map(fold_text, query.split()) if word]
+    pages = [(page, summary) for page, summary in workspace.page_summaries() if isinstance(summary, Summary)]
     hits: list[dict[str, Any]] = []
-    others = {}
-    for page, summary in workspace.page_summaries() if words else ():
-        if isinstance(summary, DataError):
+    for page, summary in pages if words else ():
+        if not all(word in summary.folded for word in words):
             continue
-        scan = None if page.source is None else (page.source.path.resolve(), page.source.number)
         for line, text, status in summary.texts:
             plain, places = fold_text(text)
-            known = {"page": page.id, "name": page.name, "line": line, "text": text, "status": status}
             if all(word in plain for word in words):
                 ranges = sorted({found for word in words for found in ranges_of(word, plain, places)})
-                hits.append({**known, "ranges": ranges})
-            elif scan is not None:
-                others[*scan, line] = known
+                hits.append({**known_line(page, line, text, status), "ranges": ranges})
     error = None
     try:
         possible = search_index(workspace, query, limit) if words else []
     except DataError as failed:
         possible, error = [], workspace.without_private_paths(failed)
+    seen = {(hit["page"], hit["line"]) for hit in hits}
+    scans = {(page.source.path.resolve(), page.source.number): page for page, _ in pages if possible and page.source}
+    summaries = {page.id: summary for page, summary in pages}
     for hit in possible:
-        if (place := (hit.page.resolve(), hit.number, hit.line)) in others:
-            hits.append({**others[place], "ranges": [], "probability": round(hit.probability, 4), "box": hit.box})
+        if (page_of := scans.get((hit.page.resolve(), hit.number))) is None or (page_of.id, hit.line) in seen:
+            continue
+        for line, text, status in summaries[page_of.id].texts:
+            if line == hit.line:
+                known = known_line(page_of, line, text, status)
+                hits.append({**known, "ranges": [], "probability": round(hit.probability, 4), "box": hit.box})
     found = {"total": len(hits), "hits": hits[:limit]}
     return found if error is None else {**found, "index_error": error}
+
+
+def known_line(page: FolderPage, line: str, text: str, status: str) -> dict[str, Any]:
+    """A line in the list of hits."""
+    return {"page": page.id, "name": page.name, "line": line, "text": text, "status": status}
 
 
 def search_index(workspace: Workspace, query: str, limit: int) -> list[Hit]:

@@ -5,6 +5,7 @@ from hashlib import blake2b
 from os import fsencode
 from pathlib import Path
 from threading import Event, Thread
+from time import monotonic, thread_time
 from types import TracebackType
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
 from drethtr.editing.confirmed import MIN_CONFIRMED
-from drethtr.editing.folder_pages import find_pages
+from drethtr.editing.folder_pages import Listing, find_pages
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import Learner
 from drethtr.editing.overview import Summary
@@ -61,6 +62,27 @@ class Session:
         self.watcher.start()
         return self
 
+    def begin(self) -> None:
+        """Count the pages in the background, then read those that nobody has read."""
+        self.workspace.overview.waiting = True
+        Thread(target=self.count, name="counter", daemon=True).start()
+
+    def count(self) -> None:
+        """Summarize all pages; the overview shows what is counted by then."""
+        shown = monotonic()
+        try:
+            for _ in self.workspace.page_summaries():
+                if self.watcher.ended.is_set():
+                    return
+                if monotonic() > shown + SECONDS:
+                    self.workspace.notify("pages")
+                    shown = monotonic()
+        finally:
+            self.workspace.overview.waiting = False
+        self.workspace.notify("pages")
+        self.workspace.notify("status")
+        self.reader.read_pages()
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -74,7 +96,8 @@ class Session:
 
     def status(self) -> dict[str, Any]:
         """The status of the folder as JSON values: model, counts of pages and lines, jobs."""
-        pages = [summary for _, summary in self.workspace.page_summaries()]
+        folder_pages = tuple(self.workspace.folder_pages.values())
+        pages = [summary for _, summary in self.workspace.overview.at_hand(folder_pages)]
         readable = [summary for summary in pages if isinstance(summary, Summary)]
         confirmed = sum(summary.learnable for summary in readable)
         why = self.learner.why_not_learnable(confirmed)
@@ -87,6 +110,7 @@ class Session:
             "doubtful": DOUBTFUL,
             "afresh": AFRESH,
             "pages": len(pages),
+            "uncounted": pages.count(None),
             "lines": {status: sum(summary.counts[status] for summary in readable) for status in Status},
             "ready": True,
             "learn": {"confirmed": confirmed, "needed": MIN_CONFIRMED, "possible": why is None, "why": why},
@@ -98,10 +122,13 @@ class Session:
 
 
 SECONDS = 2.0
-"""Seconds between checks of the known files."""
+"""Seconds between checks of the files that were viewed last."""
 
-ROUNDS = 8
-"""The folder is searched for new files once in so many checks."""
+SHARE = 1000
+"""All known files are checked so seldom that it takes at most this part of a processor."""
+
+SEARCHES = 10
+"""New pages are searched for so seldom that it takes at most this part, while files come and go."""
 
 
 class Watcher:
@@ -125,16 +152,25 @@ class Watcher:
 
     def run(self) -> None:
         """Check the folder until `close`."""
-        rounds = 0
+        due = search_due = 0.0
+        stale = False
         while not self.ended.wait(SECONDS):
-            rounds += 1
-            self.workspace.notice_changes()
-            if rounds % ROUNDS == 0:
+            self.workspace.notice_changes(self.workspace.viewed)
+            if monotonic() < due:
+                continue
+            began = thread_time()
+            stale |= self.workspace.notice_changes() or not self.workspace.listing.is_current()
+            due = monotonic() + SHARE * (thread_time() - began)
+            if stale and monotonic() >= search_due:
+                began = thread_time()
                 self.update_pages()
+                stale = False
+                search_due = monotonic() + SEARCHES * (thread_time() - began)
 
     def update_pages(self) -> None:
         """Add and read new pages; remove those whose scans are gone."""
         try:
+            self.workspace.listing = Listing(self.workspace.folder)
             found = find_pages(self.workspace.folder)
         except DataError:
             return  # a disk that comes back, or an error that the next request reports

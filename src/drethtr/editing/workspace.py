@@ -3,7 +3,8 @@
 Every change starts from the present content of the file, so that changes by other programs are kept.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from getpass import getuser
 from os import sep
@@ -17,7 +18,7 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit, tidy
-from drethtr.editing.folder_pages import FolderPage, find_pages
+from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
 from drethtr.editing.journal import Change, Journal
 from drethtr.editing.overview import Overview, Summary
 from drethtr.editing.page_files import (
@@ -32,6 +33,9 @@ from drethtr.editing.page_files import (
 )
 from drethtr.editing.scans import Scans
 from drethtr.recognition.confidence.error_rate import ErrorRate
+
+VIEWED = 16
+"""Pages last asked for, whose files are checked more often than others."""
 
 Event = tuple[str, dict[str, Any]]
 Listener = Callable[[Event], object]
@@ -51,6 +55,8 @@ class Workspace:
         self.marks: dict[str, str] = {}
         self.error_rate: ErrorRate | None = None
         self.unreadable: dict[str, str] = {}  # why pages could not be read, by their ids
+        self.viewed = deque[str](maxlen=VIEWED)
+        self.listing = Listing(folder)  # first, so that a file that comes now is found by the next search
         self.folder_pages: Mapping[str, FolderPage] = {page.id: page for page in find_pages(folder)}
 
     @classmethod
@@ -96,15 +102,29 @@ class Workspace:
         for listener in tuple(self.listeners):
             listener((name, data))
 
-    def notice_changes(self) -> None:
-        """Notify listeners of files that other programs have written since the last call."""
-        for page in tuple(self.folder_pages.values()):
+    def notify_page(self, page: FolderPage, why: str) -> None:
+        """Notify all listeners of a change of a page: "edit", "read" or "outside", with its row in the overview."""
+        [row] = self.rows([page])
+        self.notify("page", page=page.id, why=why, row=row)
+
+    def notice_changes(self, pages: Iterable[str] | None = None) -> bool:
+        """Notify listeners of files that other programs have written since the last call; say whether there are any.
+
+        Args:
+            pages: Ids of the pages to look at; by default all.
+        """
+        noticed = False
+        for id in tuple(self.folder_pages if pages is None else pages):
+            if (page := self.folder_pages.get(id)) is None:
+                continue
             mark = xml_mark(page.xml_path)
             with self.lock:
-                known = self.marks.get(page.id)
-                self.marks[page.id] = mark
+                known = self.marks.get(id)
+                self.marks[id] = mark
             if known is not None and known != mark:
-                self.notify("page", page=page.id, why="outside")
+                self.notify_page(page, "outside")
+                noticed = True
+        return noticed
 
     # Pages.
 
@@ -120,7 +140,11 @@ class Workspace:
 
     def pages(self) -> list[dict[str, Any]]:
         """The overview: every page as JSON values, by name."""
-        rows = self.overview.rows(tuple(self.folder_pages.values()), self.error_rate)
+        return self.rows(tuple(self.folder_pages.values()))
+
+    def rows(self, pages: Sequence[FolderPage]) -> list[dict[str, Any]]:
+        """Pages in the overview, as JSON values."""
+        rows = self.overview.rows(pages, self.error_rate)
         return [{**row, "error": self.error_of(row["id"], row["error"])} for row in rows]
 
     def without_private_paths(self, error: object) -> str:
@@ -138,6 +162,7 @@ class Workspace:
             Missing: if there is none.
         """
         folder_page, order = self.folder_page(page), list(self.folder_pages)
+        self.viewed.append(page)
         place = order.index(page)
         beside = {
             "previous": order[place - 1] if place else None,
@@ -245,7 +270,8 @@ class Workspace:
             opened, changed = self.make(folder_page, work, revisions)
             self.record_changes(opened, changed.notes, who, model)
         if changed.file.data != opened.file.data:
-            self.notify("page", page=page, why="edit" if model is None else "read")
+            self.page_files.known(folder_page, changed.file)
+            self.notify_page(folder_page, "edit" if model is None else "read")
             for one in changed.lines:
                 self.notify("line", page=page, line=one)
         return changed
@@ -287,7 +313,7 @@ class Workspace:
                 return
             self.marks[page.id] = xml_mark(page.xml_path)
             self.journal.add([replace(note, model=model) for note in notes])
-        self.notify("page", page=page.id, why="read")
+        self.notify_page(page, "read")
 
     def record_changes(self, opened: OpenPage, notes: Sequence[Change], who: str, model: str | None) -> None:
         """Add changes to the history, after changes that other programs made to these lines before."""

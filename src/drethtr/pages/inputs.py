@@ -233,10 +233,10 @@ def described_images(files: Sequence[Path], catalog: Catalog) -> Mapping[Path, P
     return described
 
 
-def is_description(file: Path) -> bool:
-    """Whether a file is PAGE or ALTO, judged by its beginning; true if it cannot be opened."""
+def is_description(file: Path, head: bytes | None = None) -> bool:
+    """Whether a file is PAGE or ALTO, judged by its beginning, if that is not at hand; true if it cannot be opened."""
     try:
-        head = first_bytes(file)
+        head = first_bytes(file) if head is None else head
     except DataError:
         return True
     return DESCRIBING.search(head.replace(b"\0", b"")) is not None  # in UTF-16 every other byte is 0

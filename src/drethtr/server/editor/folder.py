@@ -18,6 +18,7 @@ from drethtr.editing.page_files import Missing
 from drethtr.editing.search import MAX_HITS, judge, search
 from drethtr.editing.session import Session
 from drethtr.editing.workspace import Event
+from drethtr.server.answers import packed
 from drethtr.server.editor.values import MAX_TEXT_LENGTH, page_of, refuse_unknown, text_of
 from drethtr.server.uploads import HeavyWork, json_of, parameters_of, whole_number
 
@@ -73,7 +74,7 @@ class Folder:
         asked = parameters_of(request, "q", "limit")
         limit = whole_number(asked, "limit", 100, MAX_HITS)
         query = asked.get("q", "")[:MAX_TEXT_LENGTH]
-        return JSONResponse(await self.searching.run(request, search, self.workspace, query, limit))
+        return packed(request, await self.searching.run(request, search, self.workspace, query, limit))
 
     async def judge_hit(self, request: Request) -> Response:
         """`POST /api/search/judge`: say whether words stand on a line that the index has found."""

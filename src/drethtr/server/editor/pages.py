@@ -14,6 +14,7 @@ from drethtr.editing.scans import THUMBNAIL
 from drethtr.editing.session import Session
 from drethtr.editing.status import Status
 from drethtr.proofreading.conventions import conventions_named
+from drethtr.server.answers import packed
 from drethtr.server.editor.values import MAX_NAME_LENGTH, page_of
 from drethtr.server.uploads import HeavyWork, parameters_of, read_body, share_of, whole_number
 
@@ -53,14 +54,14 @@ class Pages:
 
     async def pages(self, request: Request) -> Response:
         """`GET /api/pages`: the overview."""
-        return JSONResponse(await asyncio.to_thread(self.workspace.pages))
+        return packed(request, await asyncio.to_thread(self.workspace.pages))
 
     async def page(self, request: Request) -> Response:
         """`GET /api/pages/{page}`: a page with its lines; a page that waits to be read is the next to be read."""
         content = await asyncio.to_thread(self.workspace.page, page_of(request))
         if content["status"] == Status.UNREAD:
             self.reader.prioritize(content["id"])
-        return JSONResponse(content)
+        return packed(request, content)
 
     async def thumbnail(self, request: Request) -> Response:
         """`GET /api/pages/{page}/thumbnail.jpg`: the scan, small."""

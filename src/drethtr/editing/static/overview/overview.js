@@ -30,7 +30,8 @@ export function Overview({ status, jobs, selection, select, words, search, last 
   useEffect(() => {
     if (isLoaded && last) document.querySelector(`.card [href="/p/${CSS.escape(last)}"]`)?.focus();
   }, [isLoaded]);
-  useEvents({ page: refetch, line: refetch, pages: refetch, connected: load });
+  const put = ({ row }) => setPages((known) => known?.map((page) => (page.id === row.id ? row : page)) ?? known);
+  useEvents({ page: put, pages: refetch, connected: load });
   const sorted =
     pages && (sorting === "name" ? pages : pages.toSorted((one, other) => (other.gain ?? -1) - (one.gain ?? -1)));
   const reading = jobs.filter((job) => job.kind === "read" && isGoing(job));
