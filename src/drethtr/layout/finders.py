@@ -1,18 +1,22 @@
 """Line segmentations by name, including plugins."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import plugged
 from drethtr.layout.finder import Finder
 from drethtr.layout.kraken import Kraken
+from drethtr.layout.network import load_lines
 from drethtr.layout.projection import Projection
 from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.whole import Whole
 
 ENTRY_POINTS = "drethtr.finders"
 """Entry point group for plugins: a name, and a class or function that constructs the segmentation without arguments."""
+
+ENDING = ".safetensors"
 
 FINDERS: Mapping[str, Callable[[], Finder]] = {
     "rapid": RapidDetector,
@@ -25,9 +29,15 @@ FINDERS: Mapping[str, Callable[[], Finder]] = {
 def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
     """The line segmentation with this name and default settings; `others` are further valid names for error messages.
 
+    A file name that ends in `.safetensors` is that of a network for `rapid`.
+
     Raises:
+        CheckpointError: if the file of a network cannot be used.
         ConfigError: if there is no such name, or the plugin with this name is not a `Finder`.
     """
+    if name.endswith(ENDING):
+        load_lines(Path(name))  # refuse another file before any page is opened
+        return RapidDetector(model=Path(name))
     if name in FINDERS:
         return FINDERS[name]()
     points = plugged(ENTRY_POINTS)

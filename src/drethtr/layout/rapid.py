@@ -1,19 +1,14 @@
-"""Line segmentation with the text detector of PP-OCRv6 (small), which the package contains with weights in 8 bits.
+"""Line segmentation with a network, see `network.py`: the ridges of its map of the cores of lines.
 
-The detector returns a heat map: the probability that a pixel is in the core of a line. The ridges of that map are the
-lines, including curved ones.
+Ridges are the lines, including curved ones.
 """
 
-import lzma
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
-import onnxruntime
-from numpy.typing import NDArray
 from PIL import Image
 
 from drethtr.base.errors import ConfigError
@@ -21,28 +16,21 @@ from drethtr.base.processors import free_processors
 from drethtr.images.line import Line
 from drethtr.layout.components import components
 from drethtr.layout.finder import Finder, Layout
+from drethtr.layout.network import COARSE, MULTIPLE, SHIPPED, Map, Maps, look_at, open_lines
 from drethtr.layout.outline import outline
 from drethtr.layout.ridge import Ridge, cut, join, on_this_page, ridge_of, separating, typical_slope, weighted_median
 from drethtr.layout.rules import find_rules, folds_among
 from drethtr.layout.turn import turn_line
-
-Map: TypeAlias = NDArray[np.float32]
-
-DETECTOR = Path(__file__).parent / "models" / "ppocrv6_det_small.onnx.xz"
-"""Made by `recipes/detector.py`; Apache-2.0, PaddleOCR."""
-
-MULTIPLE = 32
-"""The sides of the network's input must be multiples of this."""
-
-MEANS = np.array((0.485, 0.456, 0.406), dtype=np.float32)[:, None, None]
-SPREADS = np.array((0.229, 0.224, 0.225), dtype=np.float32)[:, None, None]
-"""Mean and standard deviation of the channels in the detector's training data, from 0 to 1."""
+from drethtr.recognition.onnx.session import Session
 
 LEVELS = (0.3, 0.5, 0.7, 0.85)
 """The threshold of a core, and higher levels at which touching cores are separated."""
 
 SURE = 0.6
 """Minimum mean probability of a core; fainter ones are stains (LOG, 2026-11-27)."""
+
+OF_TEXT = 0.5
+"""Minimum mean probability that a core belongs to the text of the page, if the network tells."""
 
 THINNEST = 0.35
 """Minimum thickness of a core relative to the usual; thinner ones are dust."""
@@ -56,12 +44,14 @@ FINE = 6.0
 
 @dataclass(frozen=True, kw_only=True)
 class RapidDetector(Finder):
-    """Detects text with PP-OCRv6 and follows the ridges of its map.
+    """Detects text with a network and follows the ridges of its map.
 
+    model            the file of the network; the included one if it is None
     side, fine_side  longer side of the network's input in pixels, usually and for small writing
     threads          to compute with; None for one per free processor
     """
 
+    model: Path | None = None
     side: int = 1280
     fine_side: int = 1920
     threads: int | None = None
@@ -74,14 +64,23 @@ class RapidDetector(Finder):
         """The same detector with this many threads, unless their number was chosen."""
         return replace(self, threads=self.threads or threads)
 
+    @property
+    def network(self) -> Session:
+        """The loaded network.
+
+        Raises:
+            CheckpointError: if its file cannot be used.
+        """
+        return open_lines(self.model or SHIPPED, self.threads or free_processors())
+
     def find(self, page: Line) -> Layout:
         """The lines that run across the page, and those that run up or down."""
         scale = min(2.0, self.side / max(page.shape))
-        cores = look(page, scale, self.threads)
+        cores = look(page, scale, self.network)
         finer = min(1.0, self.fine_side / max(page.shape))
         if scale < finer and (not cores or usual_thickness(cores) < FINE):
             scale = finer
-            cores = look(page, scale, self.threads)
+            cores = look(page, scale, self.network)
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
         across = [core.ridge for core in cores if not (core.runs_up or (core.is_short and mostly_up))]
         upward = [core.turned for core in cores if core.runs_up or (core.is_short and mostly_up)]
@@ -135,39 +134,17 @@ def reduced(page: Line, scale: float) -> Line:
     return np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
 
 
-def look(page: Line, scale: float, threads: int | None = None) -> list[Core]:
+def look(page: Line, scale: float, network: Session) -> list[Core]:
     """The cores at `scale` times the size of the page, without dust and without cores that have no ink."""
     picture = reduced(page, scale)
-    cores = list(find_cores(heat_map(picture, threads), picture))
+    cores = list(find_cores(look_at(picture, network), picture))
     least = THINNEST * usual_thickness(cores) if cores else 0.0
     return [core for core in cores if core.thickness >= least]
 
 
-def heat_map(picture: Line, threads: int | None = None) -> Map:
-    """The probability that each pixel is in the core of a line."""
-    height, width = picture.shape
-    missing = [(0, -length % MULTIPLE) for length in (height, width)]
-    grays = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
-    network = load_network(threads or free_processors())
-    [[[heat]]] = network.run(None, {network.get_inputs()[0].name: ((grays - MEANS) / SPREADS)[None]})
-    found: Map = heat[:height, :width]
-    return found
-
-
-@cache
-def load_network(threads: int) -> onnxruntime.InferenceSession:
-    """The detector, loaded once per process and number of threads."""
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.enable_cpu_mem_arena = False  # free the memory of a page before the next
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return onnxruntime.InferenceSession(
-        lzma.decompress(DETECTOR.read_bytes()), options, providers=["CPUExecutionProvider"]
-    )
-
-
-def find_cores(heat: Map, picture: Line) -> Iterator[Core]:
-    """The cores in the heat map of an image, one per line."""
+def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
+    """The cores in the maps of an image, one per line."""
+    heat = maps.cores
     for left, top, patch in patches(heat, LEVELS):
         height, width = patch.shape
         ridge, turned = (
@@ -176,8 +153,16 @@ def find_cores(heat: Map, picture: Line) -> Iterator[Core]:
         )
         if ridge is None or turned is None or patch[patch > 0].mean() < SURE:
             continue
+        if maps.text is not None and share_on(maps.text, patch, left, top) < OF_TEXT:
+            continue
         if contrast(picture[top : top + height, left : left + width]) >= FAINTEST:
             yield Core(ridge, turned, width, height, int((patch > 0).sum()))
+
+
+def share_on(coarse: Map, patch: Map, left: int, top: int) -> float:
+    """The mean of a coarse map where a patch of the cores is."""
+    rows, columns = np.nonzero(patch)
+    return float(coarse[(rows + top) // COARSE, (columns + left) // COARSE].mean())
 
 
 def contrast(grays: Line) -> float:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.network.backbones.ppocr import PPOCRBackbone
+from drethtr.network.detector import Detector
 from drethtr.recognition.model.backbones import PPOCR
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 EXTRA = "pretrained"
 REMEDY = "run: pip install rapidocr==3.10.0"
-MODEL = "PP-OCRv6_rec_small.onnx"
+MODEL, DETECTOR = "PP-OCRv6_rec_small.onnx", "PP-OCRv6_det_small.onnx"
 
 
 class Pretrained(NamedTuple):
@@ -55,6 +56,36 @@ def ppocr_weights() -> Pretrained:
     if len(characters) != len(head_bias):
         raise CheckpointError(f"{len(characters)} characters for {len(head_bias)} classes; {REMEDY}", path)
     return Pretrained(backbone_weights(arrays, path), head_weight, head_bias, characters)
+
+
+def detector_weights() -> dict[str, Tensor]:
+    """Load the text detector from the package rapidocr, as the weights of `Detector` without its second head.
+
+    Raises:
+        MissingExtraError: if rapidocr or onnx is not installed.
+        CheckpointError: if the installed rapidocr contains another one.
+    """
+    path = network_in_rapidocr(DETECTOR, EXTRA)
+    try:
+        import onnx
+        from onnx.numpy_helper import to_array
+    except ImportError as error:
+        raise MissingExtraError("onnx", EXTRA) from error
+    graph = onnx.load(path).graph
+    names = {node.input[0]: node.output[0] for node in graph.node if node.op_type == "Identity"}
+    stored = {names.get(tensor.name, tensor.name): torch.tensor(to_array(tensor)) for tensor in graph.initializer}
+    arrays = [
+        stored[name].flatten() if node.op_type == "Add" else stored[name]
+        for node in graph.node
+        if node.op_type in ("Conv", "ConvTranspose", "Add")
+        for name in node.input
+        if name in stored and stored[name].ndim == 4  # others are settings
+    ]
+    with torch.device("meta"):
+        expected = {name: tensor for name, tensor in Detector().state_dict().items() if not name.startswith("maps.")}
+    if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
+        raise CheckpointError(f"its layers are not those of PP-OCRv6 small; {REMEDY}", path)
+    return dict(zip(expected, arrays, strict=True))
 
 
 def learned_arrays(graph: "GraphProto") -> list[Tensor]:

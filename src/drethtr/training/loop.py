@@ -6,6 +6,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -71,9 +72,7 @@ def train_locked(
 ) -> Path:
     """Do what `train` does; the caller has locked the folder against other programs."""
     snapshot = output / SNAPSHOT
-    if not resume and any((output / name).exists() for name in (SNAPSHOT, LATEST, BEST)):
-        cure = "add --resume to continue it, or " if snapshot.exists() else ""
-        raise ConfigError(f"{output} already contains a run; {cure}choose another --output")
+    refuse_old_run(output, resume=resume)
     torch.manual_seed(run.seed)
     batches = batches_of(run)
     mixture = batches.mixture
@@ -126,6 +125,17 @@ def train_locked(
                     save_model(candidate.model, output / LATEST)
                     save_snapshot(snapshot, learner, progress, *settings)
     return output / BEST
+
+
+def refuse_old_run(output: Path, *, resume: bool) -> None:
+    """Refuse a folder that contains a run, unless it is to be resumed.
+
+    Raises:
+        ConfigError: saying what to do.
+    """
+    if not resume and any((output / name).exists() for name in (SNAPSHOT, LATEST, BEST)):
+        cure = "add --resume to continue it, or " if (output / SNAPSHOT).exists() else ""
+        raise ConfigError(f"{output} already contains a run; {cure}choose another --output")
 
 
 def batches_of(run: RunConfig) -> Batches:
@@ -184,8 +194,8 @@ def initial_progress(run: RunConfig, devices: Devices) -> Progress:
     return Progress(beginnings(run.batches_per_step), bfloat16)
 
 
-def is_finished(run: RunConfig, progress: Progress) -> bool:
-    """Whether a run has seen all its lines, or has not improved for too long."""
+def is_finished(run: Any, progress: Progress) -> bool:
+    """Whether a run has seen all its lines or crops, or has not improved for too long."""
     tired = run.patience is not None and progress.stale >= run.patience
     return tired or progress.samples >= run.samples
 

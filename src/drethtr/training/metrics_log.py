@@ -42,10 +42,13 @@ def records_until(seen: int, metrics: bytes) -> bytes:
 
 
 class MetricsLog(TrainingLog):
-    """Writes the metrics of a run of `total` lines to `folder`; a run resumed after `seen` lines appends."""
+    """Writes the metrics of a run of `total` lines to `folder`; a run resumed after `seen` lines appends.
 
-    def __init__(self, folder: Path, total: int, seen: int) -> None:
-        self.total = total
+    `unit` is what is seen, if not lines, and `measure` the rate of the validation.
+    """
+
+    def __init__(self, folder: Path, total: int, seen: int, *, unit: str = "lines", measure: str = "CER") -> None:
+        self.total, self.unit, self.measure = total, unit, measure
         self.first = self.seen = seen
         self.begun = self.reported = time.monotonic()
         self.cer: float | None = None
@@ -56,7 +59,7 @@ class MetricsLog(TrainingLog):
             unfinished.write_bytes(kept)
         self.file = metrics.open("a", encoding="utf-8")
         self.bar = tqdm(
-            total=total, initial=seen, unit=" lines", smoothing=0.05, mininterval=1, disable=not sys.stderr.isatty()
+            total=total, initial=seen, unit=f" {unit}", smoothing=0.05, mininterval=1, disable=not sys.stderr.isatty()
         )
         try:
             from torch.utils.tensorboard import SummaryWriter
@@ -84,10 +87,10 @@ class MetricsLog(TrainingLog):
 
     def progress(self, losses: Mapping[str, float]) -> str:
         """How far the run is, and how long the rest takes at the speed so far."""
-        parts = [f"{self.seen:,} of {self.total:,} lines seen"]
+        parts = [f"{self.seen:,} of {self.total:,} {self.unit} seen"]
         parts += [f"{name} loss {value:.3f}" for name, value in losses.items()]
         if self.cer is not None:
-            parts.append(f"validation CER {100 * self.cer:.2f} %")
+            parts.append(f"validation {self.measure} {100 * self.cer:.2f} %")
         rest = max(self.total - self.seen, 0) * (time.monotonic() - self.begun) / max(self.seen - self.first, 1)
         return ", ".join([*parts, f"{in_words(rest)} left"])
 
@@ -95,8 +98,8 @@ class MetricsLog(TrainingLog):
         self.cer = rates["all"]
         self.record("validation", samples, **rates)
         overall, sets = rates["all"], [f"{name} {100 * cer:.2f} %" for name, cer in rates.items() if name != "all"]
-        seen = f"{samples:,} of {self.total:,} lines seen"
-        self.note(f"{seen}, validation CER {100 * overall:.2f} % ({', '.join(sets)})")
+        seen = f"{samples:,} of {self.total:,} {self.unit} seen"
+        self.note(f"{seen}, validation {self.measure} {100 * overall:.2f} % ({', '.join(sets)})")
 
     def note(self, text: str) -> None:
         self.bar.write(text, file=sys.stderr)

@@ -17,7 +17,6 @@ from torch import Tensor, nn
 
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
-from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import SENSELESS
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training.feed.stream import Position
@@ -64,7 +63,7 @@ class Learner(Generic[Network]):
 
 
 def save_snapshot(
-    path: Path, learner: Learner[DRetHTR], progress: Progress, run: Any, tokenizer: Any, lines: Sequence[str]
+    path: Path, learner: Learner[Any], progress: Progress, run: Any, tokenizer: Any, lines: Sequence[str]
 ) -> None:
     """Write the state of a run.
 
@@ -84,8 +83,10 @@ def tensors_of(learner: Learner[Any]) -> dict[str, NDArray[Any]]:
     return {name: value.detach().cpu().numpy() for name, value in tensors.items()}
 
 
-def load_snapshot(path: Path, learner: Learner[DRetHTR], run: Any, tokenizer: Any, lines: Sequence[str]) -> Progress:
-    """Restore a run.
+def load_snapshot(
+    path: Path, learner: Learner[Any], run: Any, tokenizer: Any, lines: Sequence[str], *, kind: type[Any] = RunConfig
+) -> Progress:
+    """Restore a run, whose config is of this kind.
 
     Raises:
         CheckpointError: if the file is damaged, of another version, of another run, or of other lines.
@@ -95,7 +96,7 @@ def load_snapshot(path: Path, learner: Learner[DRetHTR], run: Any, tokenizer: An
         raise CheckpointError("not a snapshot of a training run", path)
     try:
         header = json.loads(metadata[HEADER])
-        check_same(header, path, run, tokenizer, lines)
+        check_same(header, path, run, tokenizer, lines, kind)
         restore(read_tensors(path), learner)
         return progress_of(header["progress"])
     except SENSELESS as error:
@@ -107,13 +108,15 @@ def load_snapshot(path: Path, learner: Learner[DRetHTR], run: Any, tokenizer: An
         ) from error
 
 
-def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str]) -> None:
+def check_same(
+    header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str], kind: type[Any] = RunConfig
+) -> None:
     """Refuse the snapshot of another run.
 
     Raises:
         CheckpointError: saying what differs.
     """
-    saved = with_new_defaults(header["run"], path)
+    saved = with_new_defaults(header["run"], path, kind)
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])
         raise CheckpointError(f"saved by a run with other settings ({', '.join(changed)}); start a new output", path)
@@ -156,9 +159,9 @@ def missing_from(these: Sequence[str], those: Sequence[str]) -> str:
     return ", ".join([*only[:SHOWN], *(["..."] if len(only) > SHOWN else [])]) or "nothing else"
 
 
-def with_new_defaults(run: Any, path: Path) -> dict[str, Any]:
+def with_new_defaults(run: Any, path: Path, kind: type[Any]) -> dict[str, Any]:
     """The settings of a saved run, with defaults for settings added since."""
     try:
-        return dict(config.to_dict(config.from_dict(RunConfig, run)))
+        return dict(config.to_dict(config.from_dict(kind, run)))
     except ConfigError as error:
         raise CheckpointError(f"the settings of its run are no longer supported: {error}", path) from error

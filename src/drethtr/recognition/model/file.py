@@ -38,8 +38,10 @@ FORMAT = 4
 SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError)
 """Errors that invalid settings of an untrusted header may cause."""
 
-MODEL, ADAPTER = "drethtr", "drethtr-adapter"
-"""Metadata keys of the header of a model and of an adapter."""
+MODEL, ADAPTER, LINES = "drethtr", "drethtr-adapter", "drethtr-lines"
+"""Metadata keys of the header of a model, of an adapter, and of a model that finds lines."""
+
+NAMES = {MODEL: "model", ADAPTER: "adapter", LINES: "model that finds lines"}
 
 NGRAMS, RESCORER = "ngrams.", "rescorer."
 """Prefixes of the names of tensors that are not weights of the network."""
@@ -218,12 +220,12 @@ def save_card(path: Path, card: Mapping[str, Any]) -> None:
         CheckpointError: if the file cannot be used.
     """
     tensors, metadata, header = read_parts(path, either=True)
-    kind = ADAPTER if ADAPTER in metadata else MODEL
+    kind = kind_in(metadata)
     write_tensors(tensors, path, metadata | {kind: json.dumps(header | {"card": dict(card)}, ensure_ascii=False)})
 
 
 def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:
-    """Tensors, metadata and header of a model, or of `either` a model or an adapter.
+    """Tensors, metadata and header of a model, or of `either` a model, an adapter or a model that finds lines.
 
     Raises:
         CheckpointError: if the file cannot be used.
@@ -231,12 +233,19 @@ def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], d
     tensors, metadata = read_file(path)
     if ADAPTER in metadata and not either:
         raise CheckpointError("this is an adapter; give its base model instead", path)
-    return tensors, metadata, parse_header(path, metadata, ADAPTER if ADAPTER in metadata else MODEL)
+    return tensors, metadata, parse_header(path, metadata, kind_in(metadata) if either else MODEL)
+
+
+def kind_in(metadata: Mapping[str, str]) -> str:
+    """The key of the header among the metadata of a file; that of a model if there is none."""
+    return next((key for key in (ADAPTER, LINES) if key in metadata), MODEL)
 
 
 def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[str, Any]:
     """The JSON header of a model or adapter in an untrusted file, with its version checked."""
-    what = "adapter" if place == ADAPTER else "model"
+    what = NAMES[place]
+    if place not in metadata and (other := next((NAMES[key] for key in NAMES if key in metadata), None)):
+        raise CheckpointError(f"this is no {what}, but a drethtr {other}", path)
     try:
         header = json.loads(metadata[place])
     except (KeyError, ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Run graphs with onnxruntime, with one thread per call."""
+"""Run graphs with onnxruntime."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,11 +18,11 @@ OUT_OF_MEMORY = ("bad_alloc", "Failed to allocate memory")
 
 
 class Session:
-    """A loaded graph; several threads may run it at once."""
+    """A loaded graph; several threads may run it at once, each call with `threads` of its own."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, threads: int = 1) -> None:
         options = ort.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 3
         for name, value in SETTINGS.items():
             options.add_session_config_entry(name, value)

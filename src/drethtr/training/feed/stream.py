@@ -4,7 +4,7 @@ Order and values do not depend on the number of workers, and a stream can start 
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from drethtr.base.errors import DataError
 from drethtr.base.processors import begin_worker
-from drethtr.training.feed.batch import Batch, Batches
+from drethtr.training.feed.batch import Batch
 
 
 class Position(NamedTuple):
@@ -58,16 +58,16 @@ class PackedBatch(NamedTuple):
         return Batch(1 - greys.float() / 127.5, widths, tokens, lengths, self.texts, self.left_out, prose)
 
 
-class PackedBatches(Dataset[list[PackedBatch] | DataError]):
+class PackedBatches(Dataset[list[Any] | DataError]):
     """Packed batches. Errors are returned, because torch would bury a raised one in the worker's traceback."""
 
-    def __init__(self, batches: Batches) -> None:
-        self.batches = batches
+    def __init__(self, batches: Any, pack: Callable[[Any], Any]) -> None:
+        self.batches, self.pack = batches, pack
 
-    def __getitem__(self, chunk: int) -> list[PackedBatch] | DataError:
+    def __getitem__(self, chunk: int) -> list[Any] | DataError:
         """The batches of one chunk, or the error."""
         try:
-            return [PackedBatch.of(batch) for batch in self.batches[chunk]]
+            return [self.pack(batch) for batch in self.batches[chunk]]
         except DataError as error:
             return error
 
@@ -78,17 +78,26 @@ def beginnings(streams: int) -> tuple[Position, ...]:
 
 
 def stream(
-    batches: Batches, *, start: Position = BEGINNING, every: int = 1, workers: int = 0
-) -> Iterator[tuple[Position, PackedBatch]]:
+    batches: Any,
+    *,
+    pack: Callable[[Any], Any] = PackedBatch.of,
+    start: Position = BEGINNING,
+    every: int = 1,
+    workers: int = 0,
+) -> Iterator[tuple[Position, Any]]:
     """Yield batches from `start` on, without end, each with the position after it.
 
     Only every `every`-th chunk is used.
+
+    Args:
+        batches: Has a list of batches for each chunk, as `Batches`.
+        pack: Makes a batch ready for the way from a worker.
 
     Raises:
         DataError: naming the sample, if a line cannot be used.
     """
     loader = DataLoader(
-        PackedBatches(batches),
+        PackedBatches(batches, pack),
         batch_size=None,
         sampler=range(start.chunk, sys.maxsize, every),
         num_workers=workers,
@@ -105,7 +114,7 @@ def stream(
                 yield after, batch
 
 
-def as_it_is(packed: list[PackedBatch] | DataError) -> list[PackedBatch] | DataError:
+def as_it_is(packed: Any) -> Any:
     """Collate nothing, which keeps torch from converting arrays to tensors."""
     return packed
 

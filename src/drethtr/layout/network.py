@@ -1,0 +1,258 @@
+"""The network that finds lines: its weights in a file, and its maps of a page, computed with onnxruntime.
+
+It is the text detector of PP-OCRv6 (small; Apache-2.0, PaddleOCR), which `drethtr.network.detector` has as torch
+modules. Detectors that were trained here have a second head, with maps of more than the cores of lines.
+
+Shapes, everywhere in this file: feature maps (1, C, H, W).
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from drethtr.base.errors import CheckpointError
+from drethtr.images.line import Line
+from drethtr.layout.finder import Role
+from drethtr.recognition.model.file import FORMAT, LINES, parse_header, weights_hash
+from drethtr.recognition.model.weights import Weights, check_file, dequantize, quantize, read_file, write_tensors
+from drethtr.recognition.onnx.graph import Graph, real, refuse_left_over
+from drethtr.recognition.onnx.layers import conv, gelu
+from drethtr.recognition.onnx.session import Session
+
+Map: TypeAlias = NDArray[np.float32]
+
+SHIPPED = Path(__file__).parent / "models" / "lines.safetensors"
+
+MULTIPLE = 32
+"""The sides of the network's input must be multiples of this."""
+
+MEANS = np.array((0.485, 0.456, 0.406), dtype=np.float32)[:, None, None]
+SPREADS = np.array((0.229, 0.224, 0.225), dtype=np.float32)[:, None, None]
+"""Mean and standard deviation of the channels in the detector's first training data, from 0 to 1."""
+
+STEM = 24
+STAGES = (
+    (48, (True, False)),
+    (96, (True, False)),
+    (192, (True, False, True, False)),
+    (384, (True, False)),
+)
+"""Channels of a stage, and for each of its blocks whether it has squeeze-excitation."""
+NECK = 96
+
+COARSE = 4
+"""Pixels of the input for one of the maps beside the cores, across and down."""
+
+TEXT, ENDS, SEPARATORS, AREA = range(4)
+"""The first maps of the second head, before one for each `Role`."""
+MAPS = ("text", "ends", "separators", "area", *(role.value for role in Role))
+
+
+class Maps(NamedTuple):
+    """What the network sees at each pixel of a picture, as probabilities; all but the first are None if it is not told.
+
+    cores       in the core of a line
+    text        in the core of a line that belongs to the text of this page, (H/4, W/4) as those below
+    ends        before the first or after the last letter of a line
+    separators  on a rule, a fold or a gutter
+    area        on this page
+    roles       the role of the writing here, (roles, H/4, W/4), each by itself
+    """
+
+    cores: Map
+    text: Map | None = None
+    ends: Map | None = None
+    separators: Map | None = None
+    area: Map | None = None
+    roles: Map | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class LineModel:
+    """The weights of a network that finds lines, by name, and their card."""
+
+    weights: Weights
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the weights."""
+        return weights_hash(self.weights)
+
+    @property
+    def has_maps(self) -> bool:
+        """Whether it has the second head."""
+        return any(name.startswith("maps.") for name in self.weights)
+
+    @property
+    def parameter_count(self) -> int:
+        """Number of parameters."""
+        return sum(weight.size for weight in self.weights.values())
+
+    def session(self, threads: int) -> Session:
+        """The network, ready to compute.
+
+        Raises:
+            CheckpointError: if the weights are not those of such a network.
+        """
+        graph = detector_graph(self.weights, maps=self.has_maps)
+        refuse_left_over(self.weights, [graph])
+        return Session(graph, threads)
+
+
+def save_lines(model: LineModel, path: Path, *, small: bool = False) -> None:
+    """Write a model atomically; `small` quantizes its weights to 8 and 16 bits, which changes its hash.
+
+    Raises:
+        CheckpointError: if the file cannot be written.
+    """
+    header = {"format": FORMAT, "maps": list(MAPS) if model.has_maps else [], "card": dict(model.card)}
+    stored = quantize(model.weights) if small else model.weights
+    write_tensors(stored, path, {LINES: json.dumps(header, ensure_ascii=False)})
+
+
+def load_lines(path: Path) -> LineModel:
+    """Read a model file.
+
+    Raises:
+        CheckpointError: if the file cannot be used, or is a model of another kind or with other maps.
+    """
+    tensors, metadata = read_file(path)
+    header = parse_header(path, metadata, LINES)
+    if header.get("maps") not in ([], list(MAPS)):
+        raise CheckpointError("has maps that this version does not know; install the version that wrote it", path)
+    try:
+        return LineModel(dequantize(tensors), header["card"])
+    except CheckpointError as error:
+        raise error.of(path) from error
+
+
+def open_lines(path: Path, threads: int) -> Session:
+    """The network in a file, loaded once per process and number of threads while the file stays the same.
+
+    Raises:
+        CheckpointError: if the file cannot be used.
+    """
+    check_file(path)
+    return opened(path, path.stat().st_mtime_ns, threads)
+
+
+@lru_cache(maxsize=4)
+def opened(path: Path, changed: int, threads: int) -> Session:
+    """The network in a file that was `changed` then."""
+    try:
+        return load_lines(path).session(threads)
+    except CheckpointError as error:
+        raise error.of(path) from error
+
+
+def look_at(picture: Line, network: Session) -> Maps:
+    """The maps of a gray picture of any size."""
+    height, width = picture.shape
+    missing = [(0, -length % MULTIPLE) for length in (height, width)]
+    grays = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
+    [[[cores]], *others] = network.run({"image": ((grays - MEANS) / SPREADS)[None]}, seldom=True)
+    cores = cores[:height, :width]
+    if not others:
+        return Maps(cores)
+    maps = others[0][0][:, : -(-height // COARSE), : -(-width // COARSE)]
+    return Maps(cores, maps[TEXT], maps[ENDS], maps[SEPARATORS], maps[AREA], maps[AREA + 1 :])
+
+
+def detector_graph(weights: Weights, *, maps: bool) -> Graph:
+    """From `image` (1, 3, H, W) to the cores (1, 1, H, W) and, with `maps`, the others (1, maps, H/4, W/4)."""
+    graph = Graph(weights)
+    x, before = stem(graph, graph.input("image", (1, 3, "height", "width"))), STAGES[0][0]
+    levels: list[tuple[str, int]] = []
+    for number, (width, blocks) in enumerate(STAGES):
+        place = 0
+        if width != before:
+            x = block(graph, x, f"backbone.stages.{number}.0", before, width)
+            before, place = width, 1
+        for squeezed in blocks:
+            x = block(graph, x, f"backbone.stages.{number}.{place}", width, width, squeezed=squeezed)
+            place += 1
+        levels.insert(0, (x, width))
+    found: list[str] = []
+    for number, (level, width) in enumerate(levels):
+        x = lateral(graph, level, f"backbone.entries.{number}", width, NECK)
+        found.append(graph.op("Add", x, enlarged(graph, found[-1], 2)) if found else x)
+    parts = [lateral(graph, level, f"backbone.exits.{n}", NECK, NECK // 4, wide=True) for n, level in enumerate(found)]
+    whole_size = [enlarged(graph, part, scale) for part, scale in zip(parts[:-1], (8, 4, 2), strict=True)]
+    x = graph.op("Concat", *whole_size, parts[-1], axis=1)
+    graph.output(graph.op("Sigmoid", head(graph, x)))
+    if maps:
+        graph.output(graph.op("Sigmoid", second_head(graph, x)))
+    return graph
+
+
+def stem(graph: Graph, image: str) -> str:
+    """A quarter of the height and width, by max pooling and convolutions side by side."""
+    x = graph.op("Relu", conv(graph, image, "backbone.stem.enter", 3, STEM, (3, 3), (2, 2)))
+    mixed = graph.op("Relu", conv(graph, x, "backbone.stem.narrow", STEM, STEM // 2, (2, 2)))
+    mixed = graph.op("Relu", conv(graph, mixed, "backbone.stem.widen", STEM // 2, STEM, (2, 2)))
+    strongest = graph.op("MaxPool", x, kernel_shape=(2, 2), strides=(1, 1), pads=(0, 0, 1, 1))
+    x = graph.op("Concat", strongest, mixed, axis=1)
+    x = graph.op("Relu", conv(graph, x, "backbone.stem.merge", 2 * STEM, STEM, (3, 3), (2, 2)))
+    return graph.op("Relu", conv(graph, x, "backbone.stem.expand", STEM, STAGES[0][0]))
+
+
+def block(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, squeezed: bool = False) -> str:
+    """A depthwise convolution, then an MLP; with a residual around it, or to half the height and width."""
+    alike = inputs == outputs
+    stride = (1, 1) if alike else (2, 2)
+    x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (3, 3), stride, groups=inputs)
+    if squeezed:
+        x = graph.op("Mul", x, squeeze(graph, x, f"{name}.squeeze", inputs, 1 / 6))
+    inner = gelu(graph, conv(graph, x, f"{name}.expand", inputs, 2 * inputs))
+    found = conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
+    return graph.op("Add", x, found) if alike else found
+
+
+def squeeze(graph: Graph, x: str, name: str, channels: int, slope: float) -> str:
+    """The scale (1, C, 1, 1) of each channel, from its mean over the page."""
+    mean = graph.op("GlobalAveragePool", x)
+    inner = graph.op("Relu", conv(graph, mean, f"{name}.fc1", channels, channels // 4))
+    return graph.op("HardSigmoid", conv(graph, inner, f"{name}.fc2", channels // 4, channels), alpha=slope, beta=0.5)
+
+
+def lateral(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, wide: bool = False) -> str:
+    """Channels mixed, then strengthened by their squeeze."""
+    if wide:
+        x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (7, 7), groups=inputs)
+    x = graph.op("Conv", x, graph.weight(f"{name}.mix.weight", outputs, inputs, 1, 1))
+    return graph.op("Add", x, graph.op("Mul", x, squeeze(graph, x, f"{name}.squeeze", outputs, 0.2)))
+
+
+def enlarged(graph: Graph, x: str, scale: int) -> str:
+    """Each place repeated."""
+    where = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    return graph.op("Resize", x, "", real((1, 1, scale, scale)), mode="nearest", **where)
+
+
+def head(graph: Graph, x: str) -> str:
+    """The logits of the cores."""
+    x = graph.op("Relu", conv(graph, x, "head.enter", NECK, NECK // 4, (3, 3)))
+    return doubled(graph, graph.op("Relu", doubled(graph, x, "head.larger", NECK // 4)), "head.largest", 1)
+
+
+def doubled(graph: Graph, x: str, name: str, outputs: int) -> str:
+    """A transposed convolution to twice the height and width."""
+    weights = graph.weight(f"{name}.weight", NECK // 4, outputs, 2, 2), graph.weight(f"{name}.bias", outputs)
+    return graph.op("ConvTranspose", x, *weights, kernel_shape=(2, 2), strides=(2, 2))
+
+
+def second_head(graph: Graph, x: str) -> str:
+    """The logits of the other maps."""
+    width = NECK // 2
+    x = graph.op("Relu", conv(graph, x, "maps.enter", NECK, width, (3, 3)))
+    around = conv(graph, x, "maps.around", width, width, (7, 7), groups=width)
+    inner = gelu(graph, conv(graph, around, "maps.expand", width, 2 * width))
+    x = graph.op("Add", x, conv(graph, inner, "maps.project", 2 * width, width))
+    return conv(graph, x, "maps.leave", width, len(MAPS))

@@ -1,0 +1,75 @@
+"""The complete configuration of a training run of the network that finds lines."""
+
+from dataclasses import dataclass, field
+
+from drethtr.base.config import check_positive
+from drethtr.base.errors import ConfigError
+from drethtr.training.layout.crops import CropConfig
+from drethtr.training.layout.sources import PageSource
+from drethtr.training.optimize import OptimizerConfig
+from drethtr.training.tuning import Tuning, Whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class PagesValidation:
+    """The pages that select the best weights: at most `pages` of each collection, compared as `evaluate --layout` does.
+
+    every     crops between validations
+    at_start  also validate before the first step, so that the best weights are never worse than the first
+    """
+
+    paths: tuple[str, ...]
+    pages: int | None = None
+    every: int = 2_000
+    at_start: bool = True
+
+    def __post_init__(self) -> None:
+        check_positive(self, "pages", "every", table="validation")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutLoss:
+    """Weights of the parts of the loss, and how much more the places count that are next to cores, or past their ends.
+
+    Every part is the binary cross-entropy of its maps; that of the cores and the text also has one minus the Dice
+    coefficient, times `dice`.
+    """
+
+    cores: float = 1.0
+    text: float = 1.0
+    ends: float = 0.5
+    separators: float = 1.0
+    area: float = 0.3
+    roles: float = 0.3
+    dice: float = 0.5
+    near: float = 1.0
+    past: float = 3.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutRun:
+    """Everything that affects the result. It is saved beside the model; equal runs in the same precision train alike.
+
+    samples    crops seen in total; validations and snapshots are also counted in crops
+    start      the model file to start from; the included one if it is None
+    bfloat16   None measures at the start which precision is faster
+    patience   validations in a row without improvement after which the run ends
+    """
+
+    train: tuple[PageSource, ...]
+    validation: PagesValidation
+    samples: int
+    start: str | None = None
+    crops: CropConfig = field(default_factory=CropConfig)
+    tuning: Tuning = field(default_factory=Whole)
+    loss: LayoutLoss = field(default_factory=LayoutLoss)
+    optimizer: OptimizerConfig = field(default_factory=lambda: OptimizerConfig(learning_rate=6e-4, warm_up=100))
+    save_every: int = 1_000
+    patience: int | None = None
+    bfloat16: bool | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_positive(self, "samples", "save_every", "patience")
+        if self.seed < 0:
+            raise ConfigError(f"seed must be at least 0, not {self.seed}")
