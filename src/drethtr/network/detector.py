@@ -85,8 +85,8 @@ class Lateral(nn.Module):
         self.squeeze = Squeeze(outputs, 0.2)
 
     def forward(self, x: Tensor) -> Tensor:
-        x = self.mix(self.depthwise(x))
-        return x + x * self.squeeze(x)
+        mixed: Tensor = self.mix(self.depthwise(x))
+        return mixed + mixed * self.squeeze(mixed)
 
 
 class Head(nn.Module):
@@ -165,6 +165,8 @@ class Detector(nn.Module):
         self.backbone = Backbone()
         self.head = Head(NECK, NECK // 4)
         self.maps = MapsHead(NECK, NECK // 2, len(MAPS))
+        self.means: Tensor
+        self.spreads: Tensor
         self.register_buffer("means", torch.tensor(MEANS), persistent=False)
         self.register_buffer("spreads", torch.tensor(SPREADS), persistent=False)
 

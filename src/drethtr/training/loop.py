@@ -6,7 +6,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -194,7 +194,16 @@ def initial_progress(run: RunConfig, devices: Devices) -> Progress:
     return Progress(beginnings(run.batches_per_step), bfloat16)
 
 
-def is_finished(run: Any, progress: Progress) -> bool:
+class EndsWith(Protocol):
+    """The settings of a run that say when it ends."""
+
+    @property
+    def samples(self) -> int: ...
+    @property
+    def patience(self) -> int | None: ...
+
+
+def is_finished(run: EndsWith, progress: Progress) -> bool:
     """Whether a run has seen all its lines or crops, or has not improved for too long."""
     tired = run.patience is not None and progress.stale >= run.patience
     return tired or progress.samples >= run.samples

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 from torch import nn
 
@@ -16,7 +17,7 @@ class Tuning(ABC):
     """Prepares a network for training, and converts it for reading afterwards."""
 
     @abstractmethod
-    def begin(self, network: DRetHTR) -> None:
+    def begin(self, network: Any) -> None:
         """Freeze or replace weights of the network in place, so that the others are trained.
 
         Raises:
@@ -42,7 +43,7 @@ class Whole(Tuning):
 
     frozen: tuple[str, ...] = ()
 
-    def begin(self, network: DRetHTR) -> None:
+    def begin(self, network: nn.Module) -> None:
         for start in self.frozen:
             named = [parameter for name, parameter in network.named_parameters() if name.startswith(start)]
             if not named:

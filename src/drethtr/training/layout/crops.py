@@ -229,7 +229,7 @@ def taken(page: Line, to_page: Floats, side: int, fill: int) -> NDArray[np.float
     drawn = Image.fromarray(np.ascontiguousarray(page)).transform(
         (side, side), Image.Transform.AFFINE, coefficients, Image.Resampling.BILINEAR, fillcolor=fill
     )
-    return np.asarray(drawn, dtype=np.float32) / 255
+    return np.asarray(drawn, dtype=np.float32) / np.float32(255)
 
 
 def shining_through(
@@ -238,7 +238,7 @@ def shining_through(
     """A crop with the writing of the back of another one, faint and blurred."""
     ink = np.clip(paper / 255 - behind, 0, 1)
     soft = Image.fromarray((255 * ink).astype(np.uint8)).filter(ImageFilter.GaussianBlur(rng.uniform(0.5, 2.5)))
-    return grays - np.float32(rng.uniform(0.1, 0.45)) * np.asarray(soft, dtype=np.float32) / 255
+    return grays - np.asarray(soft, dtype=np.float32) * np.float32(rng.uniform(0.1, 0.45) / 255)
 
 
 def toned(x: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.uint8]:
@@ -249,10 +249,11 @@ def toned(x: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.uint8]
     if rng.random() < 0.6:
         x = (x - 0.5) * np.float32(rng.uniform(0.55, 1.2)) + np.float32(0.5 + rng.normal(0, 0.1))
     if rng.random() < 0.3:
-        light = np.linspace(*rng.uniform(-0.25, 0.1, 2), len(x), dtype=np.float32)
+        first, last = rng.uniform(-0.25, 0.1, 2).tolist()
+        light = np.linspace(first, last, len(x), dtype=np.float32)
         x = x + (light[None] if rng.random() < 0.5 else light[:, None])
     if rng.random() < 0.25:
-        x = x + rng.normal(0, rng.uniform(0.01, 0.06), x.shape)
+        x = x + rng.normal(0, rng.uniform(0.01, 0.06), x.shape).astype(np.float32)
     if rng.random() < NEGATIVE:
         x = 1 - x
     return np.rint(255 * np.clip(x, 0, 1)).astype(np.uint8)

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
-from drethtr.base.files import claimed
+from drethtr.base.locks import claimed
 from drethtr.base.version import __version__
 from drethtr.evaluation.layout import figures_of
 from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references
@@ -84,7 +84,7 @@ def train_layout(
         batches = CropBatches(mixture, run.crops)
         learner = make_learner(run, devices)
         validator = PagesValidator(run.validation, output)
-        settings = config.to_dict(run), {}, [*mixture.digests(), validator.digest()]
+        settings: tuple[Any, Any, list[str]] = config.to_dict(run), {}, [*mixture.digests(), validator.digest()]
         snapshot = output / SNAPSHOT
         bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
         progress = Progress(beginnings(1), bfloat16)

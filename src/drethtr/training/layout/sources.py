@@ -14,6 +14,7 @@ from drethtr.evaluation.whole_pages import collections_of, open_references
 from drethtr.layout.finder import FoundLine, Layout, MarkedPage, Role
 from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.source import Original
+from drethtr.synthesis.pages import PageSynthesizer, SyntheticPages
 from drethtr.training.feed.supply import order
 
 IN_MEMORY = 400
@@ -108,6 +109,37 @@ class MarkedPages(PageSupply):
 
     def digest(self) -> str:
         return pages_digest(self.originals)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn(PageSource):
+    """Synthetic pages, each of them new."""
+
+    pages: SyntheticPages
+
+    def open(self) -> list[tuple[float, PageSupply]]:
+        """A single supply.
+
+        Raises:
+            DataError: if there are no fonts.
+        """
+        return [(1.0, DrawnPages(self.pages.build()))]
+
+
+@dataclass(frozen=True)
+class DrawnPages(PageSupply):
+    """Synthetic pages."""
+
+    synthesizer: PageSynthesizer
+
+    def page(self, number: int, seed: int) -> MarkedPage:
+        return self.synthesizer.render(number, seed)
+
+    def describe(self) -> str:
+        return f"synthetic: pages in fonts of {self.synthesizer.config.fonts}"
+
+    def digest(self) -> str:
+        return self.synthesizer.digest()
 
 
 def pages_digest(originals: Sequence[Original]) -> str:
