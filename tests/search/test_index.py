@@ -9,6 +9,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.search import open_index
 from drethtr.search.build import open_builder
+from drethtr.search.scan import scan_pages
 
 
 def places(hits):
@@ -66,6 +67,20 @@ def test_verdicts_on_hits_are_kept(index):
     again = index.search("the")
     assert places(again)[0] == places([second])[0] and places([first])[0] not in places(again)
     assert places([first])[0] in places(index.search("the letter OR thank OR the")), "another query is another matter"
+
+
+def test_the_same_query_is_not_scanned_again_until_a_page_changes(index, archive, build, monkeypatch):
+    scans = []
+    monkeypatch.setattr("drethtr.search.scan.scan_pages", lambda *given: scans.append(1) or scan_pages(*given))
+    first = index.search("thank")
+    index.judge(first[0], stands=True)
+    assert places(index.search("thank", limit=1)) == places(first) and len(scans) == 1
+    index.search("thank", strict=True)
+    assert len(scans) == 2
+    page = archive / "two.xml"
+    page.write_text(page.read_text(encoding="utf-8").replace("hidden", "thank"), encoding="utf-8")
+    build()
+    assert places(index.search("thank")) == [*places(first), ("two.png", "l2")] and len(scans) == 3
 
 
 def test_letters_outside_the_alphabet_are_reported(index):

@@ -34,13 +34,14 @@ def refuse_ending(path: Path | None, *endings: str) -> None:
 
 def refuse_existing(*paths: Path | None, force: bool, inputs: Sequence[str] = ()) -> None:
     """Refuse to replace a file without --force, and to replace an input at all."""
-    from drethtr.pages.inputs import is_input
-
     for path in filter(None, paths):
-        if path.exists() and is_input(path, inputs):
-            raise DataError(f"{path} is an input, which is never overwritten; choose another output")
-        if path.exists() and not force:
-            raise DataError(f"{path} exists; choose another output or use --force")
+        if path.exists():
+            from drethtr.pages.inputs import is_input
+
+            if is_input(path, inputs):
+                raise DataError(f"{path} is an input, which is never overwritten; choose another output")
+            if not force:
+                raise DataError(f"{path} exists; choose another output or use --force")
         refuse_protected(path)
 
 

@@ -14,8 +14,6 @@ from typer.core import TyperCommand
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.outputs import refuse_ending, refuse_results
-from drethtr.documents.writers.table import safe
-from drethtr.pictures.hits import draw_hits
 from drethtr.search import Hit, open_index
 from drethtr.search.query import unclosed
 
@@ -101,6 +99,8 @@ def search(
         for hit in hits:
             typer.echo(row(hit))
     if image is not None and hits:
+        from drethtr.pictures.hits import draw_hits  # a search without a picture starts without Pillow
+
         draw_hits(hits).save(image)
     if (phrase := unclosed(words)) is not None:
         typer.echo(f'a quotation mark is not closed; searched for the phrase "{phrase}"', err=True)
@@ -121,6 +121,8 @@ def place(hit: Hit) -> str:
 
 def table(hits: Sequence[Hit]) -> str:
     """Hits as CSV, without formulas for spreadsheets."""
+    from drethtr.documents.writers.table import safe
+
     written = StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -6,13 +6,20 @@
 `FORMATS` lists the writers; `drethtr.documents.update` adds text to a file and preserves the rest of it.
 """
 
-from drethtr.documents.beside import image_beside
-from drethtr.documents.document import Canvas, Document, Provenance, Scan, Sheet
-from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.page import CellPlace, Page, Region, TextLine
-from drethtr.documents.points import Box, Point, Points
-from drethtr.documents.read import read_page
-from drethtr.documents.transcription import PageFlag, PageWord, Transcription
+from typing import TYPE_CHECKING
+
+from drethtr.base.lazy import names_of
+
+if TYPE_CHECKING:
+    from drethtr.documents.beside import image_beside
+    from drethtr.documents.document import Canvas, Document, Provenance, Scan, Sheet
+    from drethtr.documents.formats import FORMATS, Format
+    from drethtr.documents.page import CellPlace, Page, Region, TextLine
+    from drethtr.documents.points import Box, Point, Points
+    from drethtr.documents.read import read_page
+    from drethtr.documents.transcription import PageFlag, PageWord, Transcription
+else:
+    __getattr__ = names_of(__name__, "beside", "document", "formats", "page", "points", "read", "transcription")
 
 __all__ = [
     "FORMATS",

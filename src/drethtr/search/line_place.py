@@ -1,14 +1,16 @@
 """The place of a line on its page, for an index: a few points of its upper and lower edges, as bytes."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.documents.points import Box
-from drethtr.images.straighten import Strip
+
+if TYPE_CHECKING:
+    from drethtr.images.straighten import Strip
 
 COLUMNS = (2, 3, 5, 9, 17, 33)
 """Numbers of columns to keep; more for curved lines."""
@@ -29,7 +31,7 @@ class LinePlace:
     edges: NDArray[np.int32]
 
     @classmethod
-    def of(cls, strip: Strip) -> Self:
+    def of(cls, strip: "Strip") -> Self:
         """The place of a straightened line."""
         height, width = strip.line.shape
         upper = strip.places - strip.downs * strip.above

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,6 +174,12 @@ class PostgresStore:
         """Remove a page and its lines, if it is there."""
         with self.guarded():
             self.database.execute("DELETE FROM pages WHERE scan = %s AND number = %s", key)
+
+    def version(self) -> Hashable:
+        """The number of pages and the sum of the transactions that wrote them."""
+        with self.guarded():
+            [row] = self.database.execute("SELECT count(*), sum(xmin::text::bigint) FROM pages").fetchall()
+            return tuple(row)
 
     def size(self) -> tuple[int, int]:
         """The numbers of pages and lines."""

@@ -1,6 +1,6 @@
 """The content of an index, and the `Records` protocol: `Store` keeps it in a file, `PostgresStore` in a database."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -77,6 +77,9 @@ class Records(Protocol):
 
     def about(self) -> dict[str, Any]:
         """The settings of the index, by name."""
+
+    def version(self) -> Hashable:
+        """What changes whenever a page is written or removed."""
 
     def size(self) -> tuple[int, int]:
         """The numbers of pages and lines."""

@@ -1,7 +1,9 @@
 """Scan every line of an index for the terms of a query."""
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +18,9 @@ from drethtr.search.records import Records
 
 AT_ONCE = 256
 """Pages per task of a thread."""
+
+KEPT = 64 << 20
+"""Bytes of all recent scans: three of a word that half of a million lines may have."""
 
 
 class Scanned(NamedTuple):
@@ -32,9 +37,49 @@ class Scanned(NamedTuple):
     numbers: NDArray[np.int64]
     chances: NDArray[np.float64]
 
+    @property
+    def bytes(self) -> int:
+        """The memory it takes."""
+        arrays = (*self.lines, self.pages, self.numbers, self.chances)
+        return sum(array.nbytes for array in arrays)
+
+
+class RecentScans:
+    """The last scans: of a query that is asked again, by a server or after a verdict, nothing is computed again."""
+
+    def __init__(self) -> None:
+        self.scans: OrderedDict[Hashable, Scanned] = OrderedDict()
+        self.lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Scanned]) -> Scanned:
+        """The scan with a key; `make` makes it, if it is not kept."""
+        with self.lock:
+            if (known := self.scans.get(key)) is not None:
+                self.scans.move_to_end(key)
+                return known
+        made = make()
+        with self.lock:
+            self.scans[key] = made
+            while self.scans and sum(scanned.bytes for scanned in self.scans.values()) > KEPT:
+                self.scans.popitem(last=False)
+        return made
+
+
+recent = RecentScans()
+
 
 def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:
-    """Scan every line, with so many threads.
+    """Scan every line, with so many threads, unless the same was asked of the same pages before.
+
+    Raises:
+        DataError: if the index is damaged.
+    """
+    patterns = tuple((automaton.pattern.words, automaton.spelling) for automaton in automatons)
+    return recent.get((store.name, store.version(), patterns), lambda: scan_all(store, automatons, threads))
+
+
+def scan_all(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:
+    """Scan every line.
 
     Raises:
         DataError: if the index is damaged.

@@ -7,7 +7,7 @@ index of the pages that it had finished.
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -279,6 +279,11 @@ class Store:
             of_page = "(SELECT id FROM pages WHERE scan = ? AND number = ?)"
             self.database.execute(f"DELETE FROM lines WHERE page = {of_page}", key)
             self.database.execute("DELETE FROM pages WHERE scan = ? AND number = ?", key)
+
+    def version(self) -> Hashable:
+        """The settings, and the state of each page; a verdict changes neither."""
+        rows = self.rows((int, str, bytes), "SELECT id, state, digest FROM pages")
+        return json.dumps(self.about(), sort_keys=True), hash(frozenset(rows))
 
     def size(self) -> tuple[int, int]:
         """The numbers of pages and lines."""
