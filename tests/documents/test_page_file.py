@@ -1,5 +1,6 @@
 """Lines of PAGE and ALTO files are changed one by one; all other bytes stay."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from edited_folders import put_page
 
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import CellPlace, Region, TextLine
 from drethtr.documents.page_file import SIGNATURE, PageFile
 from drethtr.documents.read import parse_page
 from drethtr.documents.transcription import Review, Transcription
@@ -127,28 +128,100 @@ def test_a_line_can_be_removed_and_every_one(file):
     assert ids(file.with_new_lines([NEW], None)) == ["new"]
 
 
-@pytest.mark.parametrize("line", ["l0", "l2", "l3"])
-@pytest.mark.parametrize("after", [None, "l0", "l1", "l3"])
-def test_a_moved_line_is_the_same_elsewhere(file, line, after):
-    order = [other for other in ids(file) if other != line]
-    order.insert(0 if after is None or after == line else order.index(after) + 1, line)
-    changed = file.with_line_moved(line, after)
-    assert ids(changed) == (order if after != line else ids(file))
-    assert changed.line(line) == file.line(line)
+def regions_of(file):
+    return [(region.id, [line.id for line in region.lines]) for region in file.page.regions]
 
 
-def test_a_line_moves_to_the_region_of_its_neighbor(tmp_path):
+def element_of(file, line_id):
+    """The bytes of a line, without the number that orders it."""
+    element = file.element(line_id)
+    return re.sub(rb"index:\d+", b"", file.markup.utf8[element.start : element.end])
+
+
+def arranged(file, *regions):
+    """The file with regions, each as its id and the ids of its lines."""
+    known = {region.id: region for region in file.page.regions}
+    return file.with_regions(
+        [
+            replace(known.get(id) or Region(id, kind=kind), lines=tuple(map(file.line, lines)))
+            for id, lines, *given in regions
+            for kind in (given or [""])
+        ]
+    )
+
+
+@pytest.mark.parametrize("order", [["l3", "l2", "l1", "l0"], ["l1", "l0", "l2", "l3"], ["l0", "l1", "l2", "l3"]])
+def test_lines_in_another_order_are_the_same_elements(file, order):
+    changed = arranged(file, ("r1", order))
+    assert regions_of(changed) == [("r1", order)]
+    assert [element_of(changed, line) for line in order] == [element_of(file, line) for line in order]
+
+
+def test_regions_are_added_ordered_and_removed(file):
+    first = arranged(file, ("new", ["l3", "l1"], "margin"), ("r1", ["l2", "l0"]))
+    assert regions_of(first) == [("new", ["l3", "l1"]), ("r1", ["l2", "l0"])]
+    assert first.page.regions[0].kind == "margin" and first.page.regions[0].polygon
+    second = arranged(first, ("r1", ["l0"]), ("new", ["l1", "l2", "l3"]), ("third", []))
+    assert regions_of(second) == [("r1", ["l0"]), ("new", ["l1", "l2", "l3"]), ("third", [])]
+    third = arranged(second, ("new", ["l0", "l1", "l2", "l3"]))
+    assert regions_of(third) == [("new", ["l0", "l1", "l2", "l3"])]
+    assert all(element_of(third, line) == element_of(file, line) for line in ids(file))
+    assert b"r1" not in third.data.split(b"<TextLine")[0].split(b"<Metadata")[-1].split(b"ReadingOrder")[-1]
+
+
+def test_the_kind_and_the_outline_of_a_region_change_alone(file):
+    [region] = file.page.regions
+    for kind in ("heading", "index-card", "margin", ""):
+        changed = file.with_regions([replace(region, kind=kind, polygon=((0, 0), (99, 0), (99, 99)))])
+        [found] = changed.page.regions
+        assert (found.kind, found.polygon) == (kind, ((0, 0), (99, 0), (99, 99)))
+        assert all(element_of(changed, line) == element_of(file, line) for line in ids(file))
+        file, region = changed, found
+
+
+def test_lines_become_cells_of_a_table_and_lines_again(file):
+    cells = [
+        Region(f"t{row}{column}", (file.line(line),), kind="table", cell=CellPlace("t", row, column))
+        for line, (row, column) in zip(ids(file), [(0, 0), (0, 1), (1, 0), (1, 1)], strict=True)
+    ]
+    table = file.with_regions(cells)
+    assert [region.cell for region in table.page.regions] == [cell.cell for cell in cells]
+    assert len(table.page.blocks) == 1 and all(element_of(table, line) == element_of(file, line) for line in ids(file))
+    flat = arranged(table, ("r9", ids(file)))
+    assert (
+        regions_of(flat) == [("r9", ids(file))]
+        and b"TableRegion" not in flat.data
+        and b"ComposedBlock" not in flat.data
+    )
+
+
+def test_each_line_must_be_in_a_region(file):
+    for lines in (["l0", "l1", "l2"], ["l0", "l1", "l2", "l3", "l3"]):
+        with pytest.raises(DataError, match="each line must be in one"):
+            arranged(file, ("r1", lines))
+
+
+def test_other_regions_and_their_attributes_survive_another_order(tmp_path):
+    """A picture, a region of Transkribus with its structure, and a group with a caption."""
     data = (
         put_page(tmp_path, "a")
         .read_bytes()
         .replace(
             b"</TextRegion>",
-            b'</TextRegion><TextRegion id="r2"><Coords points="0,0 9,0 9,9"/>'
-            b'<TextLine id="x"><Coords points="0,0 9,0 9,9"/></TextLine></TextRegion>',
+            b'</TextRegion><GraphicRegion id="g"><Coords points="0,0 9,0 9,9"/></GraphicRegion>'
+            b'<TextRegion id="r2" custom="structure {type:letter-head;}" odd="1"><Coords points="0,0 9,0 9,9"/>'
+            b'<TextLine id="x" custom="person {offset:0; length:1;}"><Coords points="0,0 9,0 9,9"/></TextLine>'
+            b"</TextRegion>",
+        )
+        .replace(
+            b'<RegionRefIndexed index="0"', b'<RegionRefIndexed index="7" regionRef="g" /><RegionRefIndexed index="0"'
         )
     )
-    file = PageFile.parse(data, "a").with_line_moved("l0", "x")
-    assert [[line.id for line in region.lines] for region in file.page.regions] == [["l1", "l2", "l3"], ["x", "l0"]]
+    file = PageFile.parse(data, "a")
+    changed = arranged(file, ("r2", ["l3", "x"]), ("r1", ["l0", "l1", "l2"]))
+    assert regions_of(changed) == [("r2", ["l3", "x"]), ("r1", ["l0", "l1", "l2"])]
+    assert b'regionRef="g"' in changed.data and b"<GraphicRegion" in changed.data
+    assert b'person {offset:0; length:1;}"><Coords' in changed.data and b'odd="1"' in changed.data
 
 
 def test_a_page_without_regions_gets_one(tmp_path):

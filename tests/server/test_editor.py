@@ -69,40 +69,60 @@ def test_a_line_is_changed_once(client, page, line):
     assert [change["new"] for change in client.get(f"{address(page, line)}/history").json()] == ["new"]
 
 
-def test_lines_are_drawn_split_joined_moved_and_removed(client, page, line):
-    def post(action, one, body):
-        path = f"{address(page, one)}/{action}" if one else f"/api/pages/{page}/lines"
-        answer = client.post(path, json=body, headers={"If-Match": one["revision"]} if one else {})
+def test_lines_are_drawn_cut_joined_moved_and_removed_and_all_of_it_is_undone(client, page, line, tmp_path):
+    before = (tmp_path / "scans" / "a.page.xml").read_bytes()
+
+    def act(**body):
+        answer = client.post(f"/api/pages/{page}/layout", json={**body, "who": "Anna"})
         assert answer.status_code == 200, answer.text
         found = answer.json()
         return found, [one for one in found["lines"] if one["id"] in found["changed"]]
 
     (x, y), (right, _) = line["baseline"]
-    _, [first, second] = post("split", line, {"x": (x + right) / 2, "y": y})
+    middle = (x + right) / 2
+    _, [first, second] = act(do="cut", stroke=[[middle, y - 20], [middle, y + 20]])
+    assert f"{first['earlier']} {second['earlier']}" == line["text"]
     first, second = (client.get(address(page, one)).json() for one in (first, second))
-    while "unread" in (first["status"], second["status"]):  # they are read at once
+    while "unread" in (first["status"], second["status"]):  # they are read a second later
         first, second = (client.get(address(page, one)).json() for one in (first, second))
-    _, [joined] = post("merge", first, {"with": second["id"], "revision": second["revision"]})
+    _, [joined] = act(do="join", lines=[second["id"], first["id"]], revisions={first["id"]: first["revision"]})
     while joined["status"] == "unread":
         joined = client.get(address(page, joined)).json()
-    found, [_] = post("move", joined, {"after": None})
+    found, [_] = act(do="move", lines=[joined["id"]])
     assert [one["id"] for one in found["lines"]] == ["l1", "l0", "l2", "l3"]
-    moved = found["lines"][0]
-    gone = client.delete(address(page, moved), headers={"If-Match": moved["revision"]}).json()
+    gone, _ = act(do="delete", lines=[joined["id"]])
     assert [one["id"] for one in gone["lines"]] == ["l0", "l2", "l3"]
-    found, [drawn] = post("", None, {"baseline": line["baseline"]})
-    assert found["lines"][1] == drawn and drawn["polygon"]
+    found, [drawn] = act(do="draw", baseline=line["baseline"])
+    assert found["lines"][1]["id"] == drawn["id"] and drawn["polygon"]
+    steps = client.get(f"/api/pages/{page}/history").json()
+    assert [step["action"] for step in steps] == ["draw", "delete", "order", "join", "cut"]
+    assert {step["who"] for step in steps} == {"Anna"} and steps[1]["lines"][0]["old"] == joined["text"]
+    for _ in steps:
+        assert client.post(f"/api/pages/{page}/undo", json={"who": "Anna"}).status_code == 200
+    assert (tmp_path / "scans" / "a.page.xml").read_bytes() == before
+    assert "nothing to undo" in client.post(f"/api/pages/{page}/undo", json={"who": "Anna"}).json()["error"]
+    assert len(client.post(f"/api/pages/{page}/redo", json={"who": "Anna"}).json()["lines"]) == 5
 
 
-def test_a_line_added_with_a_text_is_not_read(client, page, line):
-    sent = {"baseline": line["baseline"], "after": "l3", "text": " mine\n", "status": "confirmed"}
-    added = client.post(f"/api/pages/{page}/lines", json=sent).json()["lines"][4]
-    assert (added["text"], added["status"]) == ("mine", "confirmed")
-    del sent["status"]
-    other = client.post(f"/api/pages/{page}/lines", json=sent).json()["lines"][4]
-    assert other["status"] == "corrected" and other["id"] != added["id"]
-    [note] = client.get(f"{address(page, added)}/history").json()
-    assert (note["action"], note["new"], note["status"]) == ("add", "mine", "confirmed")
+def test_a_line_that_somebody_edited_meanwhile_is_not_removed(client, page, line):
+    client.put(address(page, line), json={"text": "theirs"}, headers={"If-Match": line["revision"]})
+    sent = {"do": "delete", "lines": [line["id"]], "revisions": {line["id"]: line["revision"]}}
+    refused = client.post(f"/api/pages/{page}/layout", json=sent)
+    assert refused.status_code == 409 and refused.json()["line"]["text"] == "theirs"
+
+
+def test_lines_are_found_again_in_a_box_and_on_a_turned_page(client, page, line):
+    edited = client.put(address(page, line), json={"text": "mine"}, headers={"If-Match": line["revision"]}).json()
+    boxed = {"do": "find", "box": [[0, 0], [700, 130]]}
+    found = client.post(f"/api/pages/{page}/layout", json=boxed).json()
+    assert "lines" in found, found
+    assert {"l2", "l3", edited["id"]} < {one["id"] for one in found["lines"]} and len(found["changed"]) >= 1
+    turned = client.post(f"/api/pages/{page}/layout", json={"do": "turn", "quarters": 2}).json()
+    assert turned["quarters"] == 2 and [one["text"] for one in turned["lines"] if one["text"]] == ["mine"]
+    upside_down = next(one for one in turned["lines"] if not one["text"])["baseline"]
+    assert upside_down[0][0] > upside_down[-1][0]
+    client.post(f"/api/pages/{page}/undo", json={})
+    assert client.get(f"/api/pages/{page}").json()["quarters"] == 0
 
 
 def test_pictures(client, page, line):
@@ -226,10 +246,20 @@ def test_an_exported_file_says_what_a_person_has_done(client, page, line):
         ("PUT", "/api/pages/PAGE/lines/l1", {"txet": "x"}, 400, "unknown value 'txet'"),
         ("PUT", "/api/pages/PAGE/lines/l1", [], 400, "must be a JSON object"),
         ("PUT", "/api/pages/PAGE/lines/l1", {"text": "x"}, 409, "changed in the meantime"),
-        ("POST", "/api/pages/PAGE/lines", {}, 400, "needs a baseline"),
-        ("POST", "/api/pages/PAGE/lines", {"baseline": [[1, 2], [9, 2]], "status": "confirmed"}, 400, "needs its text"),
-        ("POST", "/api/pages/PAGE/lines/l1/split", {"x": 1}, 400, "split at a point"),
-        ("POST", "/api/pages/PAGE/lines/l1/merge", {"with": "l2"}, 400, "name the other line"),
+        ("POST", "/api/pages/PAGE/layout", {}, 400, "do must be one of draw, "),
+        ("POST", "/api/pages/PAGE/layout", {"do": "cut"}, 400, "to cut, give stroke"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "cut", "stroke": [[1, 2]]}, 400, "stroke must be 2 to"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "cut", "stroke": [[1, 2], [1, 3]], "x": 1}, 400, "unknown value 'x'"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "join", "lines": [1]}, 400, "lines must be a list of ids"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "join", "lines": ["l1"]}, 422, "at least two lines"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "delete", "lines": ["gone"]}, 422, "contains no line 'gone'"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "draw"}, 422, "needs a baseline or an outline"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "table", "columns": 3}, 400, "columns must be at most"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "find", "box": [[3, 2], [3, 9]]}, 400, "a width and a height"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "turn", "quarters": 9}, 400, "quarters must be"),
+        ("POST", "/api/pages/PAGE/layout", {"do": "dissolve", "region": "r1"}, 422, "the only region"),
+        ("POST", "/api/pages/PAGE/undo", {"step": "x"}, 400, "the number of a step"),
+        ("POST", "/api/pages/PAGE/undo", {"step": 9}, 422, "nothing to undo"),
         ("POST", "/api/read", {"pages": ["nothing"]}, 404, "no such page"),
         ("POST", "/api/learn", {}, 422, "confirm 25 more"),
     ],

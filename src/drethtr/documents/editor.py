@@ -10,9 +10,16 @@ from html import escape
 from typing import ClassVar, NamedTuple
 from xml.etree import ElementTree as ET
 
+from drethtr.base.errors import DataError
 from drethtr.documents.markup import Edit, Element, Identifiers, Markup, clean
-from drethtr.documents.page import Parsed, TextLine
+from drethtr.documents.page import Parsed, Region, TextLine
 from drethtr.documents.transcription import Review
+
+REFERENCES = ("regionRef", "REF")
+"""Attributes by which a reading order refers to a region or a line."""
+
+TABLES = ("TableRegion", "ComposedBlock")
+"""Elements around the cells of a table."""
 
 ATTRIBUTE = re.compile(rb"""\s([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
@@ -54,10 +61,15 @@ class Splicer(NamedTuple):
         place = after.end if after else parent.inside
         return Edit(place, place, content.encode())
 
-    def insert_bytes(self, parent: Element, after: Element | None, content: bytes) -> Edit:
-        """Insert an element given as bytes after a child of `parent`, or before its other children."""
+    def insert_existing(self, parent: Element, after: Element | None, contents: Sequence[bytes]) -> Edit:
+        """Insert elements given as bytes after a child of `parent`, or before its content."""
+        lead = self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
+        content = b"".join(lead.encode() + one for one in contents)
+        if after is None and parent.inside == parent.end:
+            tag = f"{parent.prefix}:{parent.name}" if parent.prefix else parent.name
+            return Edit(parent.inside - len("/>"), parent.inside, b">" + content + f"</{tag}>".encode())
         place = after.end if after else parent.inside
-        return Edit(place, place, self.lead(parent.children[0]).encode() + content)
+        return Edit(place, place, content)
 
     def set_attribute(self, element: Element, name: str, value: str | None) -> Edit:
         """Set, add or (with None) remove an attribute; other attributes keep their bytes."""
@@ -156,9 +168,63 @@ class Editor(ABC):
     def add_region(self) -> Edit:
         """Add a region as large as the page."""
 
-    def fixed_order(self) -> Collection[str]:
-        """The ids of lines whose order is fixed by a separate element."""
-        return ()
+    @abstractmethod
+    def new_regions(self, regions: Sequence[Region]) -> Iterator[Edit]:
+        """Add regions without lines; cells of one table stand together in a new table, if there is none of its id."""
+
+    @abstractmethod
+    def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
+        """Set kind and outline of a region, where they differ from `old`."""
+
+    @abstractmethod
+    def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:
+        """Put regions in this order."""
+
+    def remove_regions(self, ids: Collection[str]) -> Iterator[Edit]:
+        """Remove regions that have neither lines nor other regions, and the references to them."""
+        regions = [self.regions[id] for id in ids if id in self.regions]
+        empty = [region for region in regions if not self.has_content(region)]
+        for table in (element for element in self.markup.root.walk() if element.name in TABLES):
+            cells = [cell for cell in table.children if self.is_region(cell)]
+            if cells and all(any(cell is one for one in empty) for cell in cells):
+                empty = [table, *(one for one in empty if not any(one is cell for cell in cells))]
+        names = {self.id_of(part) for region in empty for part in region.walk()} - {""}
+        yield from map(self.splicer.remove, empty)
+        for order in (element for element in self.markup.root.walk() if element.name == "ReadingOrder"):
+            ends = [one for one in order.walk() if not one.children]
+            references = [one for one in ends if not names.isdisjoint(map(one.attributes.get, REFERENCES))]
+            yield from map(self.splicer.remove, [order] if len(references) == len(ends) else references)
+
+    def has_content(self, region: Element) -> bool:
+        """Whether a region has lines or other regions."""
+        return any(part.name == "TextLine" or part.name.endswith("Region") for part in list(region.walk())[1:])
+
+    @cached_property
+    def regions(self) -> Mapping[str, Element]:
+        """The elements of the regions by their ids."""
+        found = [element for element in self.markup.root.walk() if self.is_region(element)]
+        return {self.id_of(element): element for element in found if self.id_of(element)}
+
+    def is_region(self, element: Element) -> bool:
+        """Whether an element may contain lines."""
+        return element.name == self.region_name
+
+    @staticmethod
+    def id_of(element: Element) -> str:
+        """The id of an element; "" if it has none."""
+        return element.attributes.get("id") or element.attributes.get("ID") or ""
+
+    def insert_lines(self, region: str, contents: Sequence[bytes]) -> Edit:
+        """Insert lines, as existing bytes, into a region without any.
+
+        Raises:
+            DataError: if the region has no id by which it could be found.
+        """
+        if region not in self.regions:
+            raise DataError(f"region {region!r} has no id of its own; give it one in the file")
+        parent = self.regions[region]
+        others = [child for child in parent.children if child.name not in self.after_lines]
+        return self.splicer.insert_existing(parent, others[-1] if others else None, contents)
 
     def is_numbered(self, elements: Sequence[Element]) -> bool:
         """Whether lines are ordered by numbers in their attributes."""
@@ -176,8 +242,8 @@ class Editor(ABC):
         """The first element that can contain lines."""
         return next((element for element in self.markup.root.walk() if element.name == self.region_name), None)
 
-    def add_lines(self, new: Sequence[ET.Element] | bytes, before: Element | None, after: Element | None) -> Edit:
-        """Insert lines, new or as existing bytes, after the line `before`, else before the line `after`.
+    def add_lines(self, new: Sequence[ET.Element], before: Element | None, after: Element | None) -> Edit:
+        """Insert new lines after the line `before`, else before the line `after`.
 
         With neither, they become the first lines of the first region, which must exist.
         """
@@ -194,8 +260,6 @@ class Editor(ABC):
             parent = region
             others = [child for child in parent.children if child.name not in self.after_lines]
             previous = others[-1] if others else None
-        if isinstance(new, bytes):
-            return self.splicer.insert_bytes(parent, previous, new)
         return self.splicer.insert(parent, previous, new)
 
     def parent_of(self, wanted: Element) -> Element:

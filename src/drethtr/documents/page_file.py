@@ -204,25 +204,79 @@ class PageFile:
         )
         return self.edited(map(self.editor.splicer.remove, (self.element(line_id), *references))).following(self)
 
-    def with_line_moved(self, line_id: str, after: str | None) -> Self:
-        """The file with a line moved after the line `after`, into its region; if None, before all others.
+    def with_regions(self, regions: Sequence[Region]) -> Self:
+        """The file with these regions in this order, each with its lines in order.
+
+        Lines and regions of the file keep their elements and all that others wrote there. Regions with other ids are
+        new; regions that are left out, and have no others within, are removed.
 
         Raises:
-            DataError: if there is no such line, or a ReadingOrder element fixes the order of lines.
+            DataError: if a line is missing or twice, or the structure of the file does not allow the order.
         """
-        element, first = self.element(line_id), next(line.id for line in self.page.lines)
-        if line_id == after or (after is None and line_id == first):
-            return self
-        if line_id in self.editor.fixed_order():
-            raise DataError("its ReadingOrder fixes the order of lines; change it in the file", self.name)
-        neighbor = after if after is not None else first
-        numbered = self.is_numbered(neighbor)
-        order = [other for other in self.order_beside(neighbor) if other != line_id]
-        place = order.index(after) + 1 if after is not None else 0
-        content = self.markup.utf8[element.start : element.end]
-        file = self.edited([self.editor.splicer.remove(element), self.insertion(content, order, place)])
-        order.insert(place, line_id)
-        return (file.numbered(order) if numbered else file).following(self)
+        wanted = {region.id: [line.id for line in region.lines] for region in regions}
+        if len(wanted) < len(regions) or sorted(chain(*wanted.values())) != sorted(self.lines):
+            raise DataError("each line must be in one of the regions", self.name)
+        added = [region for region in regions if region.id not in self.region_ids]
+        file = self.edited(self.editor.new_regions([self.region_in_units(region) for region in added]))
+        file = file.edited(file.moved_lines(wanted))
+        for lines in wanted.values():
+            if any(file.editor.is_numbered([file.element(line)]) for line in lines):
+                file = file.numbered(lines)
+        described = {region.id: region for region in file.page.regions}
+        for region in regions:
+            old = described[region.id]
+            if (old.kind, old.polygon) != (region.kind, region.polygon) and region not in added:
+                file = file.edited(file.editor.set_region(old.id, self.region_in_units(region), old))
+        gone = [region.id for region in file.page.regions if region.id not in wanted]
+        file = file.edited(file.editor.remove_regions(gone))
+        if [region.id for region in file.page.regions if region.id in wanted] != list(wanted):
+            file = file.edited(file.editor.order_regions(list(wanted)))
+        if {region.id: [line.id for line in region.lines] for region in file.page.regions if region.lines} != {
+            id: lines for id, lines in wanted.items() if lines
+        } or [region.id for region in file.page.regions if region.id in wanted] != list(wanted):
+            raise DataError("the structure of this file does not allow this order", self.name)
+        return file.following(self)
+
+    def moved_lines(self, wanted: Mapping[str, Sequence[str]]) -> Iterator[Edit]:
+        """Edits that give regions these lines: each takes the place of one that was there."""
+        splicer = self.editor.splicer
+        for region in self.page.regions:
+            slots = [line.id for line in region.lines]
+            new = list(wanted.get(region.id, ()))
+            if slots == new:
+                continue
+            elements = sorted(map(self.element, slots), key=lambda element: element.start)
+            contents = [self.markup.utf8[(one := self.element(id)).start : one.end] for id in new]
+            if not elements:
+                yield self.editor.insert_lines(region.id, contents)
+                continue
+            for place, element in enumerate(elements):
+                if place >= len(contents):
+                    yield splicer.remove(element)
+                    continue
+                lead = splicer.lead(element).encode()
+                rest = contents[place:] if place == len(elements) - 1 else contents[place : place + 1]
+                yield Edit(element.start, element.end, lead.join(rest))
+
+    @property
+    def region_ids(self) -> frozenset[str]:
+        """The ids of the regions."""
+        return frozenset(region.id for region in self.page.regions)
+
+    def region_in_units(self, region: Region) -> Region:
+        """A region without its lines, with its outline in units of the file; by default that around its lines."""
+        outline = region.polygon or ((box := region.box) and box.polygon())
+        placed = self.in_units(TextLine("", outline))
+        return replace(region, lines=(), polygon=placed.polygon)
+
+    def replaced(self, text: str) -> Self:
+        """The file with another text, of an earlier or a merged version; texts of whole regions follow their lines.
+
+        Raises:
+            DataError: if it is none that could be read.
+        """
+        data = self.markup.encode(text.encode())
+        return self.parse(data, self.name, self.image, lambda _: self.orientation).following(self)
 
     def text(self) -> str:
         """The file as UTF-8 text, for comparisons."""
@@ -287,8 +341,8 @@ class PageFile:
         edits = (editor.set_number(self.element(line_id), number) for number, line_id in enumerate(order))
         return self.edited(chain.from_iterable(edits))
 
-    def insertion(self, new: Sequence[ET.Element] | bytes, order: Sequence[str], place: int) -> Edit:
-        """Insert lines, new or as existing bytes, at a place in the order of the other lines of their region."""
+    def insertion(self, new: Sequence[ET.Element], order: Sequence[str], place: int) -> Edit:
+        """Insert new lines at a place in the order of the other lines of their region."""
         before = self.element(order[place - 1]) if place else None
         after = self.element(order[place]) if place < len(order) else None
         return self.editor.add_lines(new, before, after)

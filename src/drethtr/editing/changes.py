@@ -1,17 +1,15 @@
-"""Edits of lines: each function returns a changed file and a record of the change."""
+"""Edits of a line, which return a changed file and a record of the change; `layout.py` has those of many."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from drethtr.base.errors import DataError
 from drethtr.documents.markup import clean
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import PageWord, Review, Transcription
 from drethtr.editing.journal import Change
-from drethtr.editing.places import hull, in_writing_order, neighbor_before, split_offset, split_place
 from drethtr.editing.status import status_of
 
 Outline = Callable[[TextLine, PageFile], Points | None]
@@ -61,7 +59,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
             moved = replace(moved, polygon=outline(moved, file) or new.polygon)
         if (moved.baseline, moved.polygon) != (old.baseline, old.polygon):
             new = moved if status.touched or new is not old else replace(moved, transcription=None)
-            notes.append(Change(page, line_id, "place", None, None, None))
+            notes.append(Change(page, line_id, "place", old.text, new.text, None))
     return Changed(file.with_line(new), (line_id,), tuple(notes))
 
 
@@ -77,111 +75,6 @@ def with_review(old: Transcription | None, text: str, review: Review) -> Transcr
     if old is not None and old.text == text:
         return replace(old, review=review)
     return Transcription(text, None, carry_over(old.words if old else (), text), review=review)
-
-
-def add_line(
-    file: PageFile, line: TextLine, after: str | None, page: str, *, placed: bool, outline: Outline
-) -> Changed:
-    """Add a line after another one, or first; at the place its position suggests, unless `placed`.
-
-    Its text, if it has one, is a person's.
-
-    Raises:
-        DataError: if there is no line `after`.
-    """
-    line = replace(line, baseline=within(line.baseline, file.page), polygon=within(line.polygon, file.page))
-    if line.polygon is None:
-        line = replace(line, polygon=outline(line, file))
-    if not placed:
-        after = neighbor_before(file.page.lines, line.baseline or line.polygon or ())
-    new = replace(line, id=file.free_id("line"))
-    given = line.transcription
-    text, status = (given.text, str(given.review)) if given else (None, None)
-    note = Change(page, new.id, "add", None, text, status)
-    return Changed(file.with_new_lines([new], after), (new.id,), (note,))
-
-
-def delete_line(file: PageFile, line_id: str, page: str) -> Changed:
-    """Remove a line.
-
-    Raises:
-        DataError: if there is no such line.
-    """
-    old = file.line(line_id)
-    return Changed(file.without_line(line_id), (), (Change(page, line_id, "delete", old.text, None, None),))
-
-
-def split_line(
-    file: PageFile, line_id: str, point: tuple[int, int], offset: int | None, page: str, *, made_here: bool
-) -> Changed:
-    """Cut a line in two across its baseline; its text is cut at `offset`, by default between its words there.
-
-    Raises:
-        DataError: if there is no such line, it has no baseline, or one part would be empty.
-    """
-    old = file.line(line_id)
-    if old.baseline is None:
-        raise DataError(f"line {line_id!r} has no baseline to split; draw one first")
-    parts = split_place(old, point)
-    if parts is None:
-        raise DataError("a line can only be split between its ends; choose a point inside it")
-    first, second = (TextLine(line_id, polygon, baseline) for baseline, polygon in parts)
-    second = replace(second, id=file.free_id(line_id))
-    status = status_of(old, made_here=made_here)
-    if status.touched:
-        cut = split_offset(old, point) if offset is None else offset
-        texts = tidy(old.text[:cut]), tidy(old.text[cut:])
-        before, after = (Transcription(text, review=Review.CORRECTED) for text in texts)
-        words = len(before.text.split())
-        if old.words:
-            before = replace(before, words=carry_over(old.words[:words], before.text))
-            after = replace(after, words=carry_over(old.words[words:], after.text))
-        first, second = replace(first, transcription=before), replace(second, transcription=after)
-    changed = file.with_line(first).with_new_lines([second], line_id)
-    notes = (
-        Change(page, line_id, "split", old.text, first.text, str(status)),
-        Change(page, second.id, "split", old.text, second.text, str(status)),
-    )
-    return Changed(changed, (line_id, second.id), notes)
-
-
-def merge_lines(
-    file: PageFile, line_id: str, other_id: str, page: str, *, made_here: bool, outline: Outline
-) -> Changed:
-    """Join two pieces of a line; the id of the one that comes first in reading order is kept.
-
-    Raises:
-        DataError: if there is no such line, or both are the same.
-    """
-    if line_id == other_id:
-        raise DataError("a line cannot be joined with itself; choose another one")
-    lines = file.line(line_id), file.line(other_id)
-    kept, gone = sorted(lines, key=file.page.lines.index)
-    first, second = in_writing_order(kept, gone)
-    baseline = (*(first.baseline or ()), *(second.baseline or ())) or None
-    joined = TextLine(kept.id, hull([*(first.polygon or ()), *(second.polygon or ())]) or None, baseline)
-    if baseline is not None and (found := outline(joined, file)) is not None:
-        joined = replace(joined, polygon=found)
-    states = [status_of(line, made_here=made_here) for line in (first, second)]
-    text = tidy(f"{first.text} {second.text}")
-    if any(state.touched for state in states):
-        words = (*first.words, *second.words)
-        joined = replace(joined, transcription=Transcription(text, None, words, review=Review.CORRECTED))
-    notes = (
-        Change(page, kept.id, "merge", kept.text, joined.text or None, None),
-        Change(page, gone.id, "merge", gone.text, None, None),
-    )
-    return Changed(file.with_line(joined).without_line(gone.id), (kept.id,), notes)
-
-
-def move_line(file: PageFile, line_id: str, after: str | None, page: str) -> Changed:
-    """Move a line after another one, or to the beginning of the page.
-
-    Raises:
-        DataError: if there is no such line, or its file fixes the order.
-    """
-    changed = file.with_line_moved(line_id, after)
-    return Changed(changed, (line_id,), (Change(page, line_id, "move", None, None, None),))
 
 
 def tidy(text: str) -> str:

@@ -1,5 +1,6 @@
 """The history of a folder: who changed which line, when, from what to what, in `.drethtr/edit.sqlite`.
 
+A step is what a person did at once, and can take back: changes, with what they did to the file. Undoing is a step, too.
 Rows are only added. The texts themselves are in PAGE and ALTO files, so that the database can be deleted at any time,
 and a full disk costs the history only. While it is open, no other process can open it: one program at a time works in
 a folder.
@@ -8,6 +9,7 @@ The file is not trusted, since folders are passed on: it must have exactly our t
 would run inside every statement; a row with other values than ours counts as missing.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -34,14 +36,20 @@ TABLES = (
     action TEXT NOT NULL, old TEXT, new TEXT, status TEXT)""",
     """CREATE INDEX change_of_line ON change (page, line)""",
     """CREATE TABLE summary (page TEXT PRIMARY KEY, mark TEXT NOT NULL, content TEXT NOT NULL)""",
+    """CREATE TABLE step (
+    first INTEGER PRIMARY KEY, last INTEGER NOT NULL, page TEXT NOT NULL, of INTEGER, difference BLOB NOT NULL)""",
+    """CREATE INDEX step_of_page ON step (page)""",
 )
-"""The tables; SQLite stores these statements verbatim, and they are compared."""
+"""The tables; SQLite stores these statements verbatim, and they are compared. Version 0.2 had the first three."""
 
 LONGEST = 16 << 20
 """Most bytes of a value."""
 
 MAX_CHANGES = 1000
-"""How many changes of a line are returned, the newest."""
+"""How many changes of a line, or steps of a page, are returned, the newest."""
+
+UNDO, REDO = "undo", "redo"
+"""Actions of steps that take back others, and of those that take back these."""
 
 SECONDS = 5.0
 """How long a statement may take; in a damaged file it might never end."""
@@ -71,6 +79,37 @@ class Change:
             "old": self.old,
             "new": self.new,
             "status": self.status,
+        }
+
+
+@dataclass(frozen=True)
+class Step:
+    """What was done to a page at once; `of` is the number of the step that it undoes or redoes."""
+
+    number: int
+    last: int
+    of: int | None
+    changes: tuple[Change, ...]
+
+    @property
+    def action(self) -> str:
+        """What was done."""
+        return self.changes[0].action
+
+    @property
+    def who(self) -> str | None:
+        """Who did it."""
+        return self.changes[0].who
+
+    def to_json(self) -> dict[str, Any]:
+        """The step as plain values; its changes are those of lines."""
+        first = self.changes[0].to_json()
+        about = {key: first[key] for key in ("when", "who", "model", "action")}
+        return {
+            "step": self.number,
+            "of": self.of,
+            **about,
+            "lines": [{"line": one.line, "old": one.old, "new": one.new} for one in self.changes if one.line],
         }
 
 
@@ -112,8 +151,13 @@ class Journal:
                     file.replace(file.with_name(file.name.replace(NAME, DAMAGED)))
             return cls(connect(path))
 
-    def add(self, changes: Sequence[Change]) -> None:
-        """Add changes with the present time; an error such as a full disk is kept in `error`."""
+    def add(self, changes: Sequence[Change], difference: bytes | None = None, of: int | None = None) -> None:
+        """Add changes with the present time; an error such as a full disk is kept in `error`.
+
+        Args:
+            difference: What they did to the file, if they are a step.
+            of: The step that this one undoes or redoes.
+        """
         time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         rows = [
             (one.page, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
@@ -124,6 +168,10 @@ class Journal:
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
+            if difference is not None and rows:
+                [last] = self.database.execute("SELECT max(number) FROM change").fetchone()
+                step = (last - len(rows) + 1, last, changes[0].page, of, difference)
+                self.database.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", step)
             self.error = None
 
     @contextmanager
@@ -142,6 +190,49 @@ class Journal:
             "WHERE page = ? AND line = ? ORDER BY number DESC LIMIT ?"
         )
         return [Change(*row) for row in self.texts(statement, (page, line, MAX_CHANGES))]
+
+    def steps(self, page: str) -> list[Step]:
+        """The steps of a page, oldest first."""
+        columns = "page, line, action, old, new, status, who, model, time"
+        statement = (
+            f"SELECT CAST(first AS TEXT), CAST(last AS TEXT), CAST(of AS TEXT), {columns} FROM change "
+            "JOIN (SELECT first, last, of FROM step WHERE page = ? ORDER BY first DESC LIMIT ?) "
+            "ON number BETWEEN first AND last ORDER BY number"
+        )
+        found: dict[int, Step] = {}
+        with suppress(ValueError, TypeError):  # numbers in words, in a journal that is not ours
+            for first, last, of, *values in self.texts(statement, (page, MAX_CHANGES)):
+                before = found[int(first)].changes if int(first) in found else ()
+                number = None if of is None else int(of)
+                found[int(first)] = Step(int(first), int(last), number, (*before, Change(*values)))
+        return list(found.values())
+
+    def difference(self, page: str, step: int) -> bytes | None:
+        """What a step of a page did to its file; None if there is no such step."""
+        statement = "SELECT difference FROM step WHERE page = ? AND first = ?"
+        found: list[tuple[Any, ...]] = []
+        with self.guarded(), self.lock:
+            found = self.database.execute(statement, (page, step)).fetchall()
+        return found[0][0] if found and isinstance(found[0][0], bytes) else None
+
+    def changed_by_persons(self, page: str, since: int, steps: Sequence[Step]) -> set[str]:
+        """The lines of a page that persons have changed after a change, apart from what was undone by now."""
+        statement = (
+            "SELECT DISTINCT line FROM change WHERE page = ? AND number > ? AND model IS NULL "
+            "AND number NOT IN (SELECT value FROM json_each(?))"
+        )
+        void = [
+            number for step in steps if not is_in_force(step, steps) for number in range(step.number, step.last + 1)
+        ]
+        return {line for (line,) in self.texts(statement, (page, since, json.dumps(void)))}
+
+    def earlier_texts(self, page: str) -> dict[str, str]:
+        """What the lines of a page said before their last change, if that left them without a text."""
+        statement = (
+            "SELECT line, old FROM change WHERE number IN (SELECT max(number) FROM change WHERE page = ? "
+            "GROUP BY line) AND new = '' AND old IS NOT NULL"
+        )
+        return dict(self.texts(statement, (page,)))
 
     def summary(self, page: str) -> tuple[str, str] | None:
         """The stored summary of a page, with the mark of the file that it was made from."""
@@ -180,11 +271,11 @@ def connect(path: Path) -> sqlite3.Connection:
         database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         found = sorted(sql for (sql,) in database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"))
-        if found and found != sorted(TABLES):
+        if found and not {*TABLES[:3]} <= {*found} <= {*TABLES}:
             raise sqlite3.DatabaseError("other tables than those of an editor")
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
-        for statement in () if found else TABLES:
+        for statement in (new for new in TABLES if new not in found):
             database.execute(statement)
         database.execute("DELETE FROM change WHERE 0")  # takes the lock
         database.commit()
@@ -192,3 +283,28 @@ def connect(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def is_in_force(step: Step, steps: Sequence[Step]) -> bool:
+    """Whether what a step did is so still: it was not undone, or is the last to redo what was."""
+    of = step.number if step.of is None else step.of
+    last = next((one for one in reversed(steps) if of in (one.number, one.of)), step)
+    return last is step and step.action != UNDO
+
+
+def stacks(steps: Sequence[Step], who: str) -> tuple[list[Step], list[Step]]:
+    """The steps that a person can undo and redo, the next one last."""
+    known = {step.number: step for step in steps}
+    done, undone = list[Step](), list[Step]()
+    for step in steps:
+        of = None if step.of is None else known.get(step.of)
+        if step.action == UNDO:
+            done = [one for one in done if one is not of]
+            undone += [of] if of is not None and of.who == who else []
+        elif step.action == REDO:
+            undone = [one for one in undone if one is not of]
+            done += [of] if of is not None and of.who == who else []
+        elif step.who == who:
+            done.append(step)
+            undone = []
+    return done, undone

@@ -4,11 +4,15 @@ A change is made from what the file has at the moment it is replaced, whoever wr
 it is on the disk.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
+
+import numpy as np
 
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.files import NotFlushedError
@@ -23,6 +27,7 @@ from drethtr.editing.recent import RecentResults
 from drethtr.editing.scans import Scans, place_mark
 from drethtr.editing.status import Status, status_of, status_of_page
 from drethtr.layout.orientation import orientation_of
+from drethtr.layout.turn import quarters_of
 
 FILES_KEPT = 16
 """Parsed files that are kept, as long as their bytes stay the same."""
@@ -201,10 +206,12 @@ def line_content(page: FolderPage, file: PageFile, line: TextLine, region: str, 
     }
 
 
-def page_content(page: FolderPage, file: PageFile, *, made_here: bool) -> dict[str, Any]:
-    """A page with its lines as JSON values."""
+def page_content(
+    page: FolderPage, file: PageFile, *, made_here: bool, earlier: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """A page with its lines as JSON values, those to be read with what they said `earlier`."""
     lines = [
-        line_content(page, file, line, region.id, made_here=made_here)
+        {**line_content(page, file, line, region.id, made_here=made_here), "earlier": earlier.get(line.id)}
         for region in file.page.regions
         for line in region.lines
     ]
@@ -217,14 +224,37 @@ def page_content(page: FolderPage, file: PageFile, *, made_here: bool) -> dict[s
         "width": file.page.width,
         "height": file.page.height,
         "error": page.error,
+        "quarters": quarters_of_page(file.page),
+        "regions": [
+            {"id": region.id, "kind": region.kind, "polygon": pairs(region.polygon), "cell": region.cell}
+            for region in file.page.regions
+        ],
         "lines": lines,
     }
+
+
+def quarters_of_page(page: Page) -> int:
+    """How many times the page must be turned to the left by 90 degrees for most of its writing to be upright."""
+    lengths = Counter[int]()
+    for line in page.lines:
+        if line.baseline:
+            ends = np.array((line.baseline[0], line.baseline[-1]), dtype=np.float64)
+            lengths[quarters_of(ends)] += int(np.abs(ends[1] - ends[0]).max())
+    return max(lengths, key=lengths.__getitem__, default=0)
 
 
 def unread_content(page: FolderPage, width: int, height: int, error: str | None) -> dict[str, Any]:
     """A page without a PAGE or ALTO file, as JSON values."""
     known = {"id": page.id, "name": page.name, "status": Status.UNREAD, "revision": ""}
-    return {**known, "width": width, "height": height, "error": error or page.error, "lines": []}
+    return {
+        **known,
+        "width": width,
+        "height": height,
+        "error": error or page.error,
+        "quarters": 0,
+        "regions": [],
+        "lines": [],
+    }
 
 
 def pairs(points: Points | None) -> list[list[int]] | None:

@@ -1,11 +1,12 @@
-"""Baselines and polygons of lines that are split, joined or added."""
+"""Baselines and polygons of lines that are cut, joined or added."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
 from drethtr.documents.page import TextLine
-from drethtr.documents.points import Points
+from drethtr.documents.points import Points, twice_area
 from drethtr.layout.finder import Floats
 
 Side = tuple[Points | None, Points | None]
@@ -65,17 +66,47 @@ def without_repetitions(points: Sequence[tuple[int, int]]) -> Points:
     return tuple(point for number, point in enumerate(points) if not number or point != points[number - 1])
 
 
-def in_writing_order(first: TextLine, second: TextLine) -> tuple[TextLine, TextLine]:
-    """Order two pieces of one line by their positions along the baseline of the first."""
-    if not (first.baseline and second.baseline):
-        return first, second
-    start, end, other = (np.asarray(point, dtype=np.float64) for point in (*ends(first.baseline), second.baseline[0]))
-    return (first, second) if (other - start) @ (end - start) >= 0 else (second, first)
+SHARE_ABOVE = 0.35
+"""Where a stroke that misses the baseline still crosses a line, above it, relative to the height of the line."""
+
+LEAST_PIECE = 0.5
+"""Least length of a piece that a stroke cuts off, relative to the height of the line."""
 
 
-def ends(points: Points) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The first and the last of some points."""
-    return points[0], points[-1]
+def crossings(line: TextLine, stroke: Points) -> list[tuple[int, int]]:
+    """Where a stroke crosses a line, as points of its baseline from the end to the start; not close to its ends."""
+    if line.baseline is None:
+        return []
+    baseline = np.asarray(line.baseline, dtype=np.float64)
+    direction = (baseline[-1] - baseline[0]) / max(float(np.hypot(*(baseline[-1] - baseline[0]))), 1e-9)
+    length = float(np.hypot(*np.diff(baseline, axis=0).T).sum())
+    height = twice_area(line.polygon or ()) / 2 / max(length, 1.0)
+    above = SHARE_ABOVE * height * np.array((direction[1], -direction[0]))
+    path = np.asarray(stroke, dtype=np.float64)
+    found = meetings(baseline, path) or meetings(baseline + above, path)
+    cuts = sorted((cut_at(line.baseline, (float(x), float(y))) for x, y in found), key=lambda cut: -cut[0])
+    points, last = list[tuple[int, int]](), length
+    for along, (x, y), _ in cuts:
+        if last - along > LEAST_PIECE * height and along > LEAST_PIECE * height:
+            points.append((round(float(x)), round(float(y))))
+            last = along
+    return points
+
+
+def meetings(path: Floats, other: Floats) -> list[Floats]:
+    """Where two paths cross each other."""
+    starts, steps = path[:-1], np.diff(path, axis=0)
+    found = []
+    for begin, end in pairwise(other):
+        way = end - begin
+        cross = steps[:, 0] * way[1] - steps[:, 1] * way[0]
+        known = np.abs(cross) > 1e-9
+        gap = begin - starts[known]
+        shares = (gap[:, 0] * way[1] - gap[:, 1] * way[0]) / cross[known]
+        others = (gap[:, 0] * steps[known, 1] - gap[:, 1] * steps[known, 0]) / cross[known]
+        hit = (shares >= 0) & (shares <= 1) & (others >= 0) & (others <= 1)
+        found += list(starts[known][hit] + shares[hit, None] * steps[known][hit])
+    return found
 
 
 def hull(points: Sequence[tuple[int, int]]) -> Points:

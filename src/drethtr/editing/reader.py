@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
+from threading import Lock, Timer
 from typing import Any
+
+import numpy as np
 
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted
@@ -16,22 +19,26 @@ from drethtr.documents.document import Document, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
+from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
 from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
+from drethtr.editing.layout import Replace
 from drethtr.editing.page_files import OpenPage
 from drethtr.editing.recent import RecentResults
-from drethtr.editing.scans import place_mark
+from drethtr.editing.scans import place_mark, source_of
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
-from drethtr.layout.finder import Finder
+from drethtr.layout.finder import Finder, Floats, Layout
+from drethtr.layout.order import arranged
+from drethtr.layout.turn import turn_points
 from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import ReadLines, transcribe, transcription_of
+from drethtr.pages.transcribe import ReadLines, on_page, transcribe, transcription_of
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
@@ -40,6 +47,9 @@ READ = "read"
 
 MAX_ALTERNATIVES = 9
 """How many other texts of a line are offered."""
+
+PAUSE = 1.0
+"""Seconds without a change of the layout after which new lines are read."""
 
 MAX_PRIORITIZED = 20
 """How many recently viewed pages are read first."""
@@ -59,6 +69,9 @@ class Reader:
         self.executor = PriorityExecutor()
         self.alternatives = RecentResults(500)
         self.prioritized: list[str] = []
+        self.soon: dict[str, tuple[Timer | None, frozenset[str]]] = {}  # lines to read by their pages, see `read_soon`
+        self.lock = Lock()
+        self.is_closed = False
         self.on_model_change: list[Callable[[Recognizer], object]] = []
         self.use(recognizer)
 
@@ -77,6 +90,11 @@ class Reader:
 
     def close(self) -> None:
         """Cancel all jobs, and stop."""
+        with self.lock:
+            self.is_closed = True
+            for timer, _ in self.soon.values():
+                if timer is not None:
+                    timer.cancel()
         for job in self.jobs.newest_first():
             job.cancelled.set()
         self.executor.shutdown()
@@ -231,6 +249,60 @@ class Reader:
 
     # At once.
 
+    def find_again(self, page: str, box: Box | None = None, quarters: int = 0, who: str = "") -> Changed:
+        """Find the lines of a page anew, in a box or on the page as it is after turns to the left by 90 degrees.
+
+        Lines that a person has edited stay.
+
+        Raises:
+            DataError: if there is no scan, or no line on it.
+        """
+        folder_page = self.workspace.folder_page(page)
+        source = source_of(folder_page)
+        gray = self.workspace.scans.gray(source)
+        height, width = gray.shape
+        part = box or Box(0, 0, width, height)
+        cut = np.ascontiguousarray(np.rot90(gray[part.top : part.bottom, part.left : part.right], quarters))
+        if not cut.size:
+            raise DataError("the box lies outside the scan")
+
+        def find() -> Layout:
+            return arranged(Layout.of(self.finder(Original(source)).with_threads(self.recognizer.threads).find(cut)))
+
+        layout = self.executor.submit(find).result()
+
+        def on_scan(points: Floats) -> Points:
+            turned = turn_points(points, -quarters, cut.shape[1], cut.shape[0])
+            return on_page(turned + np.array((part.left, part.top)), width, height)
+
+        lines = [
+            TextLine(str(number), on_scan(line.polygon), on_scan(line.baseline))
+            for number, line in enumerate(layout.lines)
+        ]
+        groups = tuple(tuple(lines[number] for number in region.lines) for region in layout.regions or ())
+        return self.workspace.act(page, Replace(groups, box), who=who)
+
+    def read_soon(self, page: str, lines: Sequence[str]) -> None:
+        """Read new lines before all others, once nobody has changed the page for `PAUSE` seconds."""
+        with self.lock:
+            timer, waiting = self.soon.pop(page, (None, frozenset[str]()))
+            if timer is not None:
+                timer.cancel()
+            wanted = waiting.union(lines)
+            if wanted and not self.is_closed:
+                timer = Timer(PAUSE, self.read_now, [page])
+                timer.daemon = True
+                self.soon[page] = timer, wanted
+                timer.start()
+
+    def read_now(self, page: str) -> None:
+        """Read the lines that wait since `read_soon`."""
+        with self.lock:
+            timer, lines = self.soon.pop(page, (None, frozenset[str]()))
+        if timer is not None and not self.is_closed:
+            timer.cancel()
+            self.read_urgently(page, list(lines))
+
     def read_urgently(self, page: str, lines: Sequence[str]) -> "Future[None]":
         """Read new lines before all others."""
         recognizer = self.recognizer
@@ -248,7 +320,7 @@ class Reader:
         future.add_done_callback(print_bug)
         return future
 
-    def read_again(self, page: str, line: str, revision: str) -> dict[str, Any]:
+    def read_again(self, page: str, line: str, revision: str, who: str = "") -> dict[str, Any]:
         """Replace a person's text by a reading.
 
         Raises:
@@ -269,7 +341,7 @@ class Reader:
             note = Change(page, line, "read", old.text, text.text, str(Status.READ))
             return Changed(opened.file.with_line(replace(old, transcription=text)), (line,), (note,))
 
-        self.workspace.change(page, work, {line: revision}, model=recognizer.model.identity)
+        self.workspace.change(page, work, {line: revision}, who, model=recognizer.model.identity)
         return self.workspace.line(page, line)
 
     def other_texts(self, page: str, line: str) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from getpass import getuser
 from os import sep
 from pathlib import Path
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, Self
 
 from drethtr.base.errors import DataError
@@ -19,12 +20,14 @@ from drethtr.documents.points import Points
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
-from drethtr.editing.journal import Change, Journal
+from drethtr.editing.journal import REDO, UNDO, Change, Journal, stacks
+from drethtr.editing.layout import Action, Place
 from drethtr.editing.overview import Overview, Summary
 from drethtr.editing.page_files import (
     Missing,
     OpenPage,
     PageFiles,
+    Stale,
     no_line,
     no_lines,
     page_content,
@@ -32,10 +35,14 @@ from drethtr.editing.page_files import (
     xml_mark,
 )
 from drethtr.editing.scans import Scans
+from drethtr.editing.undo import Difference
 from drethtr.recognition.confidence.error_rate import ErrorRate
 
 VIEWED = 16
 """Pages last asked for, whose files are checked more often than others."""
+
+WITHOUT_TEXT = frozenset({"place", "split", "merge", "move", "add", "delete"})
+"""Changes that version 0.2 noted without the text that they left."""
 
 Event = tuple[str, dict[str, Any]]
 Listener = Callable[[Event], object]
@@ -183,7 +190,8 @@ class Workspace:
         try:
             opened = self.page_files.open(page)
             if opened is not None:
-                return page_content(page, opened.file, made_here=opened.made_here)
+                earlier = self.journal.earlier_texts(page.id)
+                return page_content(page, opened.file, made_here=opened.made_here, earlier=earlier)
             width, height = (0, 0) if page.source is None else self.scans.size(page.source)
             return unread_content(page, width, height, None)
         except DataError as error:
@@ -253,13 +261,16 @@ class Workspace:
         who: str = "",
         *,
         model: str | None = None,
+        of: int | None = None,
     ) -> Changed:
         """Change the file of a page.
 
         Args:
             work: Makes the change.
             revisions: The expected revision of each line that the change depends on.
+            who: The person who makes the change, or asks a model to do so; then it is a step that can be undone.
             model: The model that makes the change; by default a person does.
+            of: The number of the step that the change undoes or redoes.
 
         Raises:
             Stale: if a line is no longer of its revision.
@@ -268,7 +279,7 @@ class Workspace:
         with self.lock:
             folder_page = self.folder_page(page)
             opened, changed = self.make(folder_page, work, revisions)
-            self.record_changes(opened, changed.notes, who, model)
+            self.record_changes(opened, changed, who, model, of)
         if changed.file.data != opened.file.data:
             self.page_files.known(folder_page, changed.file)
             self.notify_page(folder_page, "edit" if model is None else "read")
@@ -315,18 +326,97 @@ class Workspace:
             self.journal.add([replace(note, model=model) for note in notes])
         self.notify_page(page, "read")
 
-    def record_changes(self, opened: OpenPage, notes: Sequence[Change], who: str, model: str | None) -> None:
+    def record_changes(
+        self, opened: OpenPage, changed: Changed, who: str, model: str | None, of: int | None = None
+    ) -> None:
         """Add changes to the history, after changes that other programs made to these lines before."""
-        rows = []
+        outside = []
         before = {line.id: line for line in opened.file.page.lines}
-        for note in notes:
-            last = self.journal.of_line(note.page, note.line)
-            known = next((change.new for change in last if change.new is not None), None)
+        for note in changed.notes:
+            known = text_known(self.journal.of_line(note.page, note.line)) if note.line else None
             if known is not None and note.line in before and (now := before[note.line].text) != known:
-                rows.append(Change(note.page, note.line, "outside", known, now, str(opened.status(before[note.line]))))
-            rows.append(replace(note, who=None if model is not None else tidy(who) or user(), model=model))
-        if rows:
-            self.journal.add(rows)
+                status = str(opened.status(before[note.line]))
+                outside.append(Change(note.page, note.line, "outside", known, now, status))
+        if outside:
+            self.journal.add(outside)
+        person = None if model is not None and not who else tidy(who) or user()
+        if changed.notes:
+            is_step = person is not None and changed.file.data != opened.file.data
+            difference = Difference.between(opened.file, changed.file).packed() if is_step else None
+            self.journal.add([replace(note, who=person, model=model) for note in changed.notes], difference, of)
+
+    # Undo.
+
+    def act(
+        self, page: str, action: Action, revisions: Mapping[str, str] = MappingProxyType({}), who: str = ""
+    ) -> Changed:
+        """Do something to the layout of a page.
+
+        Args:
+            revisions: Those of the lines that were seen; a line that a person has edited since is not touched.
+
+        Raises:
+            Stale: if there is such a line.
+            Missing, DataError: if there is no such page, or the action cannot be done.
+        """
+
+        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
+            for line, revision in revisions.items():
+                now = opened.file.lines.get(line)
+                if now is None or opened.status(now).touched:
+                    self.page_files.check_revision(folder_page, opened, line, revision)
+            return action.done(opened.file, Place(page, opened.made_here, self.outline_of(folder_page)))
+
+        return self.change(page, work, {}, who)
+
+    def undo(self, page: str, who: str = "", step: int | None = None) -> Changed:
+        """Take back the last step of a person on a page, or another one by its number.
+
+        Raises:
+            Missing, DataError: if there is none.
+            Stale: if somebody has changed the same since.
+        """
+        return self.reverse(page, who, step, UNDO)
+
+    def redo(self, page: str, who: str = "") -> Changed:
+        """Do the step again that a person has undone last; errors as of `undo`."""
+        return self.reverse(page, who, None, REDO)
+
+    def reverse(self, page: str, who: str, number: int | None, action: str) -> Changed:
+        """Undo or redo a step."""
+        with self.lock:
+            steps = self.journal.steps(self.folder_page(page).id)
+            stack = stacks(steps, tidy(who) or user())[action == REDO]
+            chosen = stack if number is None else [one for one in steps if one.number == number]
+            if not chosen:
+                raise DataError(f"there is nothing to {action} on this page")
+            step = chosen[-1]
+            repeated = [one for one in steps if one.of == step.number]
+            if step.of is not None or (repeated and repeated[-1].action == action):
+                raise DataError("this was undone before, or is an undo itself")
+            packed = self.journal.difference(page, step.number)
+            difference = Difference.unpacked(packed or b"")
+            persons = self.journal.changed_by_persons(page, max(one.last for one in (step, *repeated)), steps)
+
+            def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
+                back = difference.reversed if action == UNDO else difference
+                try:
+                    file = back.made_in(opened.file, lambda line: line not in persons)
+                except DataError as error:
+                    raise Stale(error.reason, None, "page") from error
+                return Changed(file, back.lines, tuple(notes_between(page, action, opened.file, file, back.lines)))
+
+            return self.change(page, work, {}, who, of=step.number)
+
+    def steps(self, page: str) -> list[dict[str, Any]]:
+        """What persons did to a page, newest first, each with whether it is undone.
+
+        Raises:
+            Missing: if there is no such page.
+        """
+        steps = self.journal.steps(self.folder_page(page).id)
+        last = {step.of: step.action for step in steps if step.of is not None}
+        return [{**step.to_json(), "undone": last.get(step.number) == UNDO} for step in reversed(steps)]
 
     def outline_of(self, page: FolderPage) -> changes.Outline:
         """The function that finds the polygon of a line of a page."""
@@ -351,3 +441,27 @@ def user() -> str:
         return getuser()
     except (OSError, KeyError, ImportError):
         return "somebody"
+
+
+def text_known(changes: Sequence[Change]) -> str | None:
+    """What a line says, by its changes, newest first; None if they do not tell."""
+    for change in changes:
+        if change.new is not None:
+            return change.new
+        if change.action in WITHOUT_TEXT:
+            return None
+    return None
+
+
+def notes_between(page: str, action: str, before: PageFile, after: PageFile, lines: Sequence[str]) -> Iterator[Change]:
+    """The notes of a step that undoes or redoes another; one of the page, if it changed no line's text."""
+    changed = [line for line in lines if text_in(before, line) != text_in(after, line)]
+    for line in changed:
+        yield Change(page, line, action, text_in(before, line), text_in(after, line), None)
+    if not changed:
+        yield Change(page, "", action, None, None, None)
+
+
+def text_in(file: PageFile, line: str) -> str | None:
+    """The text of a line in a file; None if there is no such line."""
+    return file.lines[line].text if line in file.lines else None

@@ -1,14 +1,14 @@
 """Edit ALTO."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES, explicit_order, tags_of
-from drethtr.documents.alto.writer import Style, add_shape, place, string_elements
+from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, labels_of_blocks, tags_of
+from drethtr.documents.alto.writer import Style, add_block, add_shape, labels_of, place, string_elements
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import TABLE, Region, TextLine
 from drethtr.documents.points import Box, box_around, flat_polygon, written
 from drethtr.documents.transcription import Review
 
@@ -58,7 +58,8 @@ class ALTOEditor(Editor):
         if review is Review.CONFIRMED:
             if not known:
                 known.append(self.ids.claim(f"drethtr_{CONFIRMED}"))
-                yield self.add_tag(known[0])
+                about = {"ID": known[0], "LABEL": CONFIRMED, "DESCRIPTION": "lines confirmed by a person"}
+                yield self.add_tags([about])
             tags.append(known[0])
             for string in element.all("String"):
                 told = string.attributes.get("TAGREFS", "").split()
@@ -68,16 +69,15 @@ class ALTOEditor(Editor):
         yield self.splicer.set_attribute(element, "CS", "true" if review else None)
         yield self.splicer.set_attribute(element, "TAGREFS", " ".join(tags) or None)
 
-    def add_tag(self, id: str) -> Edit:
-        """Add the tag for confirmed lines."""
+    def add_tags(self, tags: Sequence[Mapping[str, str]]) -> Edit:
+        """Add tags with these attributes."""
         root = self.markup.root
         prefix = prefix_of(root)
-        about = {"ID": id, "LABEL": CONFIRMED, "DESCRIPTION": "lines confirmed by a person"}
-        tag = ET.Element(f"{prefix}OtherTag", about)
-        if (tags := root.first("Tags")) is not None:
-            return self.splicer.insert(tags, tags.children[-1] if tags.children else None, [tag])
+        new = [ET.Element(f"{prefix}OtherTag", dict(tag)) for tag in tags]
+        if (known := root.first("Tags")) is not None:
+            return self.splicer.insert(known, known.children[-1] if known.children else None, new)
         group = ET.Element(f"{prefix}Tags")
-        group.append(tag)
+        group.extend(new)
         before = root.all("Description", "Styles")
         return self.splicer.insert(root, before[-1] if before else None, [group])
 
@@ -114,5 +114,78 @@ class ALTOEditor(Editor):
             new.append(block)
         return self.splicer.insert(parent, parent.children[-1] if parent.children else None, [new])
 
-    def fixed_order(self) -> Collection[str]:
-        return explicit_order(self.markup.root)
+    def new_regions(self, regions: Sequence[Region]) -> Iterator[Edit]:
+        page = self.markup.root.first("Layout", "Page")
+        assert page is not None  # the reader requires it
+        if not regions:
+            return
+        space = page.first("PrintSpace") or page
+        prefix = prefix_of(space)
+        tags, edits = self.tags_for(regions)
+        yield from edits
+        style = Style(prefix, regions=tags)
+        new, tables = list[ET.Element](), dict[str, ET.Element]()
+        for region in regions:
+            parent = ET.Element("")
+            add_block(parent, region, self.ids, style)
+            [block] = parent
+            block.set("ID", region.id)
+            if region.cell is None:
+                new.append(block)
+                continue
+            table = region.cell.table
+            if table not in tables:
+                tables[table] = ET.Element(f"{prefix}ComposedBlock", {"ID": self.ids.claim(table), "TYPE": TABLE})
+                new.append(tables[table])
+            tables[table].append(block)
+        yield self.splicer.insert(space, space.children[-1] if space.children else None, new)
+
+    def tags_for(self, regions: Sequence[Region]) -> tuple[dict[str, str], list[Edit]]:
+        """The ids of the tags for the labels of regions, and the edits that add those that are missing."""
+        known = {label: id for id, label in labels_of_blocks(self.markup.root).items()}
+        labels = dict.fromkeys(label for region in regions for label in labels_of(region))
+        new = {label: self.ids.claim(f"drethtr_{label}") for label in labels if label not in known}
+        about = [
+            {"ID": id, "LABEL": clean(label), "DESCRIPTION": f"{OF_BLOCKS}{clean(label)}"} for label, id in new.items()
+        ]
+        return known | new, [self.add_tags(about)] if about else []
+
+    def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
+        element = self.regions[id]
+        if region.kind != old.kind:
+            known = labels_of_blocks(self.markup.root)
+            tags, edits = self.tags_for([region])
+            yield from edits
+            kept = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in known]
+            new = [*kept, *(tags[label] for label in labels_of(region))]
+            yield self.splicer.set_attribute(element, "TAGREFS", " ".join(new) or None)
+        if region.polygon != old.polygon:
+            for name, value in place(box_around(region.polygon or ())).items():
+                yield self.splicer.set_attribute(element, name, value)
+            yield from map(self.splicer.remove, element.all("Shape"))
+            shape = ET.Element("")
+            add_shape(shape, region.polygon, prefix_of(element))
+            if len(shape):
+                yield self.splicer.insert(element, None, list(shape))
+
+    def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:
+        """By the reading order of the file; without one, blocks move, if none is in another."""
+        order = self.markup.root.first("ReadingOrder")
+        if order is not None and order.children and order.children[0].children:
+            group = order.children[0]
+            known = {one.attributes.get("REF", ""): one for one in group.walk() if not one.children}
+            first = group.children[0]
+            utf8, lead = self.markup.utf8, self.splicer.lead(first)
+            references = []
+            for id in ids:
+                new = ET.Element(f"{prefix_of(group)}ElementRef", REF=id)
+                found = known.get(id)
+                as_new = self.splicer.written(new, "").encode()
+                references.append(as_new if found is None else utf8[found.start : found.end])
+            yield Edit(first.start, group.children[-1].end, lead.encode().join(references))
+            return
+        blocks = [self.regions[id] for id in ids if id in self.regions]
+        slots = sorted(blocks, key=lambda block: block.start)
+        for slot, block in zip(slots, blocks, strict=True):
+            if slot is not block:
+                yield Edit(slot.start, slot.end, self.markup.utf8[block.start : block.end])

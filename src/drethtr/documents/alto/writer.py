@@ -117,7 +117,7 @@ def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: I
 
 def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style) -> None:
     """Add a region with its lines."""
-    block = ET.SubElement(space, "TextBlock", {"ID": ids.claim(region.id), **place(region.box)})
+    block = ET.SubElement(space, f"{style.prefix}TextBlock", {"ID": ids.claim(region.id), **place(region.box)})
     if labels := labels_of(region):
         block.set("TAGREFS", " ".join(style.regions[label] for label in labels))
     add_shape(block, region.polygon, style.prefix)

@@ -3,15 +3,22 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Region, TextLine
 from drethtr.documents.page_xml.custom import moved, without_tags
 from drethtr.documents.page_xml.reader import CUSTOM_INDEX, UNCLEAR, own_doubts, read_text, whole_text
-from drethtr.documents.page_xml.writer import transcription_elements, unclear
-from drethtr.documents.points import Box, flat_polygon, written
+from drethtr.documents.page_xml.writer import (
+    add_coords,
+    kind_attributes,
+    region_element,
+    transcription_elements,
+    unclear,
+)
+from drethtr.documents.points import Box, box_around, flat_polygon, written
 from drethtr.documents.transcription import Review
 
 INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
@@ -107,6 +114,77 @@ class PageXMLEditor(Editor):
         region = ET.Element(f"{prefix}TextRegion", id=self.ids.claim("r1"))
         ET.SubElement(region, f"{prefix}Coords", points=written(Box(0, 0, *self.parsed.size).polygon()))
         return self.splicer.insert(page, page.children[-1] if page.children else None, [region])
+
+    def is_region(self, element: Element) -> bool:
+        return element.name.endswith("Region") or element.name == "TableCell"
+
+    def new_regions(self, regions: Sequence[Region]) -> Iterator[Edit]:
+        page = self.markup.root.first("Page")
+        assert page is not None  # the reader requires it
+        prefix = prefix_of(page)
+        new, tables = list[ET.Element](), dict[str, ET.Element]()
+        for region in regions:
+            element = region_element(region, region.id, prefix)
+            if region.cell is None:
+                new.append(element)
+                continue
+            table = region.cell.table
+            if table not in tables:
+                tables[table] = ET.Element(f"{prefix}TableRegion", id=self.ids.claim(table))
+                cells = (one.polygon or () for one in regions if one.cell is not None and one.cell.table == table)
+                box = box_around(chain.from_iterable(cells))
+                add_coords(tables[table], box and box.polygon(), prefix)
+                new.append(tables[table])
+            tables[table].append(element)
+        if new:
+            yield self.splicer.insert(page, page.children[-1] if page.children else None, new)
+
+    def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
+        element = self.regions[id]
+        if region.kind != old.kind:
+            known, structure = kind_attributes(region)
+            custom = without_tags(element.attributes.get("custom", ""), "structure")
+            yield self.splicer.set_attribute(element, "type", known or None)
+            yield self.splicer.set_attribute(element, "custom", f"{custom} {structure}".strip() or None)
+        if region.polygon != old.polygon and (coords := element.first("Coords")) is not None:
+            yield self.splicer.set_attribute(coords, "points", written(region.polygon or flat_polygon(None)))
+
+    def order_regions(self, ids: Sequence[str]) -> Iterator[Edit]:
+        """References to other regions, such as pictures, come last."""
+        page = self.markup.root.first("Page")
+        assert page is not None
+        prefix, order = prefix_of(page), page.first("ReadingOrder")
+        others = [
+            reference
+            for element in (order.walk() if order else ())
+            if (reference := element.attributes.get("regionRef", "")) not in {*ids, ""}
+        ]
+        references = [
+            ET.Element(f"{prefix}RegionRefIndexed", index=str(index), regionRef=id)
+            for index, id in enumerate([*ids, *dict.fromkeys(others)])
+        ]
+        group = ET.Element(f"{prefix}OrderedGroup", id=self.ids.claim("reading_order"))
+        if order is not None and order.children:
+            group.set("id", order.children[0].attributes.get("id") or group.attrib["id"])
+        group.extend(references)
+        if order is None or order.inside == order.end:
+            whole = ET.Element(f"{prefix}ReadingOrder")
+            whole.append(group)
+            before = page.all("AlternativeImage", "Border", "PrintSpace")
+            yield self.splicer.insert(page, before[-1] if before else None, [whole])
+            if order is not None:
+                yield self.splicer.remove(order)
+        elif order.children:
+            first, *rest = order.children
+            lead = self.splicer.lead(first)
+            yield Edit(first.start, first.end, self.splicer.written(group, lead).removeprefix(lead).encode())
+            yield from map(self.splicer.remove, rest)
+        else:
+            yield self.splicer.insert(order, None, [group])
+        regions = [self.regions[id] for id in ids if id in self.regions]
+        if self.is_numbered(regions):
+            for number, region in enumerate(regions):
+                yield from self.set_number(region, number)
 
     def is_numbered(self, elements: Sequence[Element]) -> bool:
         return all(CUSTOM_INDEX.search(element.attributes.get("custom", "")) for element in elements)

@@ -88,21 +88,32 @@ def add_reading_order(page: ET.Element, region_ids: Sequence[str], ids: Identifi
 
 def add_region(parent: ET.Element, region: Region, id: str, index: int, ids: Identifiers) -> None:
     """Add a region with its kind and its lines."""
-    kind = {ours: theirs for theirs, ours in KINDS.items()}.get(region.kind, region.kind)
-    if region.cell is not None and kind == TABLE:
-        kind = ""  # said by what is around it
-    custom = f"readingOrder {{index:{index};}}"
-    attributes = {"type": kind} if kind in TYPES else {}
-    if kind and kind not in TYPES:
-        custom += f" structure {{type:{NOT_IN_CUSTOM.sub(' ', clean(kind))};}}"
-    element = ET.SubElement(parent, "TextRegion", {"id": id, **attributes, "custom": custom})
-    box = region.box
-    add_coords(element, region.polygon or (box and box.polygon()))
-    if region.cell is not None:
-        place = {"rowIndex": str(region.cell.row), "columnIndex": str(region.cell.column)}
-        ET.SubElement(ET.SubElement(element, "Roles"), "TableCellRole", place)
+    element = region_element(region, id)
+    element.set("custom", f"readingOrder {{index:{index};}} {element.get('custom', '')}".strip())
+    parent.append(element)
     for line_index, line in enumerate(region.lines):
         add_line(element, line, line_index, ids)
+
+
+def region_element(region: Region, id: str, prefix: str = "") -> ET.Element:
+    """A region with its kind, its outline and its place in a table, without lines."""
+    known, structure = kind_attributes(region)
+    attributes = {"id": id, "type": known, "custom": structure}
+    element = ET.Element(f"{prefix}TextRegion", {name: value for name, value in attributes.items() if value})
+    box = region.box
+    add_coords(element, region.polygon or (box and box.polygon()), prefix)
+    if region.cell is not None:
+        place = {"rowIndex": str(region.cell.row), "columnIndex": str(region.cell.column)}
+        ET.SubElement(ET.SubElement(element, f"{prefix}Roles"), f"{prefix}TableCellRole", place)
+    return element
+
+
+def kind_attributes(region: Region) -> tuple[str, str]:
+    """The kind of a region as `type`, and where the schema does not know it, as an entry of `custom`."""
+    kind = {ours: theirs for theirs, ours in KINDS.items()}.get(region.kind, region.kind)
+    if kind in TYPES or not kind or (region.cell is not None and kind == TABLE):  # a cell is known by what is around it
+        return kind if kind in TYPES else "", ""
+    return "", f"structure {{type:{NOT_IN_CUSTOM.sub(' ', clean(kind))};}}"
 
 
 def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -> None:

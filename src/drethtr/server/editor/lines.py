@@ -1,7 +1,6 @@
-"""HTTP handlers for lines: texts, alternatives and history; adding, deleting, splitting, merging and moving them."""
+"""HTTP handlers for lines (texts, alternatives, history), for the layout of a page, and for undoing both."""
 
 import asyncio
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -9,25 +8,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
-from drethtr.documents.page import TextLine
-from drethtr.documents.transcription import Review
-from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit
-from drethtr.editing.folder_pages import FolderPage
-from drethtr.editing.page_files import OpenPage
 from drethtr.editing.session import Session
 from drethtr.server.editor.values import (
     LINE,
-    MAX_ID_LENGTH,
     MAX_NAME_LENGTH,
     MAX_TEXT_LENGTH,
-    is_point,
+    action_of,
+    box_of,
     line_of,
     page_of,
     points_of,
     refuse_unknown,
     review_of,
     revision_of,
+    revisions_of,
     text_of,
 )
 from drethtr.server.uploads import json_of
@@ -45,17 +40,16 @@ class Lines:
     def routes(self) -> list[BaseRoute]:
         """Their routes; that of a line matches all others, as an id may contain slashes, and so comes last."""
         return [
-            Route("/api/pages/{page}/lines", self.add_line, methods=["POST"]),
+            Route("/api/pages/{page}/layout", self.change_layout, methods=["POST"]),
+            Route("/api/pages/{page}/undo", self.undo, methods=["POST"]),
+            Route("/api/pages/{page}/redo", self.redo, methods=["POST"]),
+            Route("/api/pages/{page}/history", self.steps),
             Route(f"{LINE}/strip.jpg", self.strip),
             Route(f"{LINE}/history", self.history),
             Route(f"{LINE}/alternatives", self.alternatives),
             Route(f"{LINE}/read", self.read_line, methods=["POST"]),
-            Route(f"{LINE}/split", self.split_line, methods=["POST"]),
-            Route(f"{LINE}/merge", self.merge_lines, methods=["POST"]),
-            Route(f"{LINE}/move", self.move_line, methods=["POST"]),
             Route(LINE, self.line),
             Route(LINE, self.put_line, methods=["PUT"]),
-            Route(LINE, self.delete_line, methods=["DELETE"]),
         ]
 
     async def line(self, request: Request) -> Response:
@@ -73,9 +67,10 @@ class Lines:
             points_of(body, "polygon", 3),
         )
         who = text_of(body, "who", MAX_NAME_LENGTH) or ""
-        line = await asyncio.to_thread(
-            self.workspace.edit_line, page_of(request), line_of(request), revision, edit, who
-        )
+        page = page_of(request)
+        line = await asyncio.to_thread(self.workspace.edit_line, page, line_of(request), revision, edit, who)
+        if edit.baseline is not None or edit.polygon is not None:
+            self.reader.read_soon(page, [line["id"]])
         return line_response(line)
 
     async def strip(self, request: Request) -> Response:
@@ -100,83 +95,50 @@ class Lines:
             await asyncio.to_thread(self.reader.read_again, page_of(request), line_of(request), revision)
         )
 
-    # Which lines there are.
+    # The layout, and undoing.
 
-    async def add_line(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/lines`: a new line, which is read at once unless its text is given."""
-        body = await json_of(request)
-        refuse_unknown(body, "baseline", "polygon", "after", "text", "status", "who")
-        baseline, polygon = points_of(body, "baseline", 2), points_of(body, "polygon", 3)
-        if baseline is None and polygon is None:
-            raise ConfigError("a new line needs a baseline, as [[12, 40], [380, 42]]")
-        after = text_of(body, "after", MAX_ID_LENGTH)
-        text, status = text_of(body, "text", MAX_TEXT_LENGTH), review_of(body)
-        if status is not None and text is None:
-            raise ConfigError("a new line with a status needs its text")
-        given = None if text is None else changes.with_review(None, changes.tidy(text), status or Review.CORRECTED)
+    async def change_layout(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/layout`: what a person does to the lines and regions of a page, see `ACTIONS`."""
+        page, body = page_of(request), await json_of(request)
+        who = text_of(body, "who", MAX_NAME_LENGTH) or ""
+        if body.get("do") == "find":
+            refuse_unknown(body, "do", "who", "box")
+            done = await asyncio.to_thread(self.reader.find_again, page, box_of(body, "box"), 0, who)
+        elif body.get("do") == "turn":
+            refuse_unknown(body, "do", "who", "quarters")
+            quarters = body.get("quarters")
+            if quarters not in (0, 1, 2, 3):
+                raise ConfigError("quarters must be 0 to 3: how often the scan is turned to the left to be upright")
+            done = await asyncio.to_thread(self.reader.find_again, page, None, quarters, who)
+        else:
+            action, revisions = action_of(body), revisions_of(body)
+            done = await asyncio.to_thread(self.workspace.act, page, action, revisions, who)
+        return await self.page_response(page, done)
 
-        def work(page: FolderPage, opened: OpenPage) -> Changed:
-            drawn, outline = TextLine("", polygon, baseline, given), self.workspace.outline_of(page)
-            return changes.add_line(opened.file, drawn, after, page.id, placed=after is not None, outline=outline)
+    async def undo(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/undo`: take back the last step of a person, or another one."""
+        page, body = page_of(request), await json_of(request)
+        refuse_unknown(body, "step", "who")
+        step = body.get("step")
+        if step is not None and type(step) is not int:
+            raise ConfigError("step must be the number of a step")
+        who = text_of(body, "who", MAX_NAME_LENGTH) or ""
+        return await self.page_response(page, await asyncio.to_thread(self.workspace.undo, page, who, step))
 
-        return await self.change_response(request, work, {}, body)
+    async def redo(self, request: Request) -> Response:
+        """`POST /api/pages/{page}/redo`: do again what was undone last."""
+        page, body = page_of(request), await json_of(request)
+        refuse_unknown(body, "who")
+        who = text_of(body, "who", MAX_NAME_LENGTH) or ""
+        return await self.page_response(page, await asyncio.to_thread(self.workspace.redo, page, who))
 
-    async def delete_line(self, request: Request) -> Response:
-        """`DELETE /api/pages/{page}/lines/{line}`: remove a line."""
-        line, revision = line_of(request), revision_of(request)
-        return await self.change_response(
-            request, lambda page, opened: changes.delete_line(opened.file, line, page.id), {line: revision}, {}
-        )
+    async def steps(self, request: Request) -> Response:
+        """`GET /api/pages/{page}/history`: what persons did to a page, newest first."""
+        return JSONResponse(await asyncio.to_thread(self.workspace.steps, page_of(request)))
 
-    async def split_line(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/lines/{line}/split`: cut a line in two at a point of the scan."""
-        line, revision, body = line_of(request), revision_of(request), await json_of(request)
-        refuse_unknown(body, "x", "y", "offset", "who")
-        if not is_point([body.get("x"), body.get("y")]):
-            raise ConfigError('a line is split at a point, as {"x": 812, "y": 640}')
-        point, offset = (round(body["x"]), round(body["y"])), body.get("offset")
-        if offset is not None and not (isinstance(offset, int) and 0 <= offset <= MAX_TEXT_LENGTH):
-            raise ConfigError(f"offset must be a whole number from 0 to {MAX_TEXT_LENGTH:,}, not {str(offset)[:60]!r}")
-
-        def work(page: FolderPage, opened: OpenPage) -> Changed:
-            return changes.split_line(opened.file, line, point, offset, page.id, made_here=opened.made_here)
-
-        return await self.change_response(request, work, {line: revision}, body)
-
-    async def merge_lines(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/lines/{line}/merge`: join two pieces of a line."""
-        line, revision, body = line_of(request), revision_of(request), await json_of(request)
-        refuse_unknown(body, "with", "revision", "who")
-        other, its_revision = text_of(body, "with", MAX_ID_LENGTH), text_of(body, "revision", MAX_NAME_LENGTH)
-        if other is None or its_revision is None:
-            raise ConfigError('name the other line and its revision, as {"with": "r1l3", "revision": "…"}')
-
-        def work(page: FolderPage, opened: OpenPage) -> Changed:
-            outline = self.workspace.outline_of(page)
-            return changes.merge_lines(opened.file, line, other, page.id, made_here=opened.made_here, outline=outline)
-
-        return await self.change_response(request, work, {line: revision, other: its_revision}, body)
-
-    async def move_line(self, request: Request) -> Response:
-        """`POST /api/pages/{page}/lines/{line}/move`: move a line after another one, or to the beginning."""
-        line, revision, body = line_of(request), revision_of(request), await json_of(request)
-        refuse_unknown(body, "after", "who")
-        after = text_of(body, "after", MAX_ID_LENGTH)
-        return await self.change_response(
-            request, lambda page, opened: changes.move_line(opened.file, line, after, page.id), {line: revision}, body
-        )
-
-    async def change_response(
-        self,
-        request: Request,
-        work: Callable[[FolderPage, OpenPage], Changed],
-        revisions: Mapping[str, str],
-        body: Mapping[str, Any],
-    ) -> Response:
-        """Change the lines of a page, read new ones, and respond with the page."""
-        page, who = page_of(request), text_of(body, "who", MAX_NAME_LENGTH) or ""
-        done = await asyncio.to_thread(self.workspace.change, page, work, revisions, who)
-        self.reader.read_urgently(page, done.lines)
+    async def page_response(self, page: str, done: Changed) -> Response:
+        """The response with a changed page, of which new lines are read a second later."""
+        self.reader.read_soon(page, done.lines)
         content = await asyncio.to_thread(self.workspace.page, page)
         return JSONResponse({**content, "changed": list(done.lines)})
 

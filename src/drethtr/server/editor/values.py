@@ -1,14 +1,16 @@
-"""Parse and check values in requests of the editor: revisions, texts, points."""
+"""Parse and check values in requests of the editor: revisions, texts, points, actions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from drethtr.base.errors import ConfigError
-from drethtr.documents.points import Points
+from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import Review
+from drethtr.editing.layout import ACTIONS, Action
 
 LINE = "/api/pages/{page}/lines/{line:path}"
 """The path of a line; its id may contain slashes."""
@@ -18,6 +20,8 @@ MAX_ID_LENGTH = 1000
 MAX_NAME_LENGTH = 80
 MAX_POINTS = 1000
 MAX_COORDINATE = 1_000_000
+MAX_STROKES = 200
+MAX_LINES = 10_000
 
 
 def page_of(request: Request) -> str:
@@ -94,6 +98,108 @@ def points_of(body: Mapping[str, Any], name: str, least: int) -> Points | None:
     if not isinstance(points, list) or not least <= len(points) <= MAX_POINTS or not all(map(is_point, points)):
         raise ConfigError(f"{name} must be {least} to {MAX_POINTS:,} points, as [[12, 40], [380, 42]]")
     return tuple((round(x), round(y)) for x, y in points)
+
+
+def strokes_of(body: Mapping[str, Any], name: str) -> tuple[Points, ...]:
+    """Strokes of a request, none if they are missing; errors as of `points_of`."""
+    strokes = body.get(name, [])
+    if not isinstance(strokes, list) or len(strokes) > MAX_STROKES:
+        raise ConfigError(f"{name} must be at most {MAX_STROKES} strokes, as [[[12, 40], [12, 380]]]")
+    return tuple(points for stroke in strokes if (points := points_of({name: stroke}, name, 2)) is not None)
+
+
+def ids_of(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Ids of a request, none if they are missing.
+
+    Raises:
+        ConfigError: if they are none, or too many.
+    """
+    ids = body.get(name, [])
+    if not isinstance(ids, list) or len(ids) > MAX_LINES or not all(isinstance(id, str) for id in ids):
+        raise ConfigError(f'{name} must be a list of ids, as ["r1l3"]')
+    return tuple(dict.fromkeys(ids))
+
+
+def revisions_of(body: Mapping[str, Any]) -> dict[str, str]:
+    """The revisions of lines in a request.
+
+    Raises:
+        ConfigError: if they are none.
+    """
+    known = body.get("revisions", {})
+    if not isinstance(known, dict) or len(known) > MAX_LINES or not all(isinstance(one, str) for one in known.values()):
+        raise ConfigError('revisions must be given by lines, as {"r1l3": "c01d…"}')
+    return known
+
+
+def point_of(body: Mapping[str, Any], name: str) -> tuple[int, int] | None:
+    """A point of a request; None if it is missing, errors as of `points_of`."""
+    points = None if body.get(name) is None else points_of({name: [body[name]]}, name, 1)
+    return None if points is None else points[0]
+
+
+def offset_of(body: Mapping[str, Any], name: str) -> int | None:
+    """A place in a text; None if it is missing.
+
+    Raises:
+        ConfigError: if it is none.
+    """
+    offset = body.get(name)
+    if offset is not None and (type(offset) is not int or not 0 <= offset <= MAX_TEXT_LENGTH):
+        raise ConfigError(f"{name} must be a whole number from 0 to {MAX_TEXT_LENGTH:,}, not {str(offset)[:60]!r}")
+    return offset
+
+
+def box_of(body: Mapping[str, Any], name: str) -> Box | None:
+    """A box by two of its corners; None if it is missing.
+
+    Raises:
+        ConfigError: if it is none.
+    """
+    points = points_of(body, name, 2)
+    box = box_around(points or ())
+    if points is not None and (box is None or not (box.width and box.height)):
+        raise ConfigError(f"{name} must have a width and a height, as [[12, 40], [380, 420]]")
+    return box
+
+
+def id_of(body: Mapping[str, Any], name: str) -> str | None:
+    """An id in a request; None if it is missing, errors as of `text_of`."""
+    return text_of(body, name, MAX_ID_LENGTH)
+
+
+FIELDS: Mapping[str, Callable[[Mapping[str, Any], str], Any]] = {
+    "lines": ids_of,
+    "columns": strokes_of,
+    "rows": strokes_of,
+    "baseline": lambda body, name: points_of(body, name, 2),
+    "polygon": lambda body, name: points_of(body, name, 3),
+    "stroke": lambda body, name: points_of(body, name, 2),
+    "point": point_of,
+    "offset": offset_of,
+    "kind": lambda body, name: text_of(body, name, MAX_NAME_LENGTH),
+}
+"""How fields of actions are parsed; the others are ids."""
+
+
+def action_of(body: Mapping[str, Any]) -> Action:
+    """The action in a request.
+
+    Raises:
+        ConfigError: if there is no such action, or a value of it is missing or wrong.
+    """
+    kind = ACTIONS.get(str(body.get("do")))
+    if kind is None:
+        raise ConfigError(f"do must be one of {', '.join(ACTIONS)}, find and turn, not {str(body.get('do'))[:60]!r}")
+    refuse_unknown(body, "do", "who", "revisions", *(field.name for field in fields(kind)))
+    values = {}
+    for field in fields(kind):
+        parse: Callable[[Mapping[str, Any], str], Any] = FIELDS.get(field.name, id_of)
+        value = parse(body, field.name)
+        if field.default is MISSING and value in (None, ()):
+            raise ConfigError(f"to {body['do']}, give {field.name}")
+        values[field.name] = value
+    return kind(**values)
 
 
 def is_point(value: object) -> bool:

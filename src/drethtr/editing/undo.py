@@ -1,0 +1,183 @@
+"""What a change did to a page file, so that it can be taken back exactly, also after later changes elsewhere.
+
+A file is taken apart into its lines, the texts of its regions, and the frame around them, which holds all else: order,
+regions, and what other programs wrote. A difference has each of these parts before and after, as far as they differ.
+Taking it back gives the bytes of before; where a part has changed since, the two changes are merged, as in version
+control, or refused.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import NamedTuple, Self
+
+from drethtr.base.errors import DataError
+from drethtr.documents.markup import MAX_BYTES, Edit, apply
+from drethtr.documents.page_file import PageFile
+
+LINE, TEXT = "line", "text"
+"""Kinds of parts: the element of a line, and the text of a whole region."""
+
+PLACEHOLDER = re.compile("\0([^\0]*)\0")
+"""Stands in the frame for a part; no XML contains NUL."""
+
+TAGS = re.compile("\0[^\0]*\0|[^\0>]*(?:>|(?=\0)|$)")
+WORDS = re.compile(r"\w+|\W")
+"""What frames and lines are compared by: tags with what precedes them, and words."""
+
+MOST_TOKENS = 20_000
+"""Most tokens that are compared, as comparing takes up to their square."""
+
+Part = tuple[str, str]
+Sides = tuple[str | None, str | None]
+"""A part before and after a change; None if it was not there."""
+
+
+class Parts(NamedTuple):
+    """A file taken apart."""
+
+    frame: str
+    parts: Mapping[Part, str]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The parts of a page file that a change made different, before and after."""
+
+    frame: Sides | None
+    parts: Mapping[Part, Sides]
+
+    @classmethod
+    def between(cls, before: PageFile, after: PageFile) -> Self:
+        """What is different in a file after a change."""
+        old, new = parts_of(before), parts_of(after)
+        keys = {*old.parts, *new.parts}
+        sides = {key: (old.parts.get(key), new.parts.get(key)) for key in sorted(keys)}
+        changed = {key: both for key, both in sides.items() if both[0] != both[1]}
+        return cls((old.frame, new.frame) if old.frame != new.frame else None, changed)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The ids of the lines that the change made, removed or altered."""
+        return tuple(id for kind, id in self.parts if kind == LINE)
+
+    def packed(self) -> bytes:
+        """The difference as bytes, for the journal."""
+        parts = [[*key, *sides] for key, sides in self.parts.items()]
+        return zlib.compress(json.dumps([self.frame, parts], ensure_ascii=False).encode())
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Self:
+        """The difference from bytes of the journal, which anybody may have written.
+
+        Raises:
+            DataError: if they are none.
+        """
+        try:
+            unpacker = zlib.decompressobj()
+            frame, parts = json.loads(unpacker.decompress(data, 4 * MAX_BYTES))
+            known = {(str(kind), str(id)): (text_or_none(old), text_or_none(new)) for kind, id, old, new in parts}
+            return cls(None if frame is None else (str(frame[0]), str(frame[1])), known)
+        except (zlib.error, ValueError, TypeError, IndexError, RecursionError) as error:
+            raise DataError("the history of this change is damaged, so that it cannot be undone") from error
+
+    @property
+    def reversed(self) -> "Difference":
+        """The difference that takes it back."""
+        parts = {key: (new, old) for key, (old, new) in self.parts.items()}
+        return Difference(self.frame and (self.frame[1], self.frame[0]), parts)
+
+    def made_in(self, file: PageFile, is_read: Callable[[str], bool]) -> PageFile:
+        """A file with this difference made once more.
+
+        Args:
+            file: The file as it is now.
+            is_read: Whether a line, by its id, differs from before this difference by readings of a model alone.
+
+        Raises:
+            DataError: if somebody has changed the same part since.
+        """
+        now = parts_of(file)
+        parts: dict[Part, str | None] = dict(now.parts)
+        for (kind, id), (old, new) in self.parts.items():
+            have = parts.get((kind, id))
+            if have == old or (kind == LINE and is_read(id)):
+                parts[kind, id] = new
+            elif kind == LINE and have != new:
+                merged = None if None in (old, new, have) else merge(str(old), str(have), str(new), WORDS)
+                if merged is None:
+                    raise DataError(f"line {id!r} was changed since; undo that first")
+                parts[kind, id] = merged
+        frame = now.frame
+        if self.frame is not None and frame != self.frame[1]:
+            old_frame, new_frame = self.frame
+            found = new_frame if frame == old_frame else merge(str(old_frame), frame, str(new_frame), TAGS)
+            if found is None:
+                raise DataError("the order or the regions were changed since; undo that first")
+            frame = found
+        return file.replaced(assembled(Parts(frame, {key: part for key, part in parts.items() if part is not None})))
+
+
+def text_or_none(value: object) -> str | None:
+    """A value of JSON as text; None stays."""
+    return None if value is None else str(value)
+
+
+def parts_of(file: PageFile) -> Parts:
+    """A file taken apart."""
+    utf8, parts, edits = file.markup.utf8, dict[Part, str](), list[Edit]()
+    spans = [((LINE, id), element.start, element.end) for id, element in file.parsed.lines.items()]
+    texts = file.editor.region_texts().items()
+    spans += [((TEXT, id), unicode.inside, unicode.inside_end) for id, unicode in texts if id in file.region_ids]
+    for (kind, id), start, end in spans:
+        parts[kind, id] = utf8[start:end].decode()
+        edits.append(Edit(start, end, f"\0{kind} {id}\0".encode()))
+    return Parts(apply(utf8, edits).decode(), parts)
+
+
+def assembled(parts: Parts) -> str:
+    """A file put together again.
+
+    Raises:
+        DataError: if a part has no place, or a place no part, since two changes do not fit together.
+    """
+    placed = list[Part]()
+
+    def put(found: re.Match[str]) -> str:
+        kind, _, id = found[1].partition(" ")
+        placed.append((kind, id))
+        return parts.parts.get((kind, id), "")
+
+    whole = PLACEHOLDER.sub(put, parts.frame)
+    if sorted(placed) != sorted(parts.parts):
+        raise DataError("lines were added or removed since; undo that first")
+    return whole
+
+
+def merge(base: str, ours: str, theirs: str, tokens: re.Pattern[str]) -> str | None:
+    """A text with two changes made to it; None if both changed the same place."""
+    words, *sides = (tokens.findall(text) for text in (base, ours, theirs))
+    if max(map(len, (words, *sides))) > MOST_TOKENS:
+        return None
+    changes = sorted((change for side in sides for change in changes_of(words, side)), key=lambda one: one[:2])
+    found, done = list[str](), 0
+    last: tuple[int, int, tuple[str, ...]] | None = None
+    for change in changes:
+        start, end, new = change
+        if change == last:
+            continue
+        if last is not None and (start < last[1] or start == last[0]):
+            return None
+        found += [*words[done:start], *new]
+        done, last = end, change
+    return "".join([*found, *words[done:]])
+
+
+def changes_of(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """The stretches of tokens that were replaced, with those that replace them."""
+    for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield first, last, tuple(new[begin:end])

@@ -1,0 +1,443 @@
+"""What a person can do with the layout of a page, and that every step can be undone to the byte."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from edited_folders import foreign, put_page
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import TextLine
+from drethtr.documents.page_file import PageFile
+from drethtr.documents.transcription import Review, Transcription
+from drethtr.editing import Workspace, changes
+from drethtr.editing.changes import LineEdit
+from drethtr.editing.layout import (
+    ByColumns,
+    ByRows,
+    Cut,
+    Delete,
+    Dissolve,
+    Draw,
+    Join,
+    Move,
+    MoveRegion,
+    Path,
+    Place,
+    Replace,
+    SetRegion,
+    Split,
+    Table,
+    TwoPages,
+)
+from drethtr.editing.page_files import Stale
+
+PLACE = Place("p", True, lambda line, file: None)
+
+
+@pytest.fixture(params=("page", "alto"))
+def file(request, tmp_path):
+    return PageFile.parse(put_page(tmp_path, "a", request.param).read_bytes(), "a")
+
+
+def ids(file):
+    return [line.id for line in file.page.lines]
+
+
+def regions(file):
+    return [[line.id for line in region.lines] for region in file.page.regions]
+
+
+def confirmed(file, line):
+    edit = LineEdit(status=Review.CONFIRMED)
+    return changes.edit_line(file, line, edit, "p", made_here=True, outline=PLACE.outline).file
+
+
+def middle(file, line="l0"):
+    (left, y), (right, _) = file.line(line).baseline
+    return (left + right) // 2, y
+
+
+def with_lines(file, *places, texts=None):
+    """The file with other lines: (left, right, baseline) each, in the order given."""
+    new = [
+        TextLine(
+            f"n{number}",
+            ((left, y - 20), (right, y - 20), (right, y + 8), (left, y + 8)),
+            ((left, y), (right, y)),
+            Transcription(f"text {number}", 0.9),
+        )
+        for number, (left, right, y) in enumerate(places)
+    ]
+    file = file.with_new_lines(new, "l3")
+    for line in ("l0", "l1", "l2", "l3"):
+        file = file.without_line(line)
+    return file
+
+
+def opening(file, rows=8, crossing=(3, 5)):
+    """An opening whose lines alternate left and right; those of some rows run across the fold."""
+    places = []
+    for row in range(rows):
+        y = 60 + 30 * row
+        places += [(20, 680, y)] if row in crossing else [(20, 320, y), (380, 680, y)]
+    return with_lines(file, *places)
+
+
+# Lines.
+
+
+def test_the_halves_of_a_read_line_are_to_be_read(file):
+    changed = Split("l0", middle(file)).done(file, PLACE)
+    first, second = map(changed.file.line, changed.lines)
+    assert first.transcription is None and second.transcription is None
+    assert first.baseline[-1] == second.baseline[0] == middle(file)
+    assert first.box.right == second.box.left and ids(changed.file)[:2] == list(changed.lines)
+    assert " ".join(note.old for note in changed.notes) == file.line("l0").text
+
+
+def test_a_persons_text_is_split_between_words_and_none_of_it_is_lost(file):
+    old = confirmed(file, "l0")
+    changed = Split("l0", middle(file)).done(old, PLACE)
+    first, second = map(changed.file.line, changed.lines)
+    assert f"{first.text} {second.text}" == file.line("l0").text and first.text and second.text
+    assert {line.transcription.review for line in (first, second)} == {Review.CORRECTED}
+    assert (*first.words, *second.words) == old.line("l0").words
+    changed = Split("l0", middle(file), offset=3).done(old, PLACE)
+    assert [changed.file.line(line).text for line in changed.lines] == ["Dea", "r Sir, I have received"]
+
+
+@pytest.mark.parametrize("x", [0, 10_000])
+def test_a_line_is_split_between_its_ends(file, x):
+    with pytest.raises(DataError, match="between its ends"):
+        Split("l0", (x, middle(file)[1])).done(file, PLACE)
+
+
+def test_one_stroke_cuts_every_line_that_it_crosses(file):
+    x, _ = middle(file)
+    changed = Cut(((x, 0), (x + 10, 10_000))).done(file, PLACE)
+    assert len(ids(changed.file)) == 8 and len(changed.lines) == 8
+    zigzag = ((x - 60, 0), (x - 60, 120), (x + 60, 120), (x + 60, 0))
+    assert len(ids(Cut(zigzag, ("l0",)).done(file, PLACE).file)) == 6
+    with pytest.raises(DataError, match="crosses none"):
+        Cut(((0, 0), (5, 9))).done(file, PLACE)
+
+
+def test_a_stroke_through_the_letters_cuts_and_one_at_the_end_does_not(file):
+    (left, y), (right, _) = file.line("l0").baseline
+    x = (left + right) // 2
+    assert len(Cut(((x, y - 30), (x, y - 8))).done(file, PLACE).lines) == 2
+    with pytest.raises(DataError, match="crosses none"):
+        Cut(((right - 4, y - 40), (right - 4, y + 20))).done(file, PLACE)
+
+
+def test_split_and_joined_is_the_same_line(file):
+    before = confirmed(file, "l0")
+    parts = Cut(((middle(file)[0], 0), (middle(file)[0], 9999)), ("l0",)).done(before, PLACE)
+    joined = Join(tuple(reversed(parts.lines))).done(parts.file, PLACE)
+    old, new = before.line("l0"), joined.file.line("l0")
+    assert joined.lines == ("l0",) and ids(joined.file) == ["l0", "l1", "l2", "l3"]
+    assert (new.text, new.words, new.box) == (old.text, old.words, old.box)
+    assert (new.baseline[0], new.baseline[-1]) == (old.baseline[0], old.baseline[-1])
+
+
+def test_read_lines_that_are_joined_are_to_be_read(file):
+    joined = Join(("l1", "l2")).done(file, PLACE)
+    assert joined.file.line("l1").transcription is None
+    assert joined.notes[0].old == f"{file.line('l1').text} {file.line('l2').text}"
+    with pytest.raises(DataError, match="at least two"):
+        Join(("l1", "l1")).done(file, PLACE)
+
+
+@pytest.mark.parametrize(
+    ("box", "place"),
+    [((80, 10, 300, 40), 0), ((500, 62, 600, 95), 1), ((80, 240, 400, 256), 3), ((80, 330, 400, 338), 4)],
+)
+def test_a_drawn_line_goes_where_it_belongs(file, box, place):
+    left, top, right, bottom = box
+    polygon = ((left, top), (right, top), (right, bottom), (left, bottom))
+    changed = Draw(((left, bottom - 2), (right, bottom - 2)), polygon).done(file, PLACE)
+    assert ids(changed.file).index(changed.lines[0]) == place
+
+
+def test_places_outside_the_page_move_to_its_edge(file):
+    drawn = Draw(((5, 0), (5, 1_000_000))).done(file, PLACE)
+    assert drawn.file.line(drawn.lines[0]).baseline == ((5, 0), (5, file.page.height))
+
+
+# Order and regions.
+
+
+@pytest.mark.parametrize(("after", "order"), [(None, "l3 l1 l0 l2"), ("l0", "l0 l3 l1 l2"), ("l2", "l0 l2 l3 l1")])
+def test_several_lines_move_at_once(file, after, order):
+    assert ids(Move(("l3", "l1"), after).done(file, PLACE).file) == order.split()
+
+
+def test_a_path_numbers_lines_as_it_runs_through_them(file):
+    assert ids(Path(("l3", "l1", "l2")).done(file, PLACE).file) == ["l0", "l3", "l1", "l2"]
+
+
+def test_regions_get_lines_kinds_and_an_order(file):
+    once = SetRegion(("l1", "l2"), kind="margin").done(file, PLACE).file
+    assert regions(once) == [["l0", "l3"], ["l1", "l2"]] and once.page.regions[1].kind == "margin"
+    new = once.page.regions[1].id
+    twice = SetRegion(("l0",), region=new, kind="heading").done(once, PLACE).file
+    assert regions(twice) == [["l3"], ["l1", "l2", "l0"]] and twice.page.regions[1].kind == "heading"
+    assert regions(MoveRegion(new).done(twice, PLACE).file) == [["l1", "l2", "l0"], ["l3"]]
+    assert regions(Dissolve(new).done(twice, PLACE).file) == [["l3", "l1", "l2", "l0"]]
+
+
+def test_an_opening_that_alternates_becomes_two_pages(file):
+    """Eight rows, of which two run across the fold."""
+    before = opening(file)
+    changed = TwoPages().done(before, PLACE)
+    left, right = changed.file.page.regions
+    assert len(left.lines) == len(right.lines) == 8
+    assert all(line.box.right <= 360 for line in left.lines) and all(line.box.left >= 330 for line in right.lines)
+    for side in (left, right):
+        rows = [line.baseline[0][1] for line in side.lines]
+        assert rows == sorted(rows)
+    assert len(changed.lines) == 4
+
+
+def test_a_page_of_one_side_is_no_opening(file):
+    with pytest.raises(DataError, match="one side"):
+        TwoPages().done(with_lines(file, (20, 180, 60), (20, 180, 90)), PLACE)
+
+
+def grid(file, columns=4, rows=5, seed=1):
+    """Fragments of a register in no order."""
+    places = [
+        (20 + 165 * column, 160 + 165 * column, 60 + 40 * row) for row in range(rows) for column in range(columns)
+    ]
+    random.Random(seed).shuffle(places)
+    return with_lines(file, *places)
+
+
+def corners(file):
+    return [(line.box.left, line.baseline[0][1]) for line in file.page.lines]
+
+
+def test_fragments_are_read_row_by_row_or_column_by_column(file):
+    before = grid(file)
+    by_rows = ByRows().done(before, PLACE).file
+    assert corners(by_rows) == sorted(corners(before), key=lambda corner: (corner[1], corner[0]))
+    by_columns = ByColumns().done(by_rows, PLACE).file
+    assert corners(by_columns) == sorted(corners(before)) and len(by_columns.page.regions) == 4
+
+
+def test_strokes_make_a_table_of_fragments(file):
+    strokes = tuple(((170 + 165 * column, 0), (170 + 165 * column, 400)) for column in range(3))
+    table = Table(columns=strokes).done(grid(file), PLACE).file
+    cells = [region.cell for region in table.page.regions]
+    assert [(cell.row, cell.column) for cell in cells] == [(row, column) for row in range(5) for column in range(4)]
+    assert corners(table) == sorted(corners(table), key=lambda corner: (corner[1], corner[0]))
+    drawn = Table(columns=strokes, rows=(((0, 115), (690, 115)),)).done(grid(file), PLACE).file
+    assert {(region.cell.row, region.cell.column) for region in drawn.page.regions} == {
+        (row, column) for row in (0, 1) for column in range(4)
+    }
+
+
+def test_lines_that_are_found_again_leave_those_of_persons(file):
+    mine = confirmed(file, "l1")
+    (left, y), (right, _) = file.line("l2").baseline
+    polygon = ((left, y - 20), (right, y - 20), (right, y + 8), (left, y + 8))
+    found = [TextLine("x", polygon, ((left, y), (right, y))), file.line("l1")]
+    changed = Replace((tuple(found),)).done(mine, PLACE)
+    assert [line.text for line in changed.file.page.lines if line.text] == [file.line("l1").text]
+    assert len(ids(changed.file)) == 2
+
+
+# Undo.
+
+
+@pytest.fixture(params=("page", "alto"))
+def edited(request, tmp_path):
+    """A folder that is edited, with the file of its page."""
+    path = foreign(put_page(tmp_path / "scans", "a", request.param))
+    with Workspace.open(tmp_path / "scans") as workspace:
+        [page] = workspace.pages()
+        yield workspace, page["id"], path
+
+
+def revision(workspace, page, line):
+    return workspace.line(page, line)["revision"]
+
+
+def edit(workspace, page, line, who="", **values):
+    workspace.edit_line(page, line, revision(workspace, page, line), LineEdit(**values), who)
+
+
+STEPS = {
+    "text": lambda folder, page: edit(folder, page, "l1", text="mine"),
+    "review": lambda folder, page: edit(folder, page, "l2", status=Review.CONFIRMED),
+    "place": lambda folder, page: edit(folder, page, "l0", baseline=((30, 90), (600, 92))),
+    "cut": lambda folder, page: folder.act(page, Cut(((200, 0), (200, 9999)))),
+    "join": lambda folder, page: folder.act(page, Join(("l1", "l2"))),
+    "delete": lambda folder, page: folder.act(page, Delete(("l0", "l3"))),
+    "draw": lambda folder, page: folder.act(page, Draw(((40, 330), (300, 330)))),
+    "move": lambda folder, page: folder.act(page, Move(("l3",), None)),
+    "region": lambda folder, page: folder.act(page, SetRegion(("l1",), kind="margin")),
+    "table": lambda folder, page: folder.act(page, Table(columns=(((200, 0), (200, 9999)),))),
+    "rows": lambda folder, page: folder.act(page, TwoPages(((250, 0), (250, 340)))),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_undone_is_the_file_of_before_and_redone_that_of_after(edited, step):
+    workspace, page, path = edited
+    before = path.read_bytes()
+    STEPS[step](workspace, page)
+    after = path.read_bytes()
+    assert after != before
+    workspace.undo(page)
+    assert path.read_bytes() == before
+    workspace.redo(page)
+    assert path.read_bytes() == after
+    workspace.undo(page)
+    assert path.read_bytes() == before
+
+
+def test_any_steps_are_undone_one_by_one_also_after_a_restart(edited):
+    workspace, page, path = edited
+    chosen = random.Random(4).sample(["text", "review", "place", "cut", "draw", "region"], 6)
+    states = [path.read_bytes()]
+    for step in chosen:
+        STEPS[step](workspace, page)
+        states.append(path.read_bytes())
+    workspace.close()
+    with Workspace.open(path.parent) as again:
+        for state in states[-2::-1]:
+            again.undo(page)
+            assert path.read_bytes() == state
+        with pytest.raises(DataError, match="nothing to undo"):
+            again.undo(page)
+        for state in states[1:]:
+            again.redo(page)
+            assert path.read_bytes() == state
+        with pytest.raises(DataError, match="nothing to redo"):
+            again.redo(page)
+
+
+def test_persons_undo_their_own_steps_and_those_of_others_by_number(edited):
+    workspace, page, _ = edited
+    edit(workspace, page, "l0", "anna", text="of anna")
+    edit(workspace, page, "l1", "bert", text="of bert")
+    workspace.undo(page, "anna")
+    assert [line["text"] for line in workspace.page(page)["lines"]][:2] != ["of anna", "of bert"]
+    assert workspace.line(page, "l1")["text"] == "of bert" and workspace.line(page, "l0")["text"] != "of anna"
+    newest = next(step for step in workspace.steps(page) if step["who"] == "bert")
+    workspace.undo(page, "anna", newest["step"])
+    assert workspace.line(page, "l1")["text"] != "of bert"
+    assert [(step["who"], step["undone"]) for step in workspace.steps(page) if step["of"] is None] == [
+        ("bert", True),
+        ("anna", True),
+    ]
+    with pytest.raises(DataError, match="undone before"):
+        workspace.undo(page, "bert", newest["step"])
+
+
+def test_another_order_is_undone_and_later_words_stay(edited):
+    workspace, page, path = edited
+    workspace.act(page, Move(("l3",), None), who="anna")
+    edit(workspace, page, "l2", "bert", text="of bert")
+    workspace.undo(page, "anna")
+    assert ids(PageFile.parse(path.read_bytes(), "a")) == ["l0", "l1", "l2", "l3"]
+    assert workspace.line(page, "l2")["text"] == "of bert"
+
+
+def test_what_somebody_changed_since_is_not_undone(edited):
+    workspace, page, path = edited
+    workspace.act(page, Draw(((40, 330), (300, 330))), who="anna")
+    new = workspace.page(page)["lines"][-1]["id"]
+    edit(workspace, page, new, "bert", text="of bert")
+    content = path.read_bytes()
+    with pytest.raises(Stale, match="changed since"):
+        workspace.undo(page, "anna")
+    assert path.read_bytes() == content
+
+
+def test_readings_of_a_model_do_not_stand_in_the_way(edited):
+    workspace, page, path = edited
+    before = path.read_bytes()
+    workspace.act(page, Cut(((200, 0), (200, 9999))))
+
+    def read(folder_page, opened):
+        lines = [replace(line, transcription=Transcription("read", 0.5)) for line in opened.file.page.lines]
+        notes = tuple(changes.Change(page, line.id, "read", "", "read", "read") for line in lines)
+        return changes.Changed(opened.file.with_lines(lines), (), notes)
+
+    workspace.change(page, read, {}, model="m")
+    workspace.undo(page)
+    assert path.read_bytes() == before
+
+
+def test_a_line_that_waits_for_its_reading_shows_what_it_said(tmp_path):
+    put_page(tmp_path / "scans", "a")
+    with Workspace.open(tmp_path / "scans") as workspace:
+        [page] = (row["id"] for row in workspace.pages())
+        was = workspace.line(page, "l0")["text"]
+        edit(workspace, page, "l0", baseline=((30, 90), (600, 92)))
+        line = workspace.page(page)["lines"][0]
+        assert (line["text"], line["status"], line["earlier"]) == ("", "unread", was)
+
+
+def test_own_changes_are_never_those_of_another_program(edited):
+    workspace, page, _ = edited
+    for step in ("text", "place", "cut", "move", "region"):
+        STEPS[step](workspace, page)
+    for _ in range(3):
+        workspace.undo(page)
+    workspace.redo(page)
+    edit(workspace, page, "l0", text="at the end")
+    lines = [line["id"] for line in workspace.page(page)["lines"]]
+    assert all(change["action"] != "outside" for line in lines for change in workspace.history(page, line))
+
+
+def test_lines_of_other_programs_keep_what_these_wrote(tmp_path):
+    path = foreign(put_page(tmp_path / "scans", "a"))
+    path.write_bytes(
+        path.read_bytes()
+        .replace(b'id="l1" custom="', b'id="l1" odd="1" custom="structure {type:heading;} ')
+        .replace(b"<TextRegion ", b'<TextRegion comments="ours" ')
+    )
+    with Workspace.open(tmp_path / "scans") as workspace:
+        [page] = (row["id"] for row in workspace.pages())
+        workspace.act(page, Cut(((200, 0), (200, 9999))))
+        workspace.act(page, TwoPages(((200, 0), (200, 340))))
+        workspace.act(page, Table(columns=(((200, 0), (200, 340)),)))
+        workspace.act(page, Move(("l1",), None))
+    data = path.read_bytes()
+    assert b'id="l1" odd="1"' in data and b"structure {type:heading;}" in data
+
+
+def test_a_journal_of_version_0_2_is_kept(tmp_path):
+    put_page(tmp_path / "scans", "a")
+    with Workspace.open(tmp_path / "scans") as workspace:
+        [page] = (row["id"] for row in workspace.pages())
+        edit(workspace, page, "l0", text="mine")
+        workspace.journal.database.executescript("DROP TABLE step")
+    with Workspace.open(tmp_path / "scans") as workspace:
+        assert workspace.history(page, "l0")[0]["new"] == "mine" and workspace.steps(page) == []
+        edit(workspace, page, "l0", text="yours")
+        workspace.undo(page)
+        assert workspace.line(page, "l0")["text"] == "mine"
+
+
+@pytest.mark.parametrize("content", [b"", b"no zlib", b"x\x9c\x03\x00\x00\x00\x00\x01"])
+def test_a_damaged_difference_changes_nothing(tmp_path, content):
+    path = put_page(tmp_path / "scans", "a")
+    with Workspace.open(tmp_path / "scans") as workspace:
+        [page] = (row["id"] for row in workspace.pages())
+        edit(workspace, page, "l0", text="mine")
+        workspace.journal.database.execute("UPDATE step SET difference = ?", (content,))
+        before = path.read_bytes()
+        with pytest.raises(DataError, match="damaged"):
+            workspace.undo(page)
+        assert path.read_bytes() == before
+
+
+def test_regions_of_lines_that_were_drawn_hold_them(file):
+    box = ((0, 0), (400, 0), (400, 300), (0, 300))
+    changed = SetRegion(("l1",), kind="margin", polygon=box).done(file, PLACE).file
+    assert changed.page.regions[1].polygon == box
