@@ -51,13 +51,11 @@ export const alternatives = (page, line) => ask("GET", `${linePath(page, line)}/
 export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
 export const readLine = (page, line, revision) => ask("POST", `${linePath(page, line)}/read`, { revision });
 
-export const addLine = (page, body) => ask("POST", `${pagePath(page)}/lines`, { body });
-export const deleteLine = (page, line, revision) => ask("DELETE", linePath(page, line), { revision });
-export const splitLine = (page, line, revision, body) =>
-  ask("POST", `${linePath(page, line)}/split`, { revision, body });
-export const mergeLine = (page, line, revision, body) =>
-  ask("POST", `${linePath(page, line)}/merge`, { revision, body });
-export const moveLine = (page, line, revision, body) => ask("POST", `${linePath(page, line)}/move`, { revision, body });
+// What a person does to the layout: `{do: "cut", stroke: […]}`. Answers with the page, and which lines `changed`.
+export const layout = (page, body) => ask("POST", `${pagePath(page)}/layout`, { body });
+export const undo = (page, body = {}) => ask("POST", `${pagePath(page)}/undo`, { body });
+export const redo = (page, body = {}) => ask("POST", `${pagePath(page)}/redo`, { body });
+export const steps = (page) => ask("GET", `${pagePath(page)}/history`);
 
 // `content` is a File or a text; `allow` are names of conventions.
 export const compare = (page, { name, content, allow }) =>

@@ -15,27 +15,30 @@ export function LineTools({ store, entry, caret, isDrawing, setDrawing, reshapin
   const point = entry && caret ? pointAt(line, entry.text, caret) : null;
 
   const split = (revision) =>
-    api.splitLine(page.id, line.id, revision, {
-      x: point[0],
-      y: point[1],
+    api.layout(page.id, {
+      do: "split",
+      line: line.id,
+      point,
       offset: codePoints(entry.text, caret),
+      revisions: { [line.id]: revision },
     });
   const join = async (revision) => {
     await store.save(next.id);
     const other = store.entries.get(next.id).line;
-    return api.mergeLine(page.id, line.id, revision, {
-      with: other.id,
-      revision: other.revision,
+    return api.layout(page.id, {
+      do: "join",
+      lines: [line.id, other.id],
+      revisions: { [line.id]: revision, [other.id]: other.revision },
     });
   };
-  const move = (after) => (revision) => api.moveLine(page.id, line.id, revision, { after });
+  const move = (after) => () => api.layout(page.id, { do: "move", lines: [line.id], after });
   const button = (label, isPossible, act, title) =>
     html`<button type="button" aria-disabled=${!isPossible} title=${title}
       onMouseDown=${(event) => event.preventDefault()} onClick=${() => isPossible && act()}>${label}</button>`;
   return html`
     <${Toolbar} label="Lines" kind="tools shaping" entered=${entered} back=${back}>
       <button type="button" aria-pressed=${isDrawing} onClick=${() => setDrawing(!isDrawing)}>Draw</button>
-      ${button("Add below", page.lines.length === 0 || line, () => reshape(null, () => api.addLine(page.id, { baseline: below(line ?? {}, page), after: line?.id ?? null }), "A line was added below."))}
+      ${button("Add below", page.lines.length === 0 || line, () => reshape(null, () => api.layout(page.id, { do: "draw", baseline: below(line ?? {}, page), after: line?.id ?? null }), "A line was added below."))}
       ${button("Split", point && caret < entry.text.length, () => reshape(line.id, split, "The line was split at the cursor."), "At the cursor in the text")}
       ${button("Join with next", next, () => reshape(line.id, join, "The two lines were joined."))}
       ${button("Move up", place > 0, () => reshape(line.id, move(page.lines[place - 2]?.id ?? null), "The line moved up."))}

@@ -33,28 +33,15 @@ export function useReshaping(store, { active, enter }, say, load) {
     };
     return reshape(line, call, "The line image was updated.");
   };
-  const draw = (baseline) => reshape(null, () => api.addLine(store.id, { baseline }), "A line was added.");
+  const draw = (baseline) => reshape(null, () => api.layout(store.id, { do: "draw", baseline }), "A line was added.");
   const remove = async (id) => {
-    let gone;
-    const call = (revision) => {
-      const { line, text } = store.entries.get(id); // what was typed is saved by now
-      const { baseline, polygon, status } = line;
-      const after = store.order[store.order.findIndex((other) => other.line.id === id) - 1]?.line.id;
-      gone = { baseline, polygon, after, ...(["corrected", "confirmed"].includes(status) && { text, status }) };
-      // A line that was just drawn or split is being read.
-      return api.deleteLine(store.id, id, revision).catch((error) => {
-        const now = error.answer?.line;
-        if (error.status !== 409 || now?.status !== "read") throw error;
-        return api.deleteLine(store.id, id, now.revision);
-      });
-    };
-    if (await reshape(id, call, "The line was deleted.")) setDeleted((others) => [...others, gone]);
+    const call = (revision) => api.layout(store.id, { do: "delete", lines: [id], revisions: { [id]: revision } });
+    if (await reshape(id, call, "The line was deleted.")) setDeleted((others) => [...others, id]);
   };
   const restore = async () => {
     const line = deleted.at(-1);
     setDeleted(deleted.slice(0, -1));
-    const after = store.entries.has(line.after) ? line.after : undefined;
-    if (!(await reshape(null, () => api.addLine(store.id, { ...line, after }), "The line was restored.")))
+    if (!(await reshape(null, () => api.undo(store.id), "The line was restored.")))
       setDeleted((others) => [...others, line]);
   };
   const readPage = () =>
