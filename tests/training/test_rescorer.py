@@ -44,6 +44,15 @@ def test_it_learns_what_is_likely(material, tmp_path):
     assert surprise(trained, "cab") < 0.5 * len("cab") * np.log(TOKENIZER.size)
 
 
+def test_it_goes_on_from_trained_weights(material, tmp_path):
+    """What was learned before is still known after a few steps on other texts."""
+    trained = train_rescorer(material, tmp_path / "run")
+    few = replace(material, lines=["mop", "pond"], run=replace(RUN, characters=400, learning_rate=0.002))
+    started, anew = (train_rescorer(few, tmp_path / name, start=start) for name, start in (("a", trained), ("b", None)))
+    assert surprise(started, "a bad cab") < 0.5 * surprise(anew, "a bad cab")
+    assert surprise(started, "pond") < surprise(trained, "pond")
+
+
 def test_a_stopped_run_resumes(material, tmp_path, monkeypatch):
     monkeypatch.setattr("drethtr.training.rescorer.SAVED", 5)
     whole = train_rescorer(material, tmp_path / "whole")

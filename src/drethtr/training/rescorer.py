@@ -23,7 +23,7 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.urls import digest_of
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.model.architecture import RescorerConfig
-from drethtr.recognition.model.file import SENSELESS, Rescorer
+from drethtr.recognition.model.file import SENSELESS, Rescorer, weights_hash
 from drethtr.recognition.model.weights import read_file, write_tensors
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import PAD, Tokenizer
@@ -149,12 +149,14 @@ def train_rescorer(
     material: TrainingTexts,
     snapshot: Path,
     *,
+    start: Rescorer | None = None,
     device: torch.device | str = "cpu",
     advance: Callable[[int, float], object] | None = None,
 ) -> Rescorer:
     """Train a rescorer; its weights are averaged.
 
     Args:
+        start: Weights to start from instead of random ones, of the same configuration and alphabet.
         snapshot: File for the state of the run; an existing one of the same run is resumed.
         advance: Called after each step with the number of steps done and the loss in nats per character.
 
@@ -167,11 +169,14 @@ def train_rescorer(
     run, devices = material.run, Devices.open(device)
     bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
     torch.manual_seed(run.seed)
-    network = RescorerNetwork(run.network, material.tokenizer.size).to(devices.device)
+    network = RescorerNetwork(run.network, material.tokenizer.size)
+    if start is not None:
+        network.load_state_dict({name: torch.from_numpy(weight) for name, weight in start.weights.items()})
+    network.to(devices.device)
     learner = Learner(
         network, network, MovingAverage(network, run.optimizer.average), make_optimizer(network, run.optimizer)
     )
-    settings = {"run": config.to_dict(run), "texts": material.digest()}
+    settings = {"run": config.to_dict(run), "texts": material.digest(), "start": start and weights_hash(start.weights)}
     done = restore_run(snapshot, learner, settings)
     for step, texts in zip(range(done, run.steps), material.batches(done), strict=False):
         with devices.precision(bfloat16):

@@ -115,6 +115,11 @@ def test_a_model_gets_a_rescorer(drethtr, known, tiny_path, tmp_path):
     ranked, plain = (Recognizer(one, heavy, alternatives=2).read([written("abc abc")]) for one in (model, before))
     assert ranked[0].alternatives != plain[0].alternatives
     assert drethtr(*arguments).code == 2
+    refused = drethtr("rescorer", tiny_path, known, "--continue", "--output", tmp_path / "more.safetensors")
+    assert refused.code == 2 and "no rescorer to continue; leave --continue out" in refused.err
+    longer = drethtr("rescorer", target, known, "--continue", "--characters", 6_000, "--force")
+    again = load_model(target).rescorer
+    assert longer.code == 0 and again is not None and again.config == model.rescorer.config
 
 
 def test_without_a_ctc_head_there_is_nothing_to_rescore(drethtr, known, headless_model, tmp_path):

@@ -1,5 +1,6 @@
 """`drethtr model rescorer`: train a retentive language model for rescoring, and add it to a model."""
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -23,6 +24,9 @@ from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.model.file import load_model, save_rescorer
 from drethtr.synthesis.corpus import Corpus
 
+CONTINUED = 0.4
+"""Share of the learning rate for weights that are already trained."""
+
 
 def rescorer(
     model: ChangedModel,
@@ -34,6 +38,9 @@ def rescorer(
     characters: Annotated[
         int, typer.Option(metavar="N", min=1, help="Characters to train on; the default takes an hour on one core.")
     ] = 48_000_000,
+    go_on: Annotated[
+        bool, typer.Option("--continue", help="Start from the model's own rescorer, with smaller steps.")
+    ] = False,
     output: OutputModel = None,
     seed: Seed = 0,
     device: DeviceName = "auto",
@@ -52,9 +59,14 @@ def rescorer(
     loaded = load_model(model)
     if loaded.network.ctc is None:
         raise ConfigError("has no CTC head to propose texts for rescoring; train a model with one", model)
+    start = loaded.rescorer if go_on else None
+    if go_on and start is None:
+        raise ConfigError("has no rescorer to continue; leave --continue out", model)
     lines = [sample.text for sample in open_all(data)]
     corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None
     run = RescorerRun(characters=characters, share=share, seed=seed)
+    if start is not None:
+        run = replace(run, network=start.config, learning_rate=CONTINUED * run.learning_rate)
     snapshot = target.with_name(f"{target.name}.rescorer-run")
     with claimed(target), stopping(CONTINUE), tqdm(total=run.steps, unit="step", disable=None) as bar:
 
@@ -65,6 +77,7 @@ def rescorer(
         trained = train_rescorer(
             TrainingTexts(lines, corpus, loaded.tokenizer, run),
             snapshot,
+            start=start,
             device=resolve_device(device),
             advance=advance,
         )
