@@ -16,8 +16,7 @@ from drethtr.datasets.sample import Sample
 from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import fresh_network, with_network
-from drethtr.recognition.model.architecture import Added, CTCConfig, NetworkConfig, Sinusoidal
-from drethtr.recognition.model.backbones import Light
+from drethtr.recognition.model.architecture import Added, CTCConfig, Light, NetworkConfig, Sinusoidal
 from drethtr.recognition.model.file import Model, save_model
 from drethtr.text.tokenizer import UNK, Characters, Tokenizer
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from drethtr import Recognizer, transcribe_page
-from drethtr.evaluation.end_to_end import compare_pages
+from drethtr.evaluation.whole_pages import compare_pages
 from drethtr.layout.projection import Projection
 from drethtr.layout.rapid import RapidDetector
 

@@ -26,12 +26,13 @@ from drethtr.recognition.model.architecture import (
     SMALL,
     Added,
     CTCConfig,
+    EfficientNetV2S,
     Learned,
+    Light,
     NetworkConfig,
     NoPrior,
     Retentive,
 )
-from drethtr.recognition.model.backbones import EfficientNetV2S, Light
 from drethtr.recognition.model.decay import Scheduled
 
 

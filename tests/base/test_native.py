@@ -18,9 +18,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from drethtr.base.native import native
+from drethtr.language.languages import NO_LANGUAGE_MODEL, WeightedNGrams
 from drethtr.language.learn import learn
 from drethtr.language.ngrams import STEP, NGrams, dtypes
-from drethtr.language.weighted import NO_LANGUAGE_MODEL, WeightedNGrams
 from drethtr.recognition.decoding.ctc_paths import CompiledSums, Paths
 from drethtr.recognition.decoding.ctc_search import (
     prefix_search,

@@ -9,8 +9,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import evaluate, read_each, read_lines
-from drethtr.evaluation.metrics import Counts, EditKinds, bootstrap, score
-from drethtr.evaluation.words import WORD_CONVENTIONS
+from drethtr.evaluation.metrics import WORD_CONVENTIONS, Counts, EditKinds, bootstrap, score
 
 TEXTS = ("abc", "deaf cab", "ge", "bad hack", "jail ", "n", "ode", "pine", "a a a", "log")
 

@@ -11,8 +11,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
-from drethtr.language.choice import MAX_BYTES, chosen
-from drethtr.language.languages import NEAR, ONLY, Languages
+from drethtr.language.languages import MAX_BYTES, NEAR, ONLY, Languages, chosen
 from drethtr.language.learn import learn
 from drethtr.recognition.model.file import load_model, save_model, save_record
 from drethtr.text.tokenizer import Characters

@@ -7,8 +7,7 @@ import pytest
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn
-from drethtr.language.levels import renamed
+from drethtr.language.learn import learn, renamed
 from drethtr.language.ngrams import NGrams
 from drethtr.recognition.model.file import load_model, save_model
 from drethtr.text.tokenizer import EOS, Characters

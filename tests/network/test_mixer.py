@@ -9,9 +9,9 @@ from torch.testing import assert_close
 
 from drethtr.network import mixer
 from drethtr.network.attention import KeyValue, attend_image
-from drethtr.network.decay import log_gamma
 from drethtr.network.mixer import Query, Retention
 from drethtr.network.network import DRetHTR
+from drethtr.network.retention import log_gamma
 from drethtr.paper.variants import EncoderDecoder, Gated, JointSoftmax, SplitSoftmax
 from drethtr.recognition.model.architecture import Retentive
 from drethtr.recognition.model.decay import LayerPosition, Scheduled

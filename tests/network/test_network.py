@@ -29,6 +29,7 @@ from drethtr.recognition.model.architecture import (
     COMPACT,
     SMALL,
     Added,
+    BackboneConfig,
     CTCConfig,
     Learned,
     Multiplied,
@@ -37,7 +38,6 @@ from drethtr.recognition.model.architecture import (
     Retentive,
     Sinusoidal,
 )
-from drethtr.recognition.model.backbones import BackboneConfig
 from drethtr.recognition.model.decay import Scheduled
 
 VOCABULARY, TEXT = 11, 7

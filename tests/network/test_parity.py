@@ -14,13 +14,18 @@ import torch
 
 from drethtr.network.attention import PRIORS, KeyValue
 from drethtr.network.backbones import BACKBONES, Backbone, ImageFeatures
-from drethtr.network.decay import DECAYS
 from drethtr.network.embedding import sinusoid
-from drethtr.network.retention import RetentionState, parallel
+from drethtr.network.retention import DECAYS, RetentionState, parallel
 from drethtr.paper.authors import published_network, published_weights
 from drethtr.paper.variants import JointSoftmax
-from drethtr.recognition.model.architecture import Learned, Multiplied, NetworkConfig, NoPrior, Retentive
-from drethtr.recognition.model.backbones import BackboneConfig
+from drethtr.recognition.model.architecture import (
+    BackboneConfig,
+    Learned,
+    Multiplied,
+    NetworkConfig,
+    NoPrior,
+    Retentive,
+)
 from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 FIXTURES = Path(__file__).parent / "fixtures" / "parity"

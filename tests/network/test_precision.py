@@ -13,8 +13,7 @@ from drethtr.network.network import DRetHTR
 from drethtr.network.padded import Padded
 from drethtr.network.precision import cast, pays_for_steps
 from drethtr.paper.variants import RETHTR_SMALL, Gated, JointSoftmax, ResNet50, SwishGate
-from drethtr.recognition.model.architecture import BASE, COMPACT, SMALL, Retentive
-from drethtr.recognition.model.backbones import PPOCR, EfficientNetV2S
+from drethtr.recognition.model.architecture import BASE, COMPACT, PPOCR, SMALL, EfficientNetV2S, Retentive
 from drethtr.recognition.network import Precision
 
 WIDTHS = torch.tensor([300, 180])

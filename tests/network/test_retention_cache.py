@@ -5,9 +5,8 @@ import torch
 
 from drethtr.network.attention import KeyValue
 from drethtr.network.cache import RetentionCache, buffer_size
-from drethtr.network.decay import DECAYS
 from drethtr.network.network import select_rows
-from drethtr.network.retention import RetentionState, recurrent
+from drethtr.network.retention import DECAYS, RetentionState, recurrent
 from drethtr.paper.variants import Gated
 from drethtr.recognition.model.decay import LayerPosition, Scheduled
 

@@ -273,7 +273,7 @@ def test_text_that_is_there_is_kept(scan, reader):
 
 @needs_pages
 def test_found_lines_are_read_as_well_as_given_ones(reader):
-    from drethtr.evaluation.end_to_end import compare_pages
+    from drethtr.evaluation.whole_pages import compare_pages
 
     path = PAGES / "en_1905_letter_stanford.alto.xml"
     reference = [line.text for line in read_page(path).lines]

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drethtr.images.line import load_line
-from drethtr.images.pieces import Piece
+from drethtr.images.prepare import Piece
 from drethtr.recognition import pieces
 from drethtr.recognition.confidence.ink import Ink
 from drethtr.recognition.pieces import reading_of, stitch

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.images.pieces import Piece
+from drethtr.images.prepare import Piece
 from drethtr.recognition.posteriors import LEAST, Posteriors, joined
 from drethtr.search.packed import MAX_LINE_BYTES, PackedLines
 

@@ -1,7 +1,10 @@
+"""Old hands are drawn in their spelling, and labeled in today's."""
+
 import lzma
 import pickle
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,12 +14,14 @@ from drethtr.synthesis.corpus import (
     BLOCK_BYTES,
     MAX_WORD_LENGTH,
     Corpus,
+    Spelling,
     Wording,
     cut_line,
     language_of,
     read_blocks,
     sample_blocks,
 )
+from drethtr.synthesis.fonts import Face
 from drethtr.synthesis.fragments import KINDS, LANGUAGES
 
 PROSE = Wording(fragments=0, inserted=0, hyphenated=0, capitals=0, words=0)
@@ -163,3 +168,52 @@ def test_every_kind_of_fragment_is_short_and_varied(kind, language):
     pieces = [kind(language, np.random.default_rng(number)) for number in range(200)]
     assert all(piece == " ".join(piece.split()) and 1 <= len(piece) <= 45 for piece in pieces)
     assert len(set(pieces)) >= 8
+
+
+OLD = Spelling(long_s=1, double_hyphens=1)
+
+
+@pytest.fixture
+def draw(make_font):
+    """The characters that a font with the given letters draws for a text."""
+
+    def drawn(text: str, letters: str = "abcdefghijklmnopqrstuvwxyzſ=-", spelling: Spelling = OLD) -> str:
+        face = Face(Path(make_font("old", letters=letters)))
+        return spelling.drawn(text, face, np.random.default_rng(0))
+
+    return drawn
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("das ist so", "das iſt ſo"),
+        ("wasser", "waſſer"),
+        ("dass", "daſs"),
+        ("bis-", "bis="),
+        ("les, s'est", "les, s'eſt"),
+        ("a-b", "a-b"),
+        ("s1", "s1"),
+    ],
+)
+def test_s_is_long_before_a_letter_and_a_final_hyphen_double(draw, text, drawn):
+    assert draw(text) == drawn
+    assert len(drawn) == len(text)
+
+
+def test_a_font_without_the_old_forms_draws_todays(draw):
+    assert draw("wasser-", letters="abcdefghijklmnopqrstuvwxyz-") == "wasser-"
+
+
+def test_without_shares_nothing_changes(draw):
+    assert draw("ſee wasser-", spelling=Spelling()) == "ſee wasser-"
+
+
+def test_texts_are_labeled_in_todays_spelling():
+    assert OLD.edited("waſſer") == "wasser"
+    assert Spelling().edited("waſſer") == "waſſer"
+
+
+def test_a_share_outside_0_to_1_is_refused():
+    with pytest.raises(ConfigError, match=r"spelling\.long_s must be a share of lines between 0 and 1, not 1\.5"):
+        Spelling(long_s=1.5)

@@ -5,11 +5,15 @@ import pytest
 
 from drethtr.synthesis.degrade import (
     BackgroundNoise,
+    BleedThrough,
     Blur,
     DropInk,
     FadeInk,
     Grain,
     JpegCompression,
+    NeighborLines,
+    RuleLines,
+    TableBorders,
     Tone,
     UnevenLight,
 )
@@ -25,7 +29,6 @@ from drethtr.synthesis.distort import (
     Thin,
     Zoom,
 )
-from drethtr.synthesis.surroundings import BleedThrough, NeighborLines, RuleLines, TableBorders
 
 SEEDS = range(40)
 

@@ -7,7 +7,7 @@ import pytest
 from drethtr.base.config import from_dict, to_dict
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.line import load_line
-from drethtr.synthesis.spelling import Spelling
+from drethtr.synthesis.corpus import Spelling
 from drethtr.synthesis.synthetic import Synthetic
 
 

@@ -1,11 +1,13 @@
+"""Marks of editors are told from text that is on the page."""
+
 import sys
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drethtr.text.normalize import fold_spaces, for_scoring, nfc, visible
+from drethtr.text.normalize import TAGS, fold_spaces, for_scoring, marks_in, nfc, visible
 
 
 def test_an_accent_becomes_part_of_its_letter():
@@ -64,3 +66,24 @@ def test_only_format_characters_are_left_out():
 @given(st.text())
 def test_scoring_form_is_final(text):
     assert for_scoring(for_scoring(text)) == for_scoring(text)
+
+
+MARKS = ["[...]", "[…]", "[?]", "[ ]", "[---]", "[Smith?]", "(?)", "###", "<unk>", "<del>", "</del>", "<gap/>"]
+MARKS += ["[unclear]", "[gap: 3 words]", "[!omitted here]", "[Illegible]", '<unclear reason="ink">', "[sic]"]
+PLAIN = ["a", "[and]", "(or)", "No. #3", "3 < 4 > 2", "why?", "...", "[1905]", "x-y", "§ 4", "& Co.", "—", "<3"]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_may_be_on_the_page_is_no_mark(text):
+    assert marks_in(text) == []
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(PLAIN)), st.sampled_from(MARKS), st.lists(st.sampled_from(PLAIN)))
+def test_a_mark_is_found_wherever_it_stands(before, mark, after):
+    assert marks_in(" ".join([*before, mark, *after])) == [mark]
+
+
+def test_tags_count_if_the_text_under_them_is_not_certain():
+    assert marks_in("a", ["person", "gap", "unclear"]) == ["gap", "unclear"]
+    assert all(marks_in("", [tag]) == [tag] for tag in TAGS)

@@ -13,7 +13,7 @@ import torch
 from PIL import Image, ImageDraw
 
 from drethtr.datasets.sample import Sample
-from drethtr.paper.speed.peak import PeakMemory, can_measure
+from drethtr.paper.speed.race import PeakMemory, can_measure
 from drethtr.text.tokenizer import Characters
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batches

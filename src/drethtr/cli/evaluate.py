@@ -20,10 +20,9 @@ from drethtr.cli.tables import interval, table
 from drethtr.cli.transcribe import lines_unread
 from drethtr.datasets.open import open_all
 from drethtr.documents.page import Page
-from drethtr.evaluation.end_to_end import to_json
 from drethtr.evaluation.evaluate import Scores, to_read
 from drethtr.evaluation.evaluate import evaluate as measure
-from drethtr.evaluation.whole_pages import open_references, read_and_compare
+from drethtr.evaluation.whole_pages import open_references, read_and_compare, to_json
 from drethtr.pages.record import provenance_of, way_of
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.source import Original

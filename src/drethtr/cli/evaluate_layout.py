@@ -7,9 +7,15 @@ from tqdm import tqdm
 
 from drethtr.cli.reports import EvaluationResult, read_by
 from drethtr.cli.tables import figure, interval, table
-from drethtr.evaluation.end_to_end import layout_cost, total_of
 from drethtr.evaluation.layout import to_json
-from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references, read_and_compare
+from drethtr.evaluation.whole_pages import (
+    collections_of,
+    find_and_compare,
+    layout_cost,
+    open_references,
+    read_and_compare,
+    total_of,
+)
 from drethtr.pages.segmentation import GivenLines, Segmentation
 from drethtr.recognition.recognizer import Recognizer
 

@@ -96,27 +96,34 @@ def with_reading_options(*, without: Collection[str] = ()) -> Callable[[Callable
     Args:
         without: Options that the command lacks; they keep their defaults.
     """
-    types = get_type_hints(ReadingOptions, include_extras=True)
+    return with_options("reading", ReadingOptions, without=without, panel=PANEL)
+
+
+def with_options(
+    parameter: str, values_of: type, *, without: Collection[str] = (), panel: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Replace a parameter of a command, a dataclass of options, by one parameter for each of them."""
+    types = get_type_hints(values_of, include_extras=True)
     options = []
-    for one in inspect.signature(ReadingOptions).parameters.values():
+    for one in inspect.signature(values_of).parameters.values():
         if one.name not in without:
             kind, option = get_args(types[one.name])
             shown = copy(option)
-            shown.rich_help_panel = PANEL
+            shown.rich_help_panel = panel
             options.append(one.replace(annotation=Annotated[kind, shown]))
 
     def replace(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def run(*arguments: Any, **values: Any) -> Any:
-            reading = ReadingOptions(**{one.name: values.pop(one.name) for one in options if one.name in values})
-            return command(*arguments, reading=reading, **values)
+            chosen = values_of(**{one.name: values.pop(one.name) for one in options if one.name in values})
+            return command(*arguments, **{parameter: chosen}, **values)
 
         signature = inspect.signature(command, eval_str=True)
         given = signature.parameters.values()
         parameters = [
             shown.replace(kind=shown.KEYWORD_ONLY)
             for one in given
-            for shown in (options if one.name == "reading" else [one])
+            for shown in (options if one.name == parameter else [one])
         ]
         run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}

@@ -14,7 +14,7 @@ from PIL import Image
 from drethtr.base.errors import DataError, first_line
 from drethtr.images.decode import DECODING_ERRORS, formats_of, upright_size
 from drethtr.images.line import Line, load_line
-from drethtr.text.marks import marks_in
+from drethtr.text.normalize import marks_in
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -118,13 +118,15 @@ def calibrate(
     plain = replace(model, record=CalibrationRecord())  # earlier calibration must not affect the result
     strategy, alone = Best(model.record.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
     plain = replace(plain, record=CalibrationRecord(strategy=strategy))
+    learned = prior or CalibrationRecord()
     calibrations: list[Calibration] = []
     rates: list[ErrorRate] = []
     for precision in precisions(plain, device):
         for some in groups or usual_strategies(plain, alone):
             alike = tuple(one.completed_by(strategy) for one in some)
             readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
-            expected = None if prior is None else expected_of(prior, alike[0], precision)
+            # Of float32 if the start has no calibration in this precision: both forms err on much the same characters.
+            expected = learned.calibration(alike[0], precision) or learned.calibration(alike[0])
             fit = fit_calibration(alike, precision, list(zip(chosen, readings, strict=True)), expected)
             calibrations.append(fit.calibration)
             if fit.held_out and precision is Precision.FLOAT32:
@@ -150,11 +152,6 @@ def calibrate(
     support = model.record.support
     record = CalibrationRecord((*kept, *calibrations), known_writing, tuple(rates), strategy, support)
     return replace(model, record=record)
-
-
-def expected_of(prior: CalibrationRecord, strategy: Strategy, precision: Precision) -> Calibration | None:
-    """The prior calibration; that of float32 if there is none in this precision."""
-    return prior.calibration(strategy, precision) or prior.calibration(strategy)
 
 
 def precisions(model: Model, device: str) -> tuple[Precision, ...]:

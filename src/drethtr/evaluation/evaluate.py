@@ -16,14 +16,15 @@ from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure
 from drethtr.evaluation.metrics import (
     CONVENTION,
     WORD_CONVENTION,
+    WORD_CONVENTIONS,
     Counts,
     EditKinds,
     Rates,
+    Words,
     bootstrap,
     edit_kinds,
     score,
 )
-from drethtr.evaluation.words import WORD_CONVENTIONS, Words
 from drethtr.images.line import Line
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.reading import Reading

@@ -103,7 +103,9 @@ def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
     """
     sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
     if len(sets) < MIN_SETS:
-        raise DataError(f"{of_sets(len(sets))}; at least {MIN_SETS} sets are needed to estimate how sets differ")
+        raise DataError(
+            f"lines of {counted(len(sets), 'set')}; at least {MIN_SETS} sets are needed to estimate how sets differ"
+        )
     doubts, factors = np.log([known(of_set).rate for of_set in sets]), np.log([known(s).factor for s in sets])
     apart = doubts - doubts.mean()
     power = float(np.clip(1 + apart @ factors / (apart @ apart + NEAR_ONE), *POWERS))
@@ -125,13 +127,8 @@ def residuals_of(of_set: Sequence[Pair]) -> list[float]:
     If the set has a single page, from which the factor comes, its lines are used instead of pages.
     """
     factor, by_page = known(of_set).factor, grouped(of_set, page_or_line)
-    pages = map(known, (by_page if len(by_page) > 1 else grouped(of_set, key_of)).values())
+    pages = map(known, (by_page if len(by_page) > 1 else grouped(of_set, lambda sample: sample.key)).values())
     return [(page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.teaches]
-
-
-def key_of(sample: Sample) -> str:
-    """The unique key of a line."""
-    return sample.key
 
 
 def page_or_line(sample: Sample) -> str:
@@ -158,12 +155,7 @@ def check_sets(samples: Sequence[Sample]) -> None:
     """
     sets = len(set(map(set_of, samples)))
     if sets <= MIN_SETS:
-        raise DataError(f"{of_sets(sets)}; at least {MIN_SETS + 1} are needed to leave one out")
-
-
-def of_sets(sets: int) -> str:
-    """A description of the number of sets."""
-    return f"lines of {counted(sets, 'set')}"
+        raise DataError(f"lines of {counted(sets, 'set')}; at least {MIN_SETS + 1} are needed to leave one out")
 
 
 def leave_one_set_out(

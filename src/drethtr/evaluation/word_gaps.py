@@ -9,7 +9,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.datasets.sample import Sample, fingerprint
 from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.images.line import Line
-from drethtr.images.pieces import quietest
+from drethtr.images.prepare import quietest
 from drethtr.recognition.decoding.ctc_search import align
 from drethtr.recognition.decoding.decoded import CTCScores, View
 from drethtr.recognition.pieces import PreparedPiece

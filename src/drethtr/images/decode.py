@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError, features
 from PIL.TiffImagePlugin import TiffImageFile
 
@@ -159,3 +162,102 @@ def upright_size(image: Image.Image) -> tuple[int, int]:
     """Width and height of an opened image after EXIF rotation, from its header; Pillow rotates TIFFs by itself."""
     turned = image.format != "TIFF" and orientation_of(image) in QUARTER_TURNS
     return (image.height, image.width) if turned else image.size
+
+
+NEW_TYPE, REDUCED, MASK = 254, 1, 4
+"""The tag for the type of a frame, and its bits for a reduced copy of another frame and for a transparency mask."""
+
+OLD_TYPE, OLD_REDUCED = 255, 2
+"""The same in older files, and its value for a reduced copy."""
+
+MASK_PHOTOMETRIC = 4
+
+WIDTH, HEIGHT = 256, 257
+
+SIDE, ALIKE = 64, 0.8
+"""Two frames show the same if their pixels, reduced to squares with this side, correlate as much as this.
+
+Averaged copies of six pages, down to a sixteenth, correlate with them by 0.89 and more; the pages with each other by
+less than 0.2. The limit is high because a page that is taken for a copy would be lost.
+"""
+
+
+def page_frames(image: Image.Image, limit: int) -> Iterator[int]:
+    """The frames of a TIFF that are pages; the first if none is. A frame that cannot be decoded is a page that fails.
+
+    Some programs write copies at lower resolutions without saying so. A frame that is smaller or larger than its
+    neighbor by a whole factor is a copy if it shows the same; the larger one is the page.
+
+    Raises:
+        DataError: if there are more than `limit` frames.
+    """
+    tiff, page, found = cast("TiffImageFile", image), None, False
+    for frame in frames(tiff):
+        if frame >= limit:
+            raise DataError(f"has more than {limit:,} frames; split it", tiff.filename)
+        if is_aside(tiff):
+            continue
+        size = size_of(tiff)
+        if page is None or not is_copy(tiff, page, (frame, size)):
+            if page is not None:
+                yield page[0]
+            page, found = (frame, size), True
+        else:
+            page = max(page, (frame, size), key=lambda one: one[1])
+    if page is not None:
+        yield page[0]
+    elif not found:
+        yield 0
+
+
+def frames(tiff: TiffImageFile) -> Iterator[int]:
+    """All frames; of each in turn the tags are read, though its pixels may be of a kind that cannot be decoded."""
+    for frame in count():
+        try:
+            tiff.seek(frame)
+        except EOFError:
+            return
+        except DECODING_ERRORS:
+            if tiff.tell() != frame:  # its tags are damaged, and with them the way to the next one
+                yield frame
+                return
+        yield frame
+
+
+def number_in(tiff: TiffImageFile, tag: int) -> int:
+    """The number in a tag; 0 if there is none, or something else."""
+    value = tiff.tag_v2.get(tag, 0)
+    return value if isinstance(value, int) else 0
+
+
+def is_aside(tiff: TiffImageFile) -> bool:
+    """Whether the tags say that a frame is a mask or a reduced copy."""
+    aside = number_in(tiff, NEW_TYPE) & (REDUCED | MASK) or number_in(tiff, OLD_TYPE) == OLD_REDUCED
+    return bool(aside) or number_in(tiff, PHOTOMETRIC) == MASK_PHOTOMETRIC
+
+
+def size_of(tiff: TiffImageFile) -> tuple[int, int]:
+    """Width and height of a frame as its tags tell them."""
+    return number_in(tiff, WIDTH), number_in(tiff, HEIGHT)
+
+
+def is_copy(tiff: TiffImageFile, one: tuple[int, tuple[int, int]], other: tuple[int, tuple[int, int]]) -> bool:
+    """Whether two frames, with their sizes, are the same image at two resolutions."""
+    (_, (width, height)), (_, (wide, high)) = sorted((one, other), key=lambda frame: frame[1])
+    factor = round(wide / width) if width else 0
+    is_whole = factor > 1 and abs(wide / factor - width) <= 1 and abs(high / factor - height) <= 1
+    if not is_whole or wide * high > MAX_PIXELS:
+        return False
+    try:
+        shown = [reduced(tiff, frame) for frame, _ in (one, other)]
+    except DECODING_ERRORS:
+        return False
+    return float(np.mean(shown[0] * shown[1])) > ALIKE
+
+
+def reduced(tiff: TiffImageFile, frame: int) -> NDArray[np.float64]:
+    """The pixels of a frame, reduced to a square, with mean 0 and variance 1; all 0 if the frame is blank."""
+    tiff.seek(frame)
+    pixels = np.asarray(tiff.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX), float)
+    centered: NDArray[np.float64] = pixels - pixels.mean()
+    return centered / (float(pixels.std()) or 1.0)

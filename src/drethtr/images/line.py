@@ -15,8 +15,7 @@ from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer, sandboxed
-from drethtr.images.decode import decoding, formats_of, is_negative, opened_image, refuse_size
-from drethtr.images.frames import page_frames
+from drethtr.images.decode import decoding, formats_of, is_negative, opened_image, page_frames, refuse_size
 
 Line: TypeAlias = NDArray[np.uint8]
 """(height, width), 255 paper, 0 ink."""

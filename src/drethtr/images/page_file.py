@@ -11,8 +11,15 @@ from PIL import Image, ImageOps
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer
-from drethtr.images.decode import MAX_PIXELS, decoding, opened_image, orientation_of, refuse_size, upright_size
-from drethtr.images.frames import page_frames
+from drethtr.images.decode import (
+    MAX_PIXELS,
+    decoding,
+    opened_image,
+    orientation_of,
+    page_frames,
+    refuse_size,
+    upright_size,
+)
 from drethtr.images.line import gray_from_image, on_white
 
 if TYPE_CHECKING:

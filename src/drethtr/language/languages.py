@@ -1,18 +1,22 @@
-"""N-gram models of several languages, with detection of the language of each line."""
+"""N-gram models of several languages: the language of each line, their weights in a search, and the user's choice."""
 
+import lzma
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.config import named
-from drethtr.base.errors import CheckpointError, ConfigError
-from drethtr.language.ngrams import NGrams
+from drethtr.base.encoding import decoded
+from drethtr.base.errors import CheckpointError, ConfigError, DataError
+from drethtr.language.ngrams import NGrams, State
+from drethtr.text.tokenizer import EOS, Tokenizer
 
 Tokens = Sequence[int]
 
@@ -124,3 +128,135 @@ class Languages:
 
 NO_LANGUAGE = Languages()
 """The languages of a model without n-grams."""
+
+
+BONUS_PER_TOKEN = 2.0
+"""A bonus per token, about the nats per character of running text, so that longer texts are not penalized (LOG,
+2026-11-23, night)."""
+
+
+@dataclass(frozen=True)
+class WeightedNGrams:
+    """An n-gram model with a weight. Scores are weight × (log-probability + `BONUS_PER_TOKEN`), 0 without n-grams."""
+
+    ngrams: NGrams | None = None
+    weight: float = 0.0
+
+    @property
+    def active(self) -> bool:
+        """Whether it contributes to scores."""
+        return self.ngrams is not None and self.weight > 0
+
+    @property
+    def start(self) -> State:
+        """The state at the beginning of a line."""
+        return self.ngrams.start if self.ngrams is not None and self.active else ()
+
+    @property
+    def max_score(self) -> float:
+        """The highest score, of a token of probability 1."""
+        return self.weight * BONUS_PER_TOKEN if self.active else 0.0
+
+    def score(self, state: State, token: int) -> float:
+        """The score of a token, or of `EOS`, in a state."""
+        if not state:
+            return 0.0
+        assert self.ngrams is not None
+        gained = 0.0 if token == EOS else BONUS_PER_TOKEN
+        return self.weight * (self.ngrams.next(state, token) + gained)
+
+    def state_after(self, state: State, token: int) -> State:
+        """The state after a token."""
+        return self.ngrams.after(state, token) if state and self.ngrams is not None else ()
+
+
+NO_LANGUAGE_MODEL = WeightedNGrams()
+"""No language model."""
+
+
+@dataclass(frozen=True)
+class WeightedLanguages:
+    """The models of several languages with a weight; a text is scored by that of its language."""
+
+    languages: Languages = NO_LANGUAGE
+    weight: float = 0.0
+
+    @property
+    def active(self) -> bool:
+        """Whether they contribute to scores."""
+        return bool(self.languages) and self.weight > 0
+
+    def near(self, draft: Sequence[int]) -> list[WeightedNGrams]:
+        """The models of the languages that a text may be in, given its draft; `NO_LANGUAGE_MODEL` if inactive."""
+        if not self.active:
+            return [NO_LANGUAGE_MODEL]
+        return [WeightedNGrams(ngrams, self.weight) for ngrams in self.languages.near(draft)]
+
+    def unweighted_score(self, tokens: Sequence[int]) -> float:
+        """The score of a whole text without the weight; 0 if inactive."""
+        return self.languages.log_probability(tokens) + BONUS_PER_TOKEN * len(tokens) if self.active else 0.0
+
+    def score(self, tokens: Sequence[int]) -> float:
+        """The score of a whole text."""
+        return self.weight * self.unweighted_score(tokens)
+
+
+AUTO = "auto"
+"""All languages of a model; each line is read in its own."""
+
+TEXTS = (".txt", ".txt.xz")
+"""Extensions of text files."""
+
+SHARE = 0.3
+"""Interpolation weight of the user's own texts."""
+
+MAX_BYTES = 16 << 20
+"""Largest text file, uncompressed."""
+
+
+def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
+    """Select languages by comma-separated names; text files among them are interpolated into each language.
+
+    Raises:
+        ConfigError: if the model lacks a language, or has no n-grams at all.
+        DataError: if a file cannot be used.
+    """
+    parts = [part.strip() for part in names.split(",") if part.strip()]
+    files = [Path(part) for part in parts if part.endswith(TEXTS)]
+    wanted = [part for part in parts if not part.endswith(TEXTS) and part != AUTO]
+    if not wanted and not files:
+        return languages
+    if not languages:
+        raise ConfigError(f"this model has no n-grams for {names!r}; add them with drethtr model language")
+    found = languages if AUTO in parts or not wanted else languages.only(wanted)
+    if not files:
+        return found
+    from drethtr.language.learn import learn
+
+    texts = [line for path in files for line in lines_of(path)]
+    for name, ngrams in found.models.items():
+        share = [SHARE, 1 - SHARE]
+        try:
+            mixed = learn([texts, ngrams], share, tokenizer, order=ngrams.order, most=len(ngrams.tokens))
+        except DataError as error:
+            raise DataError(f"{', '.join(map(str, files))}: {error}") from error
+        found = found.with_model(name, mixed)
+    return found
+
+
+def lines_of(path: Path) -> list[str]:
+    """The non-empty lines of a text file.
+
+    Raises:
+        DataError: if it cannot be read, is too long or not UTF-8.
+    """
+    try:
+        with lzma.open(path) if path.suffix == ".xz" else path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from error
+    except (lzma.LZMAError, EOFError) as error:
+        raise DataError(f"cannot be read: {error}", path) from error
+    if len(content) > MAX_BYTES:
+        raise DataError(f"more than {MAX_BYTES >> 20} MB of text; add it with drethtr model language", path)
+    return [line.strip() for line in decoded(content, path).splitlines() if line.strip()]

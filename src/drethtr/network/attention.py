@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from drethtr.network.decay import log_gamma
+from drethtr.network.retention import log_gamma
 from drethtr.network.variants import Variants
 from drethtr.recognition.model.architecture import Added, Multiplied, NoPrior
 from drethtr.recognition.model.decay import LayerPosition

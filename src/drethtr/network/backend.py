@@ -10,10 +10,8 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
-from drethtr.network.device import open_device, torch_device
-from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
-from drethtr.network.precision import cast, in_float32, pays_for_steps
-from drethtr.network.rescorer import RescorerNetwork
+from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, RescorerNetwork, select_rows
+from drethtr.network.precision import cast, in_float32, open_device, pays_for_steps, torch_device
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
 from drethtr.recognition import network as protocol

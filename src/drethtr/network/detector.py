@@ -1,6 +1,6 @@
 """The network that finds lines: the text detector of PP-OCRv6 (small), with maps beside the cores of lines.
 
-The modules are defined in the order in which the published graph runs them, on which `drethtr.network.pretrained`
+The modules are defined in the order in which the published graph runs them, on which `drethtr.network.weights`
 relies. `drethtr.layout.network` computes the same with onnxruntime.
 
 Shapes, everywhere in this file: B pages, C channels, H rows and W columns of the input, multiples of 32.

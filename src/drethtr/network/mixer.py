@@ -16,8 +16,7 @@ from torch import Tensor, nn
 
 from drethtr.network.attention import KeyValue, attend_image
 from drethtr.network.cache import RetentionCache, TextCache
-from drethtr.network.decay import DECAYS
-from drethtr.network.retention import CHUNK, chunkwise, recall
+from drethtr.network.retention import CHUNK, DECAYS, chunkwise, recall
 from drethtr.network.tree import Tree
 from drethtr.network.variants import Variants
 from drethtr.recognition.model.architecture import Retentive

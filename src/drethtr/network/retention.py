@@ -12,11 +12,15 @@ All may be in half precision; the memory is float32 or better.
 Source: paper, eqs. 2-4; RetNet, arXiv 2307.08621, Sec. 2.1.
 """
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple, Self
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
+
+from drethtr.network.variants import Variants
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 CHUNK = 256
 """Tokens per chunk; for fewer, the parallel form is faster."""
@@ -136,3 +140,34 @@ def chunkwise(
         read, state = parallel(q_piece, k_piece, v_piece, decay_piece, state, normalize=normalize, dropout=dropout)
         reads.append(read)
     return torch.cat(reads, dim=2), state
+
+
+class Decay(nn.Module, ABC):
+    """log γ for every head and token, at most 0."""
+
+    @abstractmethod
+    def forward(self, x: Tensor) -> Tensor:
+        """Token vectors (B, N, width) to log γ, (B, H, N), or (1, H, N) if the same for all lines."""
+
+
+DECAYS = Variants[Decay]("decay")
+"""Made from config, position of the layer, and width of the network."""
+
+
+@DECAYS.computes(Scheduled)
+class ScheduledDecay(Decay):
+    """One γ per head, the same for every token."""
+
+    log_gamma: Tensor
+
+    def __init__(self, config: Scheduled, position: LayerPosition, width: int) -> None:
+        super().__init__()
+        self.register_buffer("log_gamma", log_gamma(config, position), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.log_gamma[None, :, None].expand(1, -1, x.shape[1])
+
+
+def log_gamma(decay: Scheduled, position: LayerPosition) -> Tensor:
+    """Log γ of each head, (H,); on the CPU even while a network is built on the meta device."""
+    return torch.from_numpy(decay.log_gamma(position))

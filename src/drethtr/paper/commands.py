@@ -13,8 +13,6 @@ from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results
 
 if TYPE_CHECKING:
     from drethtr.paper.authors import Conversion
-    from drethtr.paper.tables.scale import Scale
-    from drethtr.paper.tables.table import PaperTable
 
 
 def reproduce(
@@ -54,18 +52,20 @@ def reproduce(
     """
     require("torch", "train")
     from drethtr.base.urls import identity
-    from drethtr.network.device import open_device
-    from drethtr.paper.tables.comparison import sheet
+    from drethtr.network.precision import open_device
     from drethtr.paper.tables.material import PaperData
-    from drethtr.paper.tables.report import write_report
-    from drethtr.paper.tables.reproduce import finished, with_material
-    from drethtr.paper.tables.reproduce import reproduce as run_rows
+    from drethtr.paper.tables.paper import TABLES
+    from drethtr.paper.tables.report import sheet, write_report
+    from drethtr.paper.tables.scale import Full, Small, Smoke
     from drethtr.paper.tables.stage import Conditions
+    from drethtr.paper.tables.table import finished, with_material
+    from drethtr.paper.tables.table import reproduce as run_rows
 
     refuse_results(report, force=force)
-    size, where = scale_named(scale), open_device(device, threads)
+    size = named("scale", scale, {kind.name: kind for kind in (Full, Small, Smoke)})()
+    where = open_device(device, threads)
     if table is not None:
-        chosen = table_named(table)
+        chosen = named("table", table, TABLES)
         rows = chosen.chosen(row or ())
         given = PaperData.given(data or (), fonts, text or ())
         make_folder(output)
@@ -79,41 +79,10 @@ def reproduce(
         write_text(report, write_report(output / size.name, where))
         typer.echo(f"{report}: all results in {output / size.name}")
     if table is None and report is None:
-        typer.echo(listing())
-
-
-def listing() -> str:
-    """The tables and their rows."""
-    from drethtr.paper.tables.paper import TABLES
-
-    parts = []
-    for table in TABLES.values():
-        parts.append(f"{table.name}: {table.title} ({table.source})")
-        parts += [f"    {row.name}" for row in table.rows]
-    return "\n".join([*parts, "", "Run one with: drethtr reproduce TABLE [--row NAME] --data STEM"])
-
-
-def table_named(name: str) -> "PaperTable":
-    """Look up a table by name.
-
-    Raises:
-        ConfigError: if the name is unknown.
-    """
-    from drethtr.paper.tables.paper import TABLES
-
-    return named("table", name, TABLES)
-
-
-def scale_named(name: str) -> "Scale":
-    """Look up a scale by name.
-
-    Raises:
-        ConfigError: if the name is unknown.
-    """
-    from drethtr.paper.tables.scale import Full, Small, Smoke
-
-    known = {kind.name: kind for kind in (Full, Small, Smoke)}
-    return named("scale", name, known)()
+        for each in TABLES.values():
+            typer.echo(f"{each.name}: {each.title} ({each.source})")
+            typer.echo("".join(f"    {row.name}\n" for row in each.rows), nl=False)
+        typer.echo("\nRun one with: drethtr reproduce TABLE [--row NAME] --data STEM")
 
 
 def convert(

@@ -12,12 +12,13 @@ from drethtr.recognition.model.architecture import (
     MAX_LAYERS,
     SMALL,
     ArchitectureConfig,
+    BackboneConfig,
     MixerConfig,
     NoPrior,
     OutputConfig,
     Plain,
+    check_share,
 )
-from drethtr.recognition.model.backbones import BackboneConfig, check_share
 from drethtr.recognition.model.decay import DecayConfig, Scheduled
 
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from drethtr.base.errors import CheckpointError
 from drethtr.images.line import Line
-from drethtr.images.pieces import Piece, cut
-from drethtr.images.prepare import Prepared
+from drethtr.images.prepare import Piece, Prepared, cut
 from drethtr.recognition.batching import in_memory
 from drethtr.recognition.confidence.evidence import Features, LineEvidence, gather, line_features
 from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View

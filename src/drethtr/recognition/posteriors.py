@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.images.pieces import Piece
+from drethtr.images.prepare import Piece
 from drethtr.text.tokenizer import PAD, UNK, Tokenizer
 
 LEAST = 1e-3

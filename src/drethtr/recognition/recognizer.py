@@ -15,8 +15,8 @@ from PIL import Image
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, open_line, page_for_line
-from drethtr.language.choice import AUTO as ALL_LANGUAGES
-from drethtr.language.choice import chosen as chosen_languages
+from drethtr.language.languages import AUTO as ALL_LANGUAGES
+from drethtr.language.languages import chosen as chosen_languages
 from drethtr.recognition.backends import AUTO, CPU, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration

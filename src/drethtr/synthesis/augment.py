@@ -2,11 +2,15 @@
 
 from drethtr.synthesis.degrade import (
     BackgroundNoise,
+    BleedThrough,
     Blur,
     DropInk,
     FadeInk,
     Grain,
     JpegCompression,
+    NeighborLines,
+    RuleLines,
+    TableBorders,
     Tone,
     UnevenLight,
 )
@@ -23,7 +27,6 @@ from drethtr.synthesis.distort import (
     Zoom,
 )
 from drethtr.synthesis.random_step import RandomStep, Sometimes
-from drethtr.synthesis.surroundings import BleedThrough, NeighborLines, RuleLines, TableBorders
 
 PUBLISHED: tuple[RandomStep, ...] = (
     Sometimes(PadVertically(white=True)),

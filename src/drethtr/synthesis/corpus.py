@@ -1,13 +1,10 @@
-"""Text for synthetic lines: pieces of prose of the length of written lines, and fragments typical of letters.
-
-A corpus file is UTF-8 text, one paragraph per line, plain (`.txt`) or compressed (`.txt.xz`). It is read when first
-needed; only paths are sent to other processes.
-"""
+"""How a text is spelled on paper: what writers of old hands drew where an edition prints another character."""
 
 import lzma
+import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -15,7 +12,41 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.synthesis.fonts import Face
 from drethtr.synthesis.fragments import fragment
+
+S_BEFORE_A_LETTER = re.compile(r"s(?=[^\W\d_])")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spelling:
+    """The shares of lines written in an old way; their texts stay in today's spelling.
+
+    long_s              draw ſ for every s before a letter, if the font has one; ſ in the text files becomes s
+    double_hyphens      draw = for the hyphen of a word broken at the end of the line
+    """
+
+    long_s: float = 0.0
+    double_hyphens: float = 0.0
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            share = getattr(self, one.name)
+            if not 0 <= share <= 1:
+                raise ConfigError(f"spelling.{one.name} must be a share of lines between 0 and 1, not {share}")
+
+    def edited(self, text: str) -> str:
+        """The text as an edition prints it."""
+        return text.replace("ſ", "s") if self.long_s else text
+
+    def drawn(self, text: str, face: Face, rng: np.random.Generator) -> str:
+        """The characters to draw for a text, one for one."""
+        if self.double_hyphens and text.endswith("-") and rng.random() < self.double_hyphens and face.draws("="):
+            text = text[:-1] + "="
+        if self.long_s and rng.random() < self.long_s and face.draws("ſ"):
+            text = S_BEFORE_A_LETTER.sub("ſ", text)
+        return text
+
 
 KEPT_BYTES = 16 << 20  # of one file in memory; a longer file is sampled in blocks
 BLOCK_BYTES = 1 << 16

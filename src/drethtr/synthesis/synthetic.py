@@ -14,10 +14,9 @@ import numpy as np
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.urls import digest_of
 from drethtr.datasets.sample import Sample
-from drethtr.synthesis.corpus import Corpus, LineText, Wording
+from drethtr.synthesis.corpus import Corpus, LineText, Spelling, Wording
 from drethtr.synthesis.fonts import Face, FontFolder
 from drethtr.synthesis.sheet import Paper, put_on_paper
-from drethtr.synthesis.spelling import Spelling
 from drethtr.synthesis.writing import Pen, Writing, write
 
 TRIES = 20  # attempts to draw a text whose characters some font has

@@ -1,8 +1,8 @@
-"""Text normalization: pure functions from str to str."""
+"""Text normalization, pure functions from str to str; and the marks of editors in texts."""
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -65,3 +65,25 @@ def is_invisible(character: str) -> bool:
 def for_scoring(text: str) -> str:
     """Normalize for comparison: NFC of what is seen, with collapsed white space; case and punctuation are kept."""
     return fold_spaces(nfc(visible(text)))
+
+
+MARK = re.compile(
+    r"\[[\s.…?!*#_–—-]*\]"  # [...] [?] [---]
+    r"|\[[^\[\]]*\?\s*\]"  # [word?]
+    r"|\[!?(?:gap|unclear|illegible|unleserlich|illisible|illeggibile|sic|omitted|deleted|blank|lost)\b[^\[\]]*\]"
+    r"|\(\s*\?+\s*\)"  # (?)
+    r"|#{3,}"  # ###
+    r"|</?[a-z][^<>]*>",  # <unk> <del> <gap/>
+    re.IGNORECASE,
+)
+
+TAGS = frozenset({"unclear", "gap", "sic", "supplied", "illegible", "blackening", "omission"})
+"""Tags of Transkribus, and labels in ALTO, on passages that are uncertain, missing, corrected or added by an editor."""
+
+
+def marks_in(text: str, tags: Iterable[str] = ()) -> list[str]:
+    """The marks of editors in a text, and those among its tags; no model should learn such a line.
+
+    Words in other brackets are no marks, since they may be on the page.
+    """
+    return [*(found[0] for found in MARK.finditer(text)), *sorted(TAGS.intersection(tags))]

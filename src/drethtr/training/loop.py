@@ -29,7 +29,7 @@ from drethtr.training.objective import BatchCounts, Losses, Objective
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
-from drethtr.training.tuning import set_train_mode
+from drethtr.training.start import set_train_mode
 from drethtr.training.validation import ModelTemplate, Validator, validate
 
 SNAPSHOT = "snapshot.safetensors"
@@ -78,7 +78,8 @@ def train_locked(
     mixture = batches.mixture
     template = ModelTemplate.of(run, batches.tokenizer)
     learner = make_learner(run, batches.tokenizer, devices)
-    check_decoder(run)
+    if run.validation.decoder.needs_ctc and run.network.ctc is None:
+        raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
     validator = Validator(run.validation, mixture.real_samples())
     # A snapshot is only continued with the same settings, alphabet and lines, so all of them are opened before it is.
     settings = config.to_dict(run), config.to_dict(batches.tokenizer), [*batches.digests(), validator.digest()]
@@ -100,9 +101,10 @@ def train_locked(
             begun = time.monotonic()
             counts, left_out = count(own, devices)
             losses = train_step(learner, own, counts, devices, run, progress)
+            every = devices.all_gather(torch.tensor(positions)).tolist()  # of the streams of all processes
             progress = replace(
                 progress,
-                positions=gather_positions(positions, devices),
+                positions=tuple(Position(*position) for position in every),
                 step=progress.step + 1,
                 samples=progress.samples + counts.lines,
                 left_out=progress.left_out + left_out,
@@ -166,16 +168,6 @@ def learn_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
     return alphabet
 
 
-def check_decoder(run: RunConfig) -> None:
-    """Refuse a validation strategy that the network does not support, before training starts.
-
-    Raises:
-        ConfigError: saying what is missing.
-    """
-    if run.validation.decoder.needs_ctc and run.network.ctc is None:
-        raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
-
-
 def make_learner(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> Learner[DRetHTR]:
     """Build a network with new or pretrained weights, their average and their optimizer."""
     network = fresh_network(run.network, tokenizer)
@@ -226,11 +218,6 @@ def count(own: Sequence[PackedBatch], devices: Devices) -> tuple[BatchCounts, in
         torch.tensor([lines, characters, characters + lines, prose, left_out])
     ).tolist()
     return BatchCounts(*counts), left_out
-
-
-def gather_positions(own: Sequence[Position], devices: Devices) -> tuple[Position, ...]:
-    """The positions of all streams, from those of the streams of this process."""
-    return tuple(Position(*position) for position in devices.all_gather(torch.tensor(own)).tolist())
 
 
 def train_step(

@@ -9,13 +9,11 @@ from drethtr.recognition.decoding.strategies import CTC, Strategy
 from drethtr.recognition.model.architecture import COMPACT, NetworkConfig
 from drethtr.synthesis.augment import SCANS
 from drethtr.synthesis.random_step import RandomStep
-from drethtr.training.feed.batch import BatchConfig
-from drethtr.training.feed.prose import Prose
+from drethtr.training.feed.batch import BatchConfig, Prose
 from drethtr.training.feed.supply import Source
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig
-from drethtr.training.start import Fresh, Start
-from drethtr.training.tuning import Tuning, Whole
+from drethtr.training.start import Fresh, Start, Tuning, Whole
 
 
 @dataclass(frozen=True, kw_only=True)

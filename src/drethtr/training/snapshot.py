@@ -98,7 +98,8 @@ def load_snapshot(
         header = json.loads(metadata[HEADER])
         check_same(header, path, run, tokenizer, lines, kind)
         restore(read_tensors(path), learner)
-        return progress_of(header["progress"])
+        saved = header["progress"]
+        return Progress(**{**saved, "positions": tuple(Position(*position) for position in saved["positions"])})
     except SENSELESS as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]  # torch lists every tensor on its own line
         raise CheckpointError(
@@ -130,11 +131,6 @@ def check_same(
             f"{missing_from(lines, header['lines'])}; restore the data, or start a new output",
             path,
         )
-
-
-def progress_of(saved: Mapping[str, Any]) -> Progress:
-    """The progress in a header."""
-    return Progress(**{**saved, "positions": tuple(Position(*position) for position in saved["positions"])})
 
 
 def restore(tensors: Mapping[str, NDArray[Any]], learner: Learner[Any]) -> None:

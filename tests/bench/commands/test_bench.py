@@ -1,16 +1,22 @@
+"""`drethtr bench search`: an index grows by its own pages, and is searched."""
+
 import json
 from dataclasses import replace
 from functools import partial
 
 import pytest
 import torch
+from archives import build_index, make_archive
 from conftest import TINY
 from printed_pages import put_page
 
 from drethtr.bench import pages, training
-from drethtr.paper.speed import peers, strategies
-from drethtr.paper.speed.peak import can_measure
+from drethtr.paper.speed import peers
+from drethtr.paper.speed.race import can_measure
 from drethtr.recognition.model import architecture
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.search import open_index
+from drethtr.search.store import Store
 from drethtr.training.feed.batch import BatchConfig
 
 RACES = {
@@ -26,7 +32,7 @@ def small(monkeypatch, tiny_path):
     """A tiny network in the place of COMPACT, of the shipped model and of TrOCR, for speed."""
     monkeypatch.setitem(architecture.PRESETS, "compact", TINY)
     monkeypatch.setattr("drethtr.recognition.model.file.SHIPPED", tiny_path)
-    monkeypatch.setattr(strategies, "SHIPPED", tiny_path)
+    monkeypatch.setattr(peers, "SHIPPED", tiny_path)
     narrow = partial(peers.trocr_small, 1, 1)
     for name in ("trocr_small", "trocr_base"):
         monkeypatch.setattr(peers, name, narrow)
@@ -136,3 +142,20 @@ def test_says_what_is_wrong(drethtr, tmp_path, monkeypatch, arguments, message):
 def test_help_names_every_benchmark(drethtr):
     outcome = drethtr("bench", "--help")
     assert all(name in outcome.out for name in (*RACES, "memory", "training", "pages", "drift", "all"))
+
+
+def test_an_index_of_many_lines_is_searched(drethtr, tiny_path, tmp_path):
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", threads=1, posteriors=True)
+    index = tmp_path / "a.sqlite"
+    build_index(make_archive(tmp_path / "archive"), recognizer, index)
+    with open_index(index) as own:
+        known = own.size
+    outcome = drethtr("bench", "search", index, "received", "zebra", "--lines", 50, "--json", tmp_path / "a.json")
+    assert outcome.code == 0 and "query in 56 lines" in outcome.out and "| received" in outcome.out
+    figures = json.loads((tmp_path / "a.json").read_text())
+    assert figures["lines"] == 56 and [figure["hits"] for figure in figures["figures"]] == [7, 0]
+    with open_index(index) as own:
+        assert own.size == known, "it stays as it was"
+    with Store.write(tmp_path / "empty.sqlite", {}):
+        pass
+    assert "has no lines" in drethtr("bench", "search", tmp_path / "empty.sqlite", "a").err

@@ -6,8 +6,14 @@ from printed_pages import put_page
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.bench.quality.alignment import AlignedPage, FoundPage, align_pages, marked_pages, with_errors
-from drethtr.bench.quality.alignment_figures import measure_alignment
+from drethtr.bench.quality.alignment import (
+    AlignedPage,
+    FoundPage,
+    align_pages,
+    marked_pages,
+    measure_alignment,
+    with_errors,
+)
 from drethtr.datasets.sample import Sample
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals

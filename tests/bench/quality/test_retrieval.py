@@ -8,13 +8,9 @@ import pytest
 from bulk_runs import Here, write_shard
 
 from drethtr.base.errors import DataError
-from drethtr.bench.quality.retrieval.crowd import Crowd
-from drethtr.bench.quality.retrieval.figures import Among, table
-from drethtr.bench.quality.retrieval.fit import fit_search, load_weights, save_weights
-from drethtr.bench.quality.retrieval.lines import LabeledLines
-from drethtr.bench.quality.retrieval.queries import queries_of
+from drethtr.bench.quality.retrieval.figures import Among, fit_search, load_weights, save_weights, table
+from drethtr.bench.quality.retrieval.lines import Crowd, LabeledLines, exact_scores, fuzzy_features, queries_of
 from drethtr.bench.quality.retrieval.ranking import average_precision, judge
-from drethtr.bench.quality.retrieval.text_search import exact_scores, fuzzy_features
 from drethtr.bulk.job import open_job
 from drethtr.bulk.plan import Columns
 from drethtr.datasets.sample import Sample
@@ -40,6 +36,11 @@ LANGUAGES = Languages(
 )
 
 NOBODY = Crowd.joined([])
+
+
+def both_of(lines, others):
+    """Lines, then others."""
+    return LabeledLines([*lines.samples, *others.samples], [*lines.readings, *others.readings])
 
 
 def line(truth, read, page):
@@ -108,11 +109,11 @@ def test_each_method_finds_what_it_can(lines):
 
 def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
     wrong = line("by the hill", "by the mill", "3"), line("a mile", "a mill", "4")
-    lines = lines.with_others(LabeledLines(*map(list, zip(*wrong, strict=True))))
+    lines = both_of(lines, LabeledLines(*map(list, zip(*wrong, strict=True))))
     others = [replace(sample, set="other") for sample in lines.samples]
     with pytest.raises(DataError, match="at least two sets"):
         fit_search(lines, NOBODY, (ALPHABET, LANGUAGES))
-    both = lines.with_others(LabeledLines(others, lines.readings))
+    both = both_of(lines, LabeledLines(others, lines.readings))
     weights, judged = fit_search(both, NOBODY, (ALPHABET, LANGUAGES))
     save_weights(weights, tmp_path / "weights.json")
     assert load_weights(tmp_path / "weights.json") == weights

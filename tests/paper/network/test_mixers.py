@@ -9,9 +9,9 @@ from conftest import TINY
 from torch.testing import assert_close
 
 from drethtr.network.attention import KeyValue
-from drethtr.network.decay import log_gamma
 from drethtr.network.mixer import MIXERS, Query
 from drethtr.network.network import DRetHTR
+from drethtr.network.retention import log_gamma
 from drethtr.paper.network.mixers import FadedWeights, SoftmaxMixer, causal_mask
 from drethtr.paper.variants import Fade, JointSoftmax, SplitSoftmax
 from drethtr.recognition.model.decay import LayerPosition, Scheduled

@@ -10,15 +10,25 @@ from conftest import TINY
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.network import DRetHTR
 from drethtr.paper.published_decoding import LIMIT
-from drethtr.paper.speed.decoding import Grid, Task, build, contenders, images_of, measure, prepare_published
-from drethtr.paper.speed.memory import formulas
-from drethtr.paper.speed.published import CopyingScorer, PublishedRetentive, on_canvas
-from drethtr.paper.speed.race import QUICK
+from drethtr.paper.speed.decoding import (
+    CopyingScorer,
+    PublishedRetentive,
+    Task,
+    build,
+    contenders,
+    formulas,
+    images_of,
+    measure,
+    measure_memory,
+    on_canvas,
+    prepare_published,
+    tasks_of,
+)
+from drethtr.paper.speed.race import QUICK, can_measure
 from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.decoding.scorer import NetworkScorer, log_softmax
 from drethtr.recognition.decoding.strategies import View
-from drethtr.recognition.model.architecture import SMALL, Learned, Retentive
-from drethtr.recognition.model.backbones import Light
+from drethtr.recognition.model.architecture import SMALL, Learned, Light, Retentive
 
 PLAIN = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
 TASK = Task(name="tiny", config=PLAIN, batch=2, beams=3, characters=7, pixels=300)
@@ -91,7 +101,18 @@ def test_the_formulas_of_memory():
 
 
 def test_a_grid_has_every_combination():
-    tasks = Grid(networks=("compact", "base"), batches=(1, 8), beams=(1, 5, 10)).tasks(torch.device("cpu"))
+    tasks = tasks_of(("compact", "base"), (1, 8), (1, 5, 10), torch.device("cpu"))
     assert (
         len(tasks) == 12 and str(tasks[0]) == "COMPACT, batch 1, beam 1" and str(tasks[-1]) == "BASE, batch 8, beam 10"
     )
+
+
+PEAK_TASK = Task(name="tiny", config=replace(TINY, ctc=None), batch=1, beams=2, characters=7, pixels=300)
+
+
+@pytest.mark.skipif(not can_measure(torch.device("cpu")), reason="this system does not tell the peak memory of a CPU")
+def test_every_contender_is_weighed_beside_the_formulas():
+    [race] = measure_memory([PEAK_TASK]).races
+    assert list(race.figures) == [contender.name for contender in contenders(PEAK_TASK)] and race.unit == "MB"
+    assert all(megabytes > 0 for [megabytes] in race.figures.values())
+    assert race.facts == formulas(PEAK_TASK)

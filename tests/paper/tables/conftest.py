@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from drethtr.paper.tables.material import PaperData
-from drethtr.paper.tables.reproduce import with_material
 from drethtr.paper.tables.scale import Smoke
 from drethtr.paper.tables.stage import Conditions
+from drethtr.paper.tables.table import with_material
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from drethtr.paper.tables.experiments import TimedTrOCR
 from drethtr.paper.tables.paper import TABLES
-from drethtr.paper.tables.reproduce import finished, reproduce, result_path
-from drethtr.paper.tables.result import CER, GIGABYTES, Result
-from drethtr.paper.tables.timed import TimedTrOCR
+from drethtr.paper.tables.table import CER, GIGABYTES, Result, finished, reproduce, result_path
 
 ROWS = [(table, row) for table in TABLES.values() for row in table.rows]
 

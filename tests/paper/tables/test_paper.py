@@ -9,17 +9,14 @@ import torch
 from drethtr.base import config
 from drethtr.network.network import DRetHTR
 from drethtr.paper.authors import CANVAS, IAM_ALPHABET
+from drethtr.paper.tables.experiments import TimedTrOCR, unchanged
 from drethtr.paper.tables.material import DataFiles, PaperData
 from drethtr.paper.tables.paper import TABLES
-from drethtr.paper.tables.published import fine_tuning, pretraining, training
-from drethtr.paper.tables.reproduce import result_path
-from drethtr.paper.tables.result import MEASURES, PARAMETERS
+from drethtr.paper.tables.runs import fine_tuning, pretraining, training
 from drethtr.paper.tables.scale import Full, Small, Smoke
 from drethtr.paper.tables.stage import Conditions
-from drethtr.paper.tables.timed import TimedTrOCR
-from drethtr.paper.tables.trained import unchanged
-from drethtr.recognition.model.architecture import BASE, Multiplied, Unplaced
-from drethtr.recognition.model.backbones import EfficientNetV2S, Light
+from drethtr.paper.tables.table import MEASURES, PARAMETERS, result_path
+from drethtr.recognition.model.architecture import BASE, EfficientNetV2S, Light, Multiplied, Unplaced
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.text.tokenizer import Characters
 from drethtr.training.run import RunConfig

@@ -7,9 +7,9 @@ import pytest
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.paper.tables.material import SPLITS, STEM, DataFiles, PaperData, make_material
 from drethtr.paper.tables.paper import BACKBONES, GAMMA, MIXER, PRETRAINING, TOKENS
-from drethtr.paper.tables.reproduce import reproduce, result_path
 from drethtr.paper.tables.scale import Small, Smoke
 from drethtr.paper.tables.stage import FINISHED, carry_out
+from drethtr.paper.tables.table import reproduce, result_path
 from drethtr.recognition.model.file import SHIPPED
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.training.loop import BEST, SNAPSHOT, train

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from drethtr.base.native import native
-from drethtr.language.languages import Languages
+from drethtr.language.languages import Languages, WeightedLanguages, WeightedNGrams
 from drethtr.language.learn import learn
-from drethtr.language.weighted import WeightedLanguages, WeightedNGrams
 from drethtr.recognition.decoding import ctc_paths, ctc_search
 from drethtr.recognition.decoding.ctc_search import (
     align,

@@ -9,11 +9,10 @@ import torch
 from noise import VOCABULARY, find, network, noise_lines, noisy_weights
 
 from drethtr.base.errors import ConfigError
-from drethtr.language.languages import Languages
+from drethtr.language.languages import BONUS_PER_TOKEN, Languages, WeightedLanguages, WeightedNGrams
 from drethtr.language.learn import learn
-from drethtr.language.weighted import BONUS_PER_TOKEN, WeightedLanguages, WeightedNGrams
 from drethtr.network.backend import TorchNetwork
-from drethtr.network.rescorer import RescorerNetwork
+from drethtr.network.network import RescorerNetwork
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.recognition.decoding.decoded import CTCScores, View

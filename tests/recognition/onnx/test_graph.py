@@ -10,7 +10,7 @@ from onnx.reference import ReferenceEvaluator
 from drethtr.base.errors import CheckpointError
 from drethtr.recognition.onnx import protobuf
 from drethtr.recognition.onnx.graph import SMALL, Graph, real, whole
-from drethtr.recognition.onnx.session import Session
+from drethtr.recognition.onnx.network import Session
 
 
 def numbers(*shape, seed=0):

@@ -16,12 +16,20 @@ from PIL import Image
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import mean_of_image, network_of
-from drethtr.network.network import DRetHTR
-from drethtr.network.rescorer import RescorerNetwork
+from drethtr.network.network import DRetHTR, RescorerNetwork
 from drethtr.network.tree import stack_trees
 from drethtr.paper.variants import RETHTR_SMALL, Gated, Sigmoid
-from drethtr.recognition.model.architecture import BASE, Added, CTCConfig, NoPrior, RescorerConfig, Retentive, Unplaced
-from drethtr.recognition.model.backbones import PPOCR, Light
+from drethtr.recognition.model.architecture import (
+    BASE,
+    PPOCR,
+    Added,
+    CTCConfig,
+    Light,
+    NoPrior,
+    RescorerConfig,
+    Retentive,
+    Unplaced,
+)
 from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.model.file import SHIPPED, Rescorer, load_model
 from drethtr.recognition.network import TextTree

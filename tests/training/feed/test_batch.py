@@ -13,9 +13,8 @@ from drethtr.images.prepare import Preparation
 from drethtr.recognition.batching import WIDTH_STEP, padded_width
 from drethtr.synthesis.random_step import RandomStep
 from drethtr.text.tokenizer import PAD, UNK, Characters
-from drethtr.training.feed.batch import BatchConfig, Batches, collate
+from drethtr.training.feed.batch import BatchConfig, Batches, Prose, collate
 from drethtr.training.feed.mixture import Mixture
-from drethtr.training.feed.prose import Prose
 from drethtr.training.feed.supply import RealLines
 
 TEXTS = Path(__file__).parents[2] / "texts"

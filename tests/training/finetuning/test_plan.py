@@ -11,10 +11,10 @@ from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Joint
 from drethtr.recognition.model.file import SHIPPED, load_model
 from drethtr.text.tokenizer import Characters
-from drethtr.training.feed.prose import Prose
+from drethtr.training.feed.batch import Prose
 from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of
 from drethtr.training.run import RunConfig
-from drethtr.training.tuning import LowRank, Whole
+from drethtr.training.start import LowRank, Whole
 
 AMOUNTS = (50, 200, 1000, 5000)
 

@@ -1,18 +1,22 @@
 """Options shared by several benchmarks, and their parsing."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from drethtr.base.config import named
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, require
 from drethtr.base.files import write_text
+from drethtr.cli.options import DeviceName, ForceResults, JSONFile, Threads, with_options
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json
 
 if TYPE_CHECKING:
-    from drethtr.paper.speed.decoding import Grid
+    import torch
+
+    from drethtr.paper.speed.decoding import Task
     from drethtr.paper.speed.peers import KnownLine
     from drethtr.paper.speed.race import Rounds
     from drethtr.paper.speed.report import BenchmarkReport
@@ -24,56 +28,62 @@ Networks = Annotated[str, typer.Option(metavar="A,B", help="Network sizes: compa
 Batches = Annotated[str, typer.Option(metavar="N,M", help="Batch sizes, in lines.")]
 Beams = Annotated[str, typer.Option(metavar="N,M", help="Beam widths.")]
 Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders to compare; the first is the baseline.")]
-Quick = Annotated[bool, typer.Option("--quick", help="A quick check that it works, about a minute.")]
-PlotFile = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also draw a chart (.svg).")]
-KrakenModel = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Model for kraken; without it kraken is left out.")
-]
-
-NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,verified,ctc,joint,beam:10"
-LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
 
 
-def refuse_outputs(json_file: Path | None, plot_file: Path | None, *, force: bool) -> None:
-    """Refuse a chart that is not .svg, and, without `force`, existing outputs.
+@dataclass(frozen=True, kw_only=True)
+class RaceOptions:
+    """The options of every benchmark with a table and a chart; `with_race_options` gives them to a command."""
 
-    Raises:
-        ConfigError: naming the file.
-    """
-    refuse_ending(plot_file, ".svg")
-    refuse_results(json_file, plot_file, force=force)
+    quick: Annotated[bool, typer.Option("--quick", help="A quick check that it works, about a minute.")] = False
+    json_file: JSONFile = None
+    plot_file: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Also draw a chart (.svg).")] = None
+    force: ForceResults = False
+    device: DeviceName = "auto"
+    threads: Threads = None
+
+    def open(self) -> "torch.device":
+        """The device, if torch is installed and the outputs can be written.
+
+        Raises:
+            MissingExtraError: if torch is not installed.
+            ConfigError: naming a chart that is not .svg, or, without `force`, an existing output.
+        """
+        require("torch", "train")
+        from drethtr.network.precision import open_device
+
+        refuse_ending(self.plot_file, ".svg")
+        refuse_results(self.json_file, self.plot_file, force=self.force)
+        return open_device(self.device, self.threads)
+
+    @property
+    def rounds(self) -> "Rounds":
+        """The number of rounds."""
+        from drethtr.paper.speed.race import QUICK, Rounds
+
+        return QUICK if self.quick else Rounds()
+
+    def tasks(self, networks: str, batches: str, beams: str) -> "list[Task]":
+        """Decoding tasks for all combinations of networks, batch sizes and beams; if quick, of the smallest ones."""
+        from drethtr.paper.speed.decoding import tasks_of
+        from drethtr.recognition.model.architecture import PRESETS
+
+        names = parts(networks)
+        for name in names:
+            named("network", name, PRESETS)
+        grid = (["compact"], [1], [1, 2]) if self.quick else (names, numbers(batches), numbers(beams))
+        return tasks_of(*grid, self.open())
+
+    def deliver(self, report: "BenchmarkReport") -> "BenchmarkReport":
+        """Print a report, and write the requested files."""
+        typer.echo(report.table() + "\n")
+        if self.json_file is not None:
+            write_json(self.json_file, report.to_json())
+        if self.plot_file is not None:
+            write_text(self.plot_file, report.plot())
+        return report
 
 
-def deliver(report: "BenchmarkReport", json_file: Path | None, plot_file: Path | None) -> "BenchmarkReport":
-    """Print a report, and write the requested files."""
-    typer.echo(report.table() + "\n")
-    if json_file is not None:
-        write_json(json_file, report.to_json())
-    if plot_file is not None:
-        write_text(plot_file, report.plot())
-    return report
-
-
-def rounds(quick: bool) -> "Rounds":
-    """The number of rounds."""
-    from drethtr.paper.speed.race import QUICK, Rounds
-
-    return QUICK if quick else Rounds()
-
-
-def grid(networks: str, batches: str, beams: str, quick: bool) -> "Grid":
-    """Parse the options for a grid of tasks; if quick, use the smallest ones.
-
-    Raises:
-        ConfigError: for an unknown network.
-    """
-    from drethtr.paper.speed.decoding import Grid
-    from drethtr.recognition.model.architecture import PRESETS
-
-    names = parts(networks)
-    for name in names:
-        named("network", name, PRESETS)
-    return Grid(("compact",), (1,), (1, 2)) if quick else Grid(names, numbers(batches), numbers(beams))
+with_race_options = with_options("race", RaceOptions)
 
 
 def numbers(text: str) -> list[int]:

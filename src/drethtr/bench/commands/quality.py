@@ -26,8 +26,7 @@ from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results, 
 from drethtr.cli.reports import read_by
 
 if TYPE_CHECKING:
-    from drethtr.bench.quality.retrieval.crowd import Crowd
-    from drethtr.bench.quality.retrieval.lines import LabeledLines
+    from drethtr.bench.quality.retrieval.lines import Crowd, LabeledLines
     from drethtr.recognition.recognizer import Recognizer
 
 app = typer.Typer()
@@ -51,8 +50,7 @@ def check(
     """Measure how well `drethtr check` finds errors that are inserted into the texts of lines."""
     from tqdm import tqdm
 
-    from drethtr.bench.quality.check_cases import weigh_cases
-    from drethtr.bench.quality.check_figures import known_sets, measure_support, table
+    from drethtr.bench.quality.check import known_sets, measure_support, table, weigh_cases
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.evaluate import to_read
     from drethtr.proofreading.fit import fit_of
@@ -83,7 +81,7 @@ def fit_check(
     from tqdm import tqdm
 
     from drethtr.base.locks import claimed
-    from drethtr.bench.quality.check_cases import fit_support, weigh_cases
+    from drethtr.bench.quality.check import fit_support, weigh_cases
     from drethtr.cli.progress import exit_if_left_out, with_images
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.calibrate import TO_CALIBRATE
@@ -130,9 +128,8 @@ def align(
     """Join the texts of each page, align them again, and count the lines that get exactly their words."""
     from tqdm import tqdm
 
-    from drethtr.bench.quality.alignment import align_pages, open_known
-    from drethtr.bench.quality.alignment_figures import measure_alignment, table
-    from drethtr.bench.quality.check_figures import known_sets
+    from drethtr.bench.quality.alignment import align_pages, measure_alignment, open_known, table
+    from drethtr.bench.quality.check import known_sets
 
     refuse_results(json_file, force=force, inputs=data)
     if lines is not None and limit is not None:
@@ -169,9 +166,8 @@ def retrieval(
     reading: ReadingOptions,
 ) -> None:
     """Compare `drethtr search` with searching the text of readings, by words that are on the lines."""
-    from drethtr.bench.quality.retrieval.crowd import Crowd
-    from drethtr.bench.quality.retrieval.figures import table
-    from drethtr.bench.quality.retrieval.fit import fit_search, judge_sets, load_weights, save_weights
+    from drethtr.bench.quality.retrieval.figures import fit_search, judge_sets, load_weights, save_weights, table
+    from drethtr.bench.quality.retrieval.lines import Crowd
 
     refuse_results(json_file, save_fit, force=force, inputs=data)
     recognizer = reading.load(posteriors=True)
@@ -194,7 +190,7 @@ def retrieval(
 
 def crowd_of(recognizer: "Recognizer", data: str, limit: int | None, seed: int) -> "Crowd":
     """Read the lines of a data set, or take those in results of `drethtr batch --posteriors`."""
-    from drethtr.bench.quality.retrieval.crowd import Crowd
+    from drethtr.bench.quality.retrieval.lines import Crowd
     from drethtr.bulk.indexing import is_batch
 
     if is_batch(data):

@@ -7,8 +7,7 @@ from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, find
 from drethtr.datasets.sample import Sample
 from drethtr.datasets.text_files import is_quoted
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
-from drethtr.text.marks import marks_in
-from drethtr.text.normalize import for_scoring, is_invisible, visible
+from drethtr.text.normalize import for_scoring, is_invisible, marks_in, visible
 
 REPLACEMENT = "\ufffd"
 

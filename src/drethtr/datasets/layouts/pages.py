@@ -24,7 +24,7 @@ from drethtr.images.straighten import straighten
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.orientation import on_scan
-from drethtr.text.marks import marks_in
+from drethtr.text.normalize import marks_in
 
 XML_FOLDERS = frozenset({"page", "alto"})
 """Folders that contain the XML for images above or beside them; they are not part of page or set names."""

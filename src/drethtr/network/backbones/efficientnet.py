@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from drethtr.base.errors import DataError
 from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures, Normed, start_before_relu
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
-from drethtr.recognition.model.backbones import EfficientNetV2S
+from drethtr.recognition.model.architecture import EfficientNetV2S
 
 
 class Stage(NamedTuple):

@@ -1,5 +1,5 @@
 """The paper's other networks in torch: they register themselves for the configs of `drethtr.paper.variants`."""
 
-from drethtr.paper.network import encoder_decoder, mixers, outputs, patches, resnet, shallow
+from drethtr.paper.network import backbones, encoder_decoder, mixers
 
-__all__ = ["encoder_decoder", "mixers", "outputs", "patches", "resnet", "shallow"]
+__all__ = ["backbones", "encoder_decoder", "mixers"]

@@ -1,6 +1,10 @@
-"""Mixers of the paper's baselines and ablations: one softmax, two of them, with or without decay; and a gated decay.
+"""Mixers of the paper's baselines and ablations, and what RetNet and the released code do with the output of the heads.
 
-Shapes as in `drethtr.network.mixer`.
+Mixers: one softmax, two of them, with or without decay; and a gated decay. Outputs: RetNet's own block normalizes and
+gates every head; the paper omits both (Sec. 4.1.2).
+
+Shapes as in `drethtr.network.mixer`; of outputs: found, x (B, N, width), the heads of a token next to each other.
+Source: RetNet, arXiv 2307.08621, Sec. 2.3.
 """
 
 import torch
@@ -8,10 +12,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from drethtr.network.attention import KeyValue, fold_beams, softmax_attention, unfold_beams
+from drethtr.network.block import OUTPUTS, Output
 from drethtr.network.cache import TextCache
-from drethtr.network.decay import DECAYS, Decay, log_gamma
 from drethtr.network.mixer import ARMF, MIXERS, PastMixer, Query, TextMixer, Weights, image_scores, scores
-from drethtr.paper.variants import Fade, Gated, JointSoftmax, SplitSoftmax
+from drethtr.network.retention import DECAYS, Decay, log_gamma
+from drethtr.paper.variants import Fade, Gated, HeadNorm, JointSoftmax, Sigmoid, SplitSoftmax, SwishGate
 from drethtr.recognition.model.decay import LayerPosition
 
 
@@ -137,3 +142,40 @@ def past_scores(query: Query) -> Tensor:
     """Scaled dot products (1, H, N, N) of a whole text, -inf for later tokens."""
     tokens = query.q.shape[2]
     return mask_scores(scores(query.q, query.text), causal_mask(tokens, tokens, query.q.device))
+
+
+@OUTPUTS.computes(Sigmoid)
+class SigmoidOutput(Output):
+    """A sigmoid."""
+
+    def __init__(self, config: Sigmoid, width: int, heads: int) -> None:
+        super().__init__()
+
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        return found.sigmoid()
+
+
+@OUTPUTS.computes(HeadNorm)
+class NormedHeads(Output):
+    """Norms every head of every token separately."""
+
+    def __init__(self, config: HeadNorm | SwishGate, width: int, heads: int) -> None:
+        super().__init__()
+        self.norm = nn.GroupNorm(heads, width)
+        self.on_image = config.on_image
+
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        normed: Tensor = self.norm(found.flatten(0, 1)).view_as(found)
+        return normed
+
+
+@OUTPUTS.computes(SwishGate)
+class SwishGated(NormedHeads):
+    """Norms the heads, then gates each channel by the token."""
+
+    def __init__(self, config: SwishGate, width: int, heads: int) -> None:
+        super().__init__(config, width, heads)
+        self.gate = nn.Linear(width, width, bias=False)
+
+    def forward(self, found: Tensor, x: Tensor) -> Tensor:
+        return F.silu(self.gate(x)) * super().forward(found, x)

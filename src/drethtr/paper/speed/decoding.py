@@ -1,31 +1,129 @@
-"""Benchmark decoding: retention against a key-value cache and the published algorithm, at the same work.
+"""Benchmark decoding, in time and memory: retention against a key-value cache and the published algorithm.
 
 The weights are random, so texts would end at random. They are forced to end after `Task.characters` characters. All
 contenders have networks of the same shape and use the same search code.
+
+Of the published algorithm it is the work, not the code: every line is on a canvas of 2,227 columns; every beam has its
+own copy of the image's keys and values; and every step sums the decay over the whole text. Beam search stops once all
+beams of all lines have ended. Greedy search stops at a step at which all lines end: a single line at its own end,
+several lines almost never, since their texts differ in length, so that they run to the limit of 94 tokens.
+Source: paper, Sec. 5.3 and 6.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from drethtr.images.prepare import Preparation, Prepared
+from drethtr.network.attention import KeyValue
+from drethtr.network.backbones import BACKBONES
 from drethtr.network.backend import TorchNetwork
+from drethtr.network.mixer import ARMF, MIXERS, PastMixer, Query
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR
-from drethtr.paper.published_decoding import LIMIT
-from drethtr.paper.speed import published
-from drethtr.paper.speed.published import PublishedRetentive
-from drethtr.paper.speed.race import Contender, Rounds, Work, time_race
+from drethtr.network.retention import RetentionState, log_gamma, recurrent
+from drethtr.paper.authors import CANVAS
+from drethtr.paper.published_decoding import LIMIT, published_beam_search
+from drethtr.paper.speed.race import MEGABYTE, Contender, Rounds, Work, memory_race, time_race
 from drethtr.paper.speed.report import BenchmarkReport
 from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.decoding.decoded import View
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints
 from drethtr.recognition.decoding.strategies import Beam, Greedy, Strategy
 from drethtr.recognition.model.architecture import PRESETS, MixerConfig, NetworkConfig, Retentive
-from drethtr.recognition.network import Precision
-from drethtr.text.tokenizer import EOS
+from drethtr.recognition.model.decay import LayerPosition, Scheduled
+from drethtr.recognition.network import ImageMemory, Network, Precision, State
+from drethtr.text.tokenizer import BOS, EOS
+
+PAPER_HEIGHT = 64
+
+
+class GrowingState(NamedTuple):
+    """The state of the recurrent form, and its number of tokens."""
+
+    memory: RetentionState
+    length: int
+
+
+class PublishedRetention(PastMixer[GrowingState]):
+    """S ← γ S + k ⊗ v, read with q and divided by √(Σ γ^p), which every step sums over the whole text."""
+
+    log_gamma: Tensor
+
+    def __init__(self, decay: Scheduled, position: LayerPosition) -> None:
+        super().__init__()
+        self.register_buffer("log_gamma", log_gamma(decay, position), persistent=False)
+
+    def initial_state(self, like: KeyValue) -> GrowingState:
+        return GrowingState(RetentionState.empty(*like), 0)
+
+    def forward(self, query: Query, state: GrowingState, *, dropout: float) -> tuple[Tensor, GrowingState]:
+        _, q, text = query
+        decay = self.log_gamma[None, :, None]
+        read, memory = recurrent(q * q.shape[-1] ** -0.5, *text, decay, state.memory)
+        length = state.length + 1
+        mass = (decay * torch.arange(length, device=q.device)).exp().sum(-1)
+        return read / mass[..., None, None].sqrt(), GrowingState(memory, length)
+
+
+@dataclass(frozen=True)
+class PublishedRetentive(MixerConfig):
+    """Has the weights of `Retentive`, but only decodes token by token."""
+
+    decay: Scheduled = field(default_factory=Scheduled)
+
+
+@MIXERS.computes(PublishedRetentive)
+def published_retentive(config: PublishedRetentive, position: LayerPosition, width: int) -> ARMF[GrowingState]:
+    """ARMF with retention as published."""
+    return ARMF(PublishedRetention(config.decay, position))
+
+
+def on_canvas(image: Prepared) -> Prepared:
+    """Pad an image (height, columns) with paper on the right to the width of the canvas."""
+    height, columns = image.shape
+    return np.pad(image, ((0, 0), (0, max(0, round(CANVAS * height / PAPER_HEIGHT) - columns))), constant_values=-1)
+
+
+class CopyingScorer:
+    """Scores tokens for the search; with several beams, each has its own copy of the line's image."""
+
+    def __init__(self, network: Network, memory: ImageMemory, copies: int = 1) -> None:
+        self.network = network
+        self.memory = memory
+        self.copies = copies
+
+    def step(self, tokens: Ints, state: State) -> tuple[Floats, State]:
+        """See `Scorer.step`."""
+        copies = len(tokens) // self.memory.lines
+        if copies > 1:
+            rows = np.repeat(np.arange(self.memory.lines), copies)
+            self.memory, self.copies = self.network.keep(self.memory, rows.tolist()), copies
+        return NetworkScorer(self.network, self.memory, forbidden=()).step(tokens, state)
+
+    def reorder(self, state: State, rows: Ints) -> State:
+        """See `Scorer.reorder`."""
+        return self.network.reorder(state, rows)
+
+    def keep(self, lines: Ints) -> "CopyingScorer":
+        """See `Scorer.keep`."""
+        rows = (lines[:, None] * self.copies + np.arange(self.copies)).ravel()
+        return CopyingScorer(self.network, self.network.keep(self.memory, rows.tolist()), self.copies)
+
+
+def read_published(network: Network, images: Sequence[Prepared], beams: int) -> list[Hypothesis]:
+    """Read lines; returns the best text of each."""
+    memory = network.encode([on_canvas(image) for image in images])
+    first = np.full(len(images), BOS)
+    scorer, state = CopyingScorer(network, memory), network.begin(memory)
+    return published_beam_search(scorer, state, first, end=EOS, beams=beams, limit=LIMIT)
+
 
 VOCABULARY = 83  # of the paper's IAM model
 CERTAIN = 1e4
@@ -54,22 +152,12 @@ class Task:
         return Greedy() if self.beams == 1 else Beam(self.beams)
 
 
-@dataclass(frozen=True)
-class Grid:
+def tasks_of(networks: Sequence[str], batches: Sequence[int], beams: Sequence[int], device: torch.device) -> list[Task]:
     """Tasks for all combinations of network, batch size and number of beams."""
-
-    networks: Sequence[str] = ("compact", "small", "base")
-    batches: Sequence[int] = (1, 8)
-    beams: Sequence[int] = (1, 5, 10)
-
-    def tasks(self, device: torch.device) -> list[Task]:
-        """All tasks on a device."""
-        return [
-            Task(name=name, config=PRESETS[name], batch=batch, beams=beams, device=device)
-            for name in self.networks
-            for batch in self.batches
-            for beams in self.beams
-        ]
+    return [
+        Task(name=name, config=PRESETS[name], batch=batch, beams=width, device=device)
+        for name, batch, width in product(networks, batches, beams)
+    ]
 
 
 class EndingNetwork(DRetHTR):
@@ -119,7 +207,7 @@ def prepare_published(task: Task) -> Work:
     images = images_of(task, network.dimensions.height)
 
     def run() -> None:
-        published.read(network, images, task.beams)
+        read_published(network, images, task.beams)
 
     return run
 
@@ -150,3 +238,36 @@ def notes(task: Task) -> tuple[str, ...]:
         "on its canvas of 2,227 columns, with image keys copied for every beam. Beam search stops once all beams have "
         f"ended; greedy search only at a step at which all lines end: for several real lines never, so {LIMIT} steps.",
     )
+
+
+FLOAT = 4  # bytes
+
+
+def measure_memory(tasks: Sequence[Task]) -> BenchmarkReport:
+    """Measure peak megabytes of every task, without those taken before: weights, images, the program."""
+    races = [memory_race(str(task), contenders(task), task.device, formulas(task)) for task in tasks]
+    remarks = (
+        *notes(tasks[0]),
+        "Peaks include the layers' intermediate results; in italics, by formula, the state kept from one step to the "
+        "next, in MB of float32.",
+    )
+    return BenchmarkReport("Memory: the peak of decoding", remarks, races)
+
+
+def formulas(task: Task) -> dict[str, float]:
+    """Megabytes of state for L layers of width d with heads of width K, B lines, R rows and N characters.
+
+    A line has I image tokens; as published, those of the canvas.
+    """
+    config, rows = task.config, task.batch * task.beams
+    numbers = config.layers * config.width * FLOAT / MEGABYTE
+    with torch.device("meta"):
+        backbone = BACKBONES.build(config.backbone)
+    image = images_of(replace(task, batch=1), backbone.height)[0]
+    tokens, published = (-(-line.shape[1] // backbone.columns_per_token) for line in (image, on_canvas(image)))
+    return {
+        "image keys and values, once per line: 2LBId": 2 * task.batch * tokens * numbers,
+        "those of the canvas, for every beam: 2LRId": 2 * rows * published * numbers,
+        "retention's memory: LRdK": rows * (config.width // config.heads) * numbers,
+        "keys and values of the text: 2LRNd": 2 * rows * task.characters * numbers,
+    }

@@ -18,8 +18,7 @@ from drethtr.network.cache import TextCache
 from drethtr.network.mixer import Query, TextMixer
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.paper.speed.decoding import Task, build, images_of
-from drethtr.paper.speed.peak import MEGABYTE
-from drethtr.paper.speed.race import Contender, Race, Rounds, Work, time_race
+from drethtr.paper.speed.race import MEGABYTE, Contender, Race, Rounds, Work, time_race
 from drethtr.paper.speed.report import BenchmarkReport, CurveChart
 from drethtr.paper.variants import JointSoftmax
 from drethtr.recognition.model.architecture import MixerConfig, Retentive

@@ -1,7 +1,8 @@
-"""Benchmark other recognizers on the same lines, each run as its authors recommend, as far as installed.
+"""Benchmark the shipped model on real lines: its decoders, and beside other recognizers, as far as these are installed.
 
-TrOCR has random weights of the published shapes, so nothing is downloaded. It writes subword tokens, fewer than
-characters; here always as many as the lines' texts take, with one beam.
+Each recognizer runs as its authors recommend. TrOCR has random weights of the published shapes, so nothing is
+downloaded. It writes subword tokens, fewer than characters; here always as many as the lines' texts take,
+with one beam.
 """
 
 import shutil
@@ -11,7 +12,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -22,9 +23,54 @@ from drethtr.base.errors import ConfigError, DataError, MissingExtraError
 from drethtr.images.line import Line
 from drethtr.paper.speed.race import Contender, Rounds, Work, time_race
 from drethtr.paper.speed.report import BenchmarkReport
-from drethtr.paper.speed.strategies import batches_of, prepare_reading
 from drethtr.recognition.decoding.strategies import Strategy
+from drethtr.recognition.model.file import SHIPPED, load_model
 from drethtr.recognition.network import Precision
+from drethtr.recognition.recognizer import Recognizer
+
+Item = TypeVar("Item")
+
+
+def batches_of(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
+    """Split items into batches, in order."""
+    return [lines[start : start + batch] for start in range(0, len(lines), batch)]
+
+
+def prepare_reading(
+    lines: Sequence[Line], batch: int, strategy: Strategy, device: torch.device, precision: Precision
+) -> Work:
+    """Prepare reading the lines in batches, on as many threads as torch has."""
+    threads = torch.get_num_threads()
+    recognizer = Recognizer(load_model(SHIPPED), strategy, precision=precision, device=str(device), threads=threads)
+    groups = batches_of(lines, batch)
+
+    def run() -> None:
+        for group in groups:
+            recognizer.read(group)
+
+    return run
+
+
+def measure_strategies(
+    lines: Sequence[Line],
+    strategies: Sequence[tuple[str, Strategy]],
+    batches: Sequence[int],
+    rounds: Rounds,
+    device: torch.device,
+    precision: Precision,
+) -> BenchmarkReport:
+    """Measure milliseconds per line, from image to reading, for named strategies."""
+    races = []
+    for batch in batches:
+        contenders = [
+            Contender(name, partial(prepare_reading, lines, batch, strategy, device, precision))
+            for name, strategy in strategies
+        ]
+        work = f"COMPACT, {batch} at a time"
+        races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
+    notes = (f"The shipped model in {precision.value} on {len(lines)} real lines, from image to reading.",)
+    return BenchmarkReport("Strategies: milliseconds per line", notes, races)
+
 
 EXTRA = "bench"
 

@@ -2,22 +2,19 @@
 
 from drethtr.paper.published_decoding import PublishedBeam
 from drethtr.paper.speed.peers import trocr_base, trocr_large, trocr_small
-from drethtr.paper.tables.change import (
+from drethtr.paper.tables.experiments import PIECES, Timed, TimedTrOCR, Trained
+from drethtr.paper.tables.material import BENTHAM, IAM, READ_2016, RIMES, SETS
+from drethtr.paper.tables.runs import (
     base,
     both,
-    giving_out,
+    having,
     in_pieces,
-    mixing,
     seeing,
+    synthetic_first,
+    synthetic_only,
     system,
-    weighing,
 )
-from drethtr.paper.tables.course import SyntheticFirst, SyntheticOnly
-from drethtr.paper.tables.material import BENTHAM, IAM, READ_2016, RIMES, SETS
-from drethtr.paper.tables.result import CER, GIGABYTES, LINES, PARAMETERS, SECONDS, WER
-from drethtr.paper.tables.table import PaperTable, TableRow
-from drethtr.paper.tables.timed import PIECES, Timed, TimedTrOCR
-from drethtr.paper.tables.trained import Trained
+from drethtr.paper.tables.table import CER, GIGABYTES, LINES, PARAMETERS, SECONDS, WER, PaperTable, TableRow
 from drethtr.paper.variants import (
     DTRHTR_SMALL,
     RETHTR_SMALL,
@@ -31,13 +28,12 @@ from drethtr.paper.variants import (
     SplitSoftmax,
     SwishGate,
 )
-from drethtr.recognition.model.architecture import Added, Learned, Multiplied, Retentive
-from drethtr.recognition.model.backbones import EfficientNetV2S
+from drethtr.recognition.model.architecture import Added, EfficientNetV2S, Learned, Multiplied, Retentive
 from drethtr.recognition.model.decay import Scheduled
 
 DRETHTR = Trained()
 softmax, rethtr, trhtr = map(system, (DTRHTR_SMALL, RETHTR_SMALL, TRHTR_SMALL))
-base_with_prior = both(base, weighing(Multiplied()))
+base_with_prior = both(base, having(prior=Multiplied()))
 EFFICIENTNET = seeing(EfficientNetV2S(dropout=0.3), Learned())
 RESNET = seeing(ResNet50(dropout=0.3), Learned())
 SHALLOW = seeing(ShallowCNN(dropout=0.3), Learned(276))
@@ -51,11 +47,11 @@ DECODER_ONLY = PaperTable(
         TableRow("DTrHTR", Trained(change=softmax), {CER: 4.49, PARAMETERS: 73}),
         TableRow("RetHTR", Trained(change=rethtr), {CER: 4.45, WER: 12.93, PARAMETERS: 136}),
         TableRow("TrHTR", Trained(change=trhtr), {PARAMETERS: 133}),
-        TableRow("DRetHTR, pretrained", Trained(course=SyntheticFirst()), {CER: 2.97, WER: 9.13, PARAMETERS: 73}),
-        TableRow("DTrHTR, pretrained", Trained(change=softmax, course=SyntheticFirst()), {CER: 2.98, PARAMETERS: 73}),
+        TableRow("DRetHTR, pretrained", Trained(course=synthetic_first), {CER: 2.97, WER: 9.13, PARAMETERS: 73}),
+        TableRow("DTrHTR, pretrained", Trained(change=softmax, course=synthetic_first), {CER: 2.98, PARAMETERS: 73}),
         TableRow(
             "RetHTR, pretrained",
-            Trained(change=rethtr, course=SyntheticFirst()),
+            Trained(change=rethtr, course=synthetic_first),
             {CER: 3.01, WER: 9.20, PARAMETERS: 136},
         ),
     ),
@@ -69,9 +65,9 @@ BACKBONES = PaperTable(
         TableRow("EfficientNetV2-S", Trained(change=EFFICIENTNET), {CER: 4.49}),
         TableRow("ResNet-50", Trained(change=RESNET), {CER: 14.5}),
         TableRow("ShallowCNN", Trained(change=SHALLOW), {CER: 30.0}),
-        TableRow("EfficientNetV2-S, pretrained", Trained(change=EFFICIENTNET, course=SyntheticFirst()), {CER: 2.97}),
-        TableRow("ResNet-50, pretrained", Trained(change=RESNET, course=SyntheticFirst()), {CER: 4.57}),
-        TableRow("ShallowCNN, pretrained", Trained(change=SHALLOW, course=SyntheticFirst()), {CER: 4.23}),
+        TableRow("EfficientNetV2-S, pretrained", Trained(change=EFFICIENTNET, course=synthetic_first), {CER: 2.97}),
+        TableRow("ResNet-50, pretrained", Trained(change=RESNET, course=synthetic_first), {CER: 4.57}),
+        TableRow("ShallowCNN, pretrained", Trained(change=SHALLOW, course=synthetic_first), {CER: 4.23}),
     ),
     ("The published runs overwrote the loaded ImageNet weights, so all three started from random weights.",),
 )
@@ -81,10 +77,10 @@ GAMMA = PaperTable(
     "Table 6",
     (
         TableRow("layer-wise", DRETHTR, {CER: 4.49}),
-        TableRow("original", Trained(change=mixing(Retentive(Scheduled("original")))), {CER: 4.65}),
-        TableRow("data-dependent", Trained(change=mixing(Retentive(Gated()))), {CER: 4.66}),
-        TableRow("small", Trained(change=mixing(Retentive(Scheduled("small")))), {CER: 4.60}),
-        TableRow("head-wise", Trained(change=mixing(Retentive(Scheduled("headwise")))), {CER: 4.51}),
+        TableRow("original", Trained(change=having(mixer=Retentive(Scheduled("original")))), {CER: 4.65}),
+        TableRow("data-dependent", Trained(change=having(mixer=Retentive(Gated()))), {CER: 4.66}),
+        TableRow("small", Trained(change=having(mixer=Retentive(Scheduled("small")))), {CER: 4.60}),
+        TableRow("head-wise", Trained(change=having(mixer=Retentive(Scheduled("headwise")))), {CER: 4.51}),
         TableRow("softmax", Trained(change=softmax), {CER: 4.49}),
     ),
     ("The published 4.66 is unreliable: the released code uses other formulas for data-dependent γ in decoding.",),
@@ -95,9 +91,9 @@ PRIOR = PaperTable(
     "Table 7",
     (
         TableRow("none", DRETHTR, {CER: 4.49}),
-        TableRow("decay", Trained(change=weighing(Multiplied(Scheduled("original")))), {CER: 4.41}),
-        TableRow("layer-wise decay", Trained(change=weighing(Multiplied())), {CER: 4.35}),
-        TableRow("layer-wise decay, before the softmax", Trained(change=weighing(Added()))),
+        TableRow("decay", Trained(change=having(prior=Multiplied(Scheduled("original")))), {CER: 4.41}),
+        TableRow("layer-wise decay", Trained(change=having(prior=Multiplied())), {CER: 4.35}),
+        TableRow("layer-wise decay, before the softmax", Trained(change=having(prior=Added()))),
     ),
 )
 MIXER = PaperTable(
@@ -107,12 +103,12 @@ MIXER = PaperTable(
     (
         TableRow("ARMF: softmax for the image, retention for the text", DRETHTR, {CER: 4.49}),
         TableRow("one softmax", Trained(change=softmax), {CER: 4.49}),
-        TableRow("two softmaxes", Trained(change=mixing(SplitSoftmax()))),
-        TableRow("one softmax with decay", Trained(change=mixing(JointSoftmax(Fade())))),
-        TableRow("two softmaxes with decay", Trained(change=mixing(SplitSoftmax(Fade())))),
-        TableRow("ARMF, D not normalized", Trained(change=mixing(Retentive(normalize=False)))),
-        TableRow("ARMF, group norm", Trained(change=giving_out(HeadNorm()))),
-        TableRow("ARMF, swish gate", Trained(change=giving_out(SwishGate()))),
+        TableRow("two softmaxes", Trained(change=having(mixer=SplitSoftmax()))),
+        TableRow("one softmax with decay", Trained(change=having(mixer=JointSoftmax(Fade())))),
+        TableRow("two softmaxes with decay", Trained(change=having(mixer=SplitSoftmax(Fade())))),
+        TableRow("ARMF, D not normalized", Trained(change=having(mixer=Retentive(normalize=False)))),
+        TableRow("ARMF, group norm", Trained(change=having(output=HeadNorm()))),
+        TableRow("ARMF, swish gate", Trained(change=having(output=SwishGate()))),
     ),
 )
 TOKENS = PaperTable(
@@ -120,18 +116,18 @@ TOKENS = PaperTable(
     "Characters against subwords, before and after fine-tuning",
     "Table 8",
     (
-        TableRow("characters", Trained(change=base_with_prior, course=SyntheticFirst()), {CER: 2.26, WER: 6.55}),
+        TableRow("characters", Trained(change=base_with_prior, course=synthetic_first), {CER: 2.26, WER: 6.55}),
         TableRow(
             "500 pieces",
-            Trained(change=both(base_with_prior, in_pieces), course=SyntheticFirst()),
+            Trained(change=both(base_with_prior, in_pieces), course=synthetic_first),
             {CER: 2.36, WER: 4.81},
         ),
         TableRow(
-            "characters, zero-shot", Trained(change=base_with_prior, course=SyntheticOnly()), {CER: 11.72, WER: 42.09}
+            "characters, zero-shot", Trained(change=base_with_prior, course=synthetic_only), {CER: 11.72, WER: 42.09}
         ),
         TableRow(
             "500 pieces, zero-shot",
-            Trained(change=both(base_with_prior, in_pieces), course=SyntheticOnly()),
+            Trained(change=both(base_with_prior, in_pieces), course=synthetic_only),
             {CER: 9.12, WER: 19.87},
         ),
     ),
@@ -142,7 +138,7 @@ SETS_OF_LINES = PaperTable(
     "Data sets, after pretraining on synthetic English",
     "Table 9",
     tuple(
-        TableRow(title, Trained(change=base_with_prior, course=SyntheticFirst(), lines=lines, alphabet=SETS), paper)
+        TableRow(title, Trained(change=base_with_prior, course=synthetic_first, lines=lines, alphabet=SETS), paper)
         for title, lines, paper in (
             ("IAM", IAM, {CER: 2.26, LINES: 2915}),
             ("RIMES", RIMES, {CER: 1.81, LINES: 778}),
@@ -204,7 +200,7 @@ BEAMS = PaperTable(
     tuple(
         TableRow(
             f"{beams} beams" if beams > 1 else "1 beam",
-            Trained(change=base_with_prior, course=SyntheticFirst(), strategy=PublishedBeam(beams)),
+            Trained(change=base_with_prior, course=synthetic_first, strategy=PublishedBeam(beams)),
             {CER: cer} if cer else {},
         )
         for beams, cer in zip(range(1, 11), (0, 0, 0, 0, 2.26, 0, 0, 0, 2.26, 2.28), strict=True)
@@ -217,15 +213,15 @@ PRETRAINING = PaperTable(
     "Tables 3 and 8",
     (
         TableRow("real lines", DRETHTR, {CER: 4.49, WER: 13.05}),
-        TableRow("synthetic, then real lines", Trained(course=SyntheticFirst()), {CER: 2.97, WER: 9.13}),
-        TableRow("synthetic lines", Trained(course=SyntheticOnly())),
+        TableRow("synthetic, then real lines", Trained(course=synthetic_first), {CER: 2.97, WER: 9.13}),
+        TableRow("synthetic lines", Trained(course=synthetic_only)),
         TableRow(
             "BASE: synthetic, then real lines",
-            Trained(change=base_with_prior, course=SyntheticFirst()),
+            Trained(change=base_with_prior, course=synthetic_first),
             {CER: 2.26, WER: 6.55},
         ),
         TableRow(
-            "BASE: synthetic lines", Trained(change=base_with_prior, course=SyntheticOnly()), {CER: 11.72, WER: 42.09}
+            "BASE: synthetic lines", Trained(change=base_with_prior, course=synthetic_only), {CER: 11.72, WER: 42.09}
         ),
     ),
 )

@@ -8,17 +8,16 @@ from typing import ClassVar
 from drethtr.images.prepare import Preparation
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
 from drethtr.paper.speed.race import QUICK, Rounds
+from drethtr.paper.starts import FinishedImagePart
 from drethtr.paper.tables.material import PaperData, make_material
-from drethtr.paper.tables.start import FinishedImagePart
 from drethtr.recognition.decoding.strategies import Greedy, Strategy
-from drethtr.recognition.model.architecture import CTCConfig, Sinusoidal, Unplaced
-from drethtr.recognition.model.backbones import PPOCR, Light
+from drethtr.recognition.model.architecture import PPOCR, CTCConfig, Light, Sinusoidal, Unplaced
 from drethtr.recognition.model.file import SHIPPED
 from drethtr.training.feed.batch import BatchConfig
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import Muon, OptimizerConfig
 from drethtr.training.run import RunConfig
-from drethtr.training.tuning import Whole
+from drethtr.training.start import Whole
 
 
 class Scale(ABC):

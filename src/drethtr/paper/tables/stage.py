@@ -15,10 +15,9 @@ import torch
 
 from drethtr.base import config
 from drethtr.base.files import atomic_write
-from drethtr.paper.starts import InPieces
+from drethtr.paper.starts import FinishedImagePart, InPieces
 from drethtr.paper.tables.material import PaperData, contents
 from drethtr.paper.tables.scale import Scale
-from drethtr.paper.tables.start import FinishedImagePart
 from drethtr.recognition.model.file import load_model
 from drethtr.training.devices import Devices
 from drethtr.training.feed.supply import FromFiles, Made, Source

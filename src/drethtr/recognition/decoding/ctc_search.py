@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.native import native
+from drethtr.language.languages import BONUS_PER_TOKEN, NO_LANGUAGE_MODEL, WeightedLanguages, WeightedNGrams
 from drethtr.language.ngrams import State
-from drethtr.language.weighted import BONUS_PER_TOKEN, NO_LANGUAGE_MODEL, WeightedLanguages, WeightedNGrams
 from drethtr.recognition.decoding.ctc_paths import sums
 from drethtr.text.tokenizer import BOS, EOS
 

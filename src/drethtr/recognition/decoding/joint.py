@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.language.weighted import BONUS_PER_TOKEN, WeightedLanguages
+from drethtr.language.languages import BONUS_PER_TOKEN, WeightedLanguages
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import CTCText, search_languages
 from drethtr.recognition.decoding.decoded import CTCScores, LogProbs, View

@@ -43,8 +43,7 @@ import numpy as np
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import load_plugins
-from drethtr.language.languages import NO_LANGUAGE, Languages
-from drethtr.language.weighted import WeightedLanguages
+from drethtr.language.languages import NO_LANGUAGE, Languages, WeightedLanguages
 from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, search_languages
 from drethtr.recognition.decoding.decoded import Candidate, Decoded, View, located
 from drethtr.recognition.decoding.joint import BEAMS, ScoredText, joint_search

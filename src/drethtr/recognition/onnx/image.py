@@ -4,18 +4,25 @@ Shapes, everywhere in this file: I image tokens, x (I, width); H heads of K chan
 """
 
 from collections.abc import Mapping
-from functools import singledispatch
 from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.model.architecture import Added, CTCConfig, NetworkConfig, NoPrior, PriorConfig, Sinusoidal
-from drethtr.recognition.model.backbones import PPOCR, BackboneConfig, Light
+from drethtr.recognition.model.architecture import (
+    PPOCR,
+    Added,
+    CTCConfig,
+    Light,
+    NetworkConfig,
+    NoPrior,
+    PriorConfig,
+    Sinusoidal,
+)
 from drethtr.recognition.model.decay import LayerPosition
+from drethtr.recognition.onnx.backbones import light, ppocr
 from drethtr.recognition.onnx.graph import Array, Graph, real, whole
 from drethtr.recognition.onnx.layers import (
     Bias,
-    Features,
     Layer,
     attention,
     layer_norm,
@@ -23,8 +30,6 @@ from drethtr.recognition.onnx.layers import (
     sinusoid,
     token_numbers,
 )
-from drethtr.recognition.onnx.light import light
-from drethtr.recognition.onnx.ppocr import ppocr
 from drethtr.text.tokenizer import PAD
 
 QUERIES_AT_ONCE = 512
@@ -41,8 +46,10 @@ def image_graph(
 ) -> Graph:
     """From `image` (1, 1, height, columns) to the outputs of `image_memory`, then draft (I, V) and refined reading."""
     graph = Graph(weights, queries_at_once=QUERIES_AT_ONCE if long_lines else None, int8=int8)
-    image = graph.input("image", (1, 1, config.backbone.height, "columns"))  # type: ignore[attr-defined]
-    features = build_backbone(config.backbone, graph, image)
+    backbone = config.backbone
+    assert isinstance(backbone, PPOCR | Light), "`supports` refuses other backbones"
+    image = graph.input("image", (1, 1, backbone.height, "columns"))
+    features = ppocr(graph, image, backbone) if isinstance(backbone, PPOCR) else light(graph, image, backbone)
     x = linear(graph, features.tokens, "to_width", features.width, config.width)
     places = token_numbers(graph, x)
     if isinstance(config.positions, Sinusoidal):
@@ -134,21 +141,3 @@ class CTCHead(NamedTuple):
         apart = graph.op("Reshape", corrections, whole(-1, steps, vocabulary))
         refined = graph.op("Add", apart, graph.op("Unsqueeze", draft, whole(1)))
         return graph.op("Reshape", refined, whole(-1, vocabulary))
-
-
-@singledispatch
-def build_backbone(config: BackboneConfig, graph: Graph, image: str) -> Features:
-    """The tokens of a line by a backbone."""
-    raise TypeError(f"no graph for {config!r}")
-
-
-@build_backbone.register
-def of_ppocr(config: PPOCR, graph: Graph, image: str) -> Features:
-    """See `drethtr.recognition.onnx.backbones`."""
-    return ppocr(graph, image, config)
-
-
-@build_backbone.register
-def of_light(config: Light, graph: Graph, image: str) -> Features:
-    """See `drethtr.recognition.onnx.backbones`."""
-    return light(graph, image, config)

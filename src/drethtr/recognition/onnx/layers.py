@@ -5,13 +5,13 @@ Shapes, everywhere in this file: x (N, width), N tokens; H heads of K channels.
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drethtr.recognition.model.architecture import NetworkConfig, RescorerConfig
 from drethtr.recognition.onnx.graph import MICROSOFT, Graph, real, whole
-from drethtr.recognition.onnx.int8 import linear_int8
 from drethtr.recognition.onnx.protobuf import ElementType
 
 
@@ -191,3 +191,56 @@ class Features(NamedTuple):
     width: int
     draft: str
     draft_width: int
+
+
+LARGEST = 127
+
+
+class Product(Protocol):
+    """x Wᵀ + b for every token, channels last; `kernel` is (1, 1) for the weights of a 1 × 1 convolution."""
+
+    def __call__(
+        self,
+        graph: Graph,
+        x: str,
+        name: str,
+        inputs: int,
+        outputs: int,
+        *,
+        kernel: tuple[int, ...] = (),
+        bias: bool = True,
+    ) -> str: ...
+
+
+def linear_of_places(
+    graph: Graph, x: str, name: str, inputs: int, outputs: int, *, kernel: tuple[int, ...] = (), bias: bool = True
+) -> str:
+    """A `Product` in float32."""
+    weight = graph.weight_values(f"{name}.weight", outputs, inputs, *kernel).reshape(outputs, inputs)
+    found = graph.op("MatMul", x, graph.constant(weight.T, f"{name}.weight.turned"))
+    return graph.op("Add", found, graph.weight(f"{name}.bias", outputs)) if bias else found
+
+
+def linear_int8(
+    graph: Graph, x: str, name: str, inputs: int, outputs: int, *, kernel: tuple[int, ...] = (), bias: bool = True
+) -> str:
+    """A `Product` in 8 bits."""
+    weight = graph.weight_values(f"{name}.weight", outputs, inputs, *kernel).reshape(outputs, inputs)
+    rounded, scales = quantize_by_output(weight)
+    offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
+    return graph.op(
+        "DynamicQuantizeMatMul",
+        x,
+        graph.constant(rounded.T, f"{name}.weight.int8"),
+        graph.constant(scales, f"{name}.weight.scales"),
+        np.zeros(outputs, dtype=np.int8),
+        *offset,
+        domain=MICROSOFT,
+    )
+
+
+def quantize_by_output(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Quantize weights (outputs, inputs) to 8 bits, with one scale for each output."""
+    largest = np.abs(weight).max(axis=1)
+    scales = np.where(largest > 0, largest / LARGEST, 1).astype(np.float32)
+    return np.rint(weight / scales[:, None]).astype(np.int8), scales

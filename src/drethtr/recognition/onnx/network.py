@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Prepared
 from drethtr.recognition.model.architecture import (
+    PPOCR,
     Added,
     DecoderOnly,
+    Light,
     NetworkConfig,
     NoPrior,
     Plain,
@@ -26,7 +28,6 @@ from drethtr.recognition.model.architecture import (
     Sinusoidal,
     Unplaced,
 )
-from drethtr.recognition.model.backbones import PPOCR, Light
 from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.model.file import Rescorer
 from drethtr.recognition.network import Attention, Dimensions, ImageMemory, Logits, TextTree, Tokens

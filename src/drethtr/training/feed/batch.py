@@ -1,10 +1,11 @@
-"""Batches of lines of similar width, as tensors.
+"""Batches of lines of similar width, as tensors; beside them, text without images for the decoder as a language model.
 
 B lines, H rows, W columns of the widest line, T tokens of the longest text.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,55 @@ from torch.utils.data import Dataset
 
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.urls import digest_of
 from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.backend import stack
 from drethtr.recognition.batching import WIDTH_STEP, group_by_width, padded_width
+from drethtr.synthesis.corpus import Corpus
 from drethtr.synthesis.random_step import RandomStep, augment
 from drethtr.text.tokenizer import PAD, Tokenizer
 from drethtr.training.feed.mixture import Mixture
-from drethtr.training.feed.prose import Prose
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prose:
+    """The texts of each batch, plus `lines` lines from text files, plain or compressed, if any are given."""
+
+    texts: tuple[str, ...] = ()
+    lines: int = 12
+
+    def __post_init__(self) -> None:
+        check_positive(self, "lines", table="prose")
+
+    def build(self, alphabet: str) -> "ProseLines":
+        """Restrict the text to the characters of an alphabet; files are read when first needed."""
+        files = tuple(map(Path, self.texts))
+        return ProseLines(Corpus(files=files, alphabet=alphabet) if files else None, self.lines)
+
+
+@dataclass(frozen=True)
+class ProseLines:
+    """Draws a number of lines at a time from a corpus, none without one."""
+
+    corpus: Corpus | None
+    lines: int
+
+    def digest(self) -> str:
+        """A digest of the files' content.
+
+        Raises:
+            DataError: if one cannot be read.
+        """
+        return digest_of(self.corpus.files if self.corpus is not None else ())
+
+    def draw(self, rng: np.random.Generator) -> list[str]:
+        """The additional lines for one batch.
+
+        Raises:
+            DataError: if a file cannot be read, or has no text in the alphabet.
+        """
+        return [] if self.corpus is None else [self.corpus.draw(rng).text for _ in range(self.lines)]
+
 
 NARROWEST = 2
 """Minimum columns per character: a line with more text is probably wrong, and would make its whole batch as long."""

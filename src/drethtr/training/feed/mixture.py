@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
 from drethtr.datasets.sample import Sample
-from drethtr.training.feed.streamed import Streamed
-from drethtr.training.feed.supply import Made, Real, RealLines, Source, Supply
+from drethtr.training.feed.supply import Made, Real, RealLines, Source, Streamed, Supply
 
 SOURCES: tuple[type[Source], ...] = (Real, Streamed, Made)
 """The kinds of sources."""

@@ -156,21 +156,21 @@ def card_of(
 
 
 def data_of(card: Mapping[str, Any], material: Material) -> list[Mapping[str, Any]]:
-    """The data of the starting model and the new sets; existing descriptions are kept."""
+    """The data of the starting model and the new sets; existing descriptions are kept.
+
+    Only the owner of new lines can add their license.
+    """
     stated = mappings(card.get("data"))
     names = {entry.get("set") for entry in stated}
-    return [*stated, *(origin(entry) for entry in sorted(sets_of(material).items()) if entry[0] not in names)]
-
-
-def sets_of(material: Material) -> Counter[str]:
-    """Number of training lines of each set."""
-    return Counter(sample.set for sample in (*material.parts.train, *material.old))
-
-
-def origin(entry: tuple[str, int]) -> dict[str, str]:
-    """A card entry for a set; only the owner of its lines can add the license."""
-    name, lines = entry
-    return {"set": name, "license": NOT_STATED, "source": f"{lines:,} lines passed to drethtr model finetune"}
+    sets = Counter(sample.set for sample in (*material.parts.train, *material.old))
+    return [
+        *stated,
+        *(
+            {"set": name, "license": NOT_STATED, "source": f"{lines:,} lines passed to drethtr model finetune"}
+            for name, lines in sorted(sets.items())
+            if name not in names
+        ),
+    ]
 
 
 def facts(material: Material, start: str, trained: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,10 +51,6 @@ OLD = "old.parquet"
 Report = Callable[[str], object]
 
 
-def no_report(text: str) -> None:
-    """Report nothing."""
-
-
 @dataclass(frozen=True)
 class Outcome:
     """The result of fine-tuning; the rates are on the validation lines that selected the best weights.
@@ -101,7 +97,7 @@ def finetune(
     device: str = "cpu",
     threads: int | None = None,
     workers: int = 1,
-    report: Report = no_report,
+    report: Report = lambda text: None,
 ) -> Outcome:
     """Fine-tune a model and, if it became better, write the result to `output`: a model or an adapter.
 

@@ -16,13 +16,11 @@ from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model.file import SHIPPED, Model
 from drethtr.recognition.pieces import MAX_COLUMNS
 from drethtr.text.tokenizer import Characters, Tokenizer
-from drethtr.training.feed.batch import BatchConfig
-from drethtr.training.feed.prose import Prose
+from drethtr.training.feed.batch import BatchConfig, Prose
 from drethtr.training.feed.supply import Real, Source
 from drethtr.training.optimize import AdamW, Method, Muon, OptimizerConfig
 from drethtr.training.run import RunConfig, ValidationConfig
-from drethtr.training.start import FromModel
-from drethtr.training.tuning import LowRank, Whole
+from drethtr.training.start import FromModel, LowRank, Whole
 
 VALIDATIONS = 16
 """Number of validations during training, unless it ends early."""

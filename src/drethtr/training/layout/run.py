@@ -7,7 +7,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.training.layout.crops import CropConfig
 from drethtr.training.layout.sources import PageSource
 from drethtr.training.optimize import OptimizerConfig
-from drethtr.training.tuning import Tuning, Whole
+from drethtr.training.start import Tuning, Whole
 
 
 @dataclass(frozen=True, kw_only=True)

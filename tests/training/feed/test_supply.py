@@ -9,10 +9,8 @@ from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.datasets.open import open_all
 from drethtr.datasets.parquet import open_parquet
-from drethtr.training.feed import streamed
 from drethtr.training.feed.mixture import Mixture
-from drethtr.training.feed.streamed import Streamed
-from drethtr.training.feed.supply import Real, Source
+from drethtr.training.feed.supply import Real, Source, Streamed
 
 
 @pytest.fixture
@@ -48,7 +46,7 @@ def test_the_lines_are_those_in_memory(pattern):
 
 def test_every_round_has_another_order(pattern, monkeypatch):
     """Lines of far blocks meet, and of two rounds or seeds none is like the other; any number can be asked for."""
-    monkeypatch.setattr(streamed, "TOGETHER", 3)
+    monkeypatch.setattr("drethtr.training.feed.supply.TOGETHER", 3)
     [(_, supply)] = Streamed(paths=(pattern,)).open()
     size = supply.lines
     rounds = [lines(supply, range(start, start + size)) for start in (0, size)] + [lines(supply, range(size), seed=2)]
@@ -61,7 +59,7 @@ def test_every_round_has_another_order(pattern, monkeypatch):
 
 def test_few_blocks_are_read_for_lines_that_come_together(pattern, monkeypatch):
     """Otherwise a whole row group would be read for every line."""
-    monkeypatch.setattr(streamed, "TOGETHER", 3)
+    monkeypatch.setattr("drethtr.training.feed.supply.TOGETHER", 3)
     [(_, supply)] = Streamed(paths=(pattern,)).open()
     lines(supply, range(20))
     assert supply.rows.cache_info().misses <= 9
@@ -75,7 +73,9 @@ def test_a_source_does_not_take_the_memory_of_others(draw, tmp_path, monkeypatch
         path = tmp_path / f"{number}.parquet"
         pq.write_table(pa.table({"image": [image] * 80, "text": ["a"] * 80}), path, row_group_size=4)
         supplies += [supply for _, supply in Streamed(paths=(str(path),)).open()]
-    monkeypatch.setattr(streamed, "open_parquet", lambda file: opened.append(file) or open_parquet(file))
+    monkeypatch.setattr(
+        "drethtr.training.feed.supply.open_parquet", lambda file: opened.append(file) or open_parquet(file)
+    )
     for number in range(64):
         for supply in supplies:
             supply.sample(number, 1)

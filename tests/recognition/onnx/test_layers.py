@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.int8 import linear_int8, quantize_by_output
-from drethtr.recognition.onnx.session import Session
+from drethtr.recognition.onnx.layers import linear_int8, quantize_by_output
+from drethtr.recognition.onnx.network import Session
 
 
 def numbers(*shape, seed=0):

@@ -3,17 +3,19 @@
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """
 
-from drethtr.recognition.model.backbones import PPOCR
+from drethtr.recognition.model.architecture import PPOCR, Light
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.int8 import Product, linear_int8, linear_of_places
 from drethtr.recognition.onnx.layers import (
     Features,
+    Product,
     attention,
     conv,
     gelu,
     join_heads,
     layer_norm,
     linear,
+    linear_int8,
+    linear_of_places,
     silu,
     split_heads,
     token_numbers,
@@ -122,3 +124,47 @@ def attention_block(graph: Graph, x: str, places: str, name: str) -> str:
     x = graph.op("Add", x, linear(graph, found, f"{name}.to_out", NECK, NECK))
     inner = silu(graph, linear(graph, layer_norm(graph, x, f"{name}.mlp_norm", NECK), f"{name}.expand", NECK, 2 * NECK))
     return graph.op("Add", x, linear(graph, inner, f"{name}.project", 2 * NECK, NECK))
+
+
+LIGHT_STAGES = ((32, (2, 2), 0), (64, (2, 2), 3), (128, (2, 2), 6), (256, (2, 1), 2))
+"""Channels of a stage, the stride of the light_descent to it, and how many blocks follow."""
+LIGHT_DESCENT = 16
+"""Image rows to one row of the last stage."""
+TOKEN_BLOCKS = 2
+
+
+def light(graph: Graph, image: str, config: Light) -> Features:
+    """Tokens of ceil(columns / 8)."""
+    x, channels, number = image, 1, 0
+    for width, stride, blocks in LIGHT_STAGES:
+        x = light_descent(graph, x, f"backbone.blocks.{number}", channels, width, stride)
+        channels, number = width, number + 1
+        for _ in range(blocks):
+            x = light_block(graph, x, f"backbone.blocks.{number}", channels, (3, 3))
+            number += 1
+    rows = config.height // LIGHT_DESCENT
+    x = conv(graph, x, "backbone.collapse", channels, channels, (rows, 1), padded=False)
+    for place in range(TOKEN_BLOCKS):
+        x = light_block(graph, x, f"backbone.token_blocks.{place}", channels, (1, 7))
+    found = tokens(graph, channel_norm(graph, x, "backbone.norm", channels))
+    return Features(found, channels, found, channels)
+
+
+def light_descent(graph: Graph, x: str, name: str, inputs: int, outputs: int, stride: tuple[int, int]) -> str:
+    """Fewer rows and columns, more channels."""
+    x = conv(graph, x, f"{name}.conv", inputs, outputs, (3, 3), stride)
+    return gelu(graph, channel_norm(graph, x, f"{name}.norm", outputs))
+
+
+def light_block(graph: Graph, x: str, name: str, channels: int, kernel: tuple[int, int]) -> str:
+    """A depthwise convolution and an MLP, with a residual around both."""
+    seen = conv(graph, x, f"{name}.depthwise", channels, channels, kernel, groups=channels)
+    seen = channel_norm(graph, seen, f"{name}.norm", channels)
+    inner = gelu(graph, conv(graph, seen, f"{name}.expand", channels, 2 * channels))
+    return graph.op("Add", x, conv(graph, inner, f"{name}.project", 2 * channels, channels))
+
+
+def channel_norm(graph: Graph, x: str, name: str, channels: int) -> str:
+    """Layer norm over the channels."""
+    last = layer_norm(graph, graph.op("Transpose", x, perm=(0, 2, 3, 1)), name, channels)
+    return graph.op("Transpose", last, perm=(0, 3, 1, 2))

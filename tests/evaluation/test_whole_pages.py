@@ -1,6 +1,6 @@
 import pytest
 
-from drethtr.evaluation.end_to_end import compare_pages, match, to_json
+from drethtr.evaluation.whole_pages import compare_pages, match, to_json
 
 REFERENCE = ["the first line", "and the second", "at last a third"]
 

@@ -5,8 +5,18 @@ import pytest
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.bench.quality.check_cases import fit_support, weigh_cases
-from drethtr.bench.quality.check_figures import HELD_OUT, KNOWN, Judged, acceptance, average_precision, measure_support
+from drethtr.bench.quality.check import (
+    HELD_OUT,
+    KNOWN,
+    Judged,
+    acceptance,
+    average_precision,
+    fit_support,
+    known_sets,
+    measure_support,
+    pools_of,
+    weigh_cases,
+)
 from drethtr.datasets.sample import Sample
 
 
@@ -64,3 +74,13 @@ def test_lines_are_accepted_as_long_as_few_wrong_ones_come_with_them():
 def test_wrong_lines_count_as_a_tenth_of_all_however_many_there_are():
     few, many = (acceptance(lines([0.995] * 9, [0.999] * number)) for number in (1, 7))
     assert few == pytest.approx(many) and few[1] == pytest.approx(0.9)
+
+
+def test_known_sets_are_those_of_the_card(tiny_model):
+    assert known_sets(tiny_model) == frozenset()
+    assert "hooker_en" in known_sets(Recognizer.load(threads=1).model)
+
+
+def test_a_pool_without_sets_is_left_out():
+    assert pools_of(["b", "a", "b"], {"b"}) == {"a": ["a"], "b": ["b"], KNOWN: ["b"], HELD_OUT: ["a"]}
+    assert list(pools_of(["a"], ())) == ["a", HELD_OUT]

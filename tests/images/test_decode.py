@@ -9,7 +9,7 @@ from PIL import Image
 from PIL.TiffImagePlugin import AppendingTiffWriter
 
 from drethtr.base.errors import DataError
-from drethtr.images.frames import page_frames
+from drethtr.images.decode import page_frames
 from drethtr.images.line import load_line
 from drethtr.images.page import open_pages
 
