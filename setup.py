@@ -38,7 +38,7 @@ STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 NATIVE = Extension(
     "drethtr.base._native",
-    [f"src/drethtr/base/compiled/{name}.c" for name in ("module", "texts", "pages")],
+    [f"src/drethtr/base/compiled/{name}.c" for name in ("module", "texts", "images", "pages")],
     depends=["src/drethtr/base/compiled/shared.h", *(str(SOURCE / path) for path in SHARED)],
     libraries=["m"] if os.name == "posix" else [],
     define_macros=[*macros(), *([("Py_LIMITED_API", "0x030B0000")] if STABLE else [])],

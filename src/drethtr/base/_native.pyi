@@ -39,6 +39,18 @@ def whole(same: bool, in_token: Doubles, in_blank: Doubles, entered: Doubles) ->
 def viterbi(
     rows: NDArray[np.float32], tokens: int, text: NDArray[np.int32], blank: int, path: NDArray[np.int32]
 ) -> bool: ...
+def seam(cost: Doubles, path: NDArray[np.int64]) -> None: ...
+def nearest(points: Doubles, others: Doubles, places: NDArray[np.int64]) -> None: ...
+def covered(
+    table: NDArray[np.bool_],
+    across: int,
+    left: float,
+    top: float,
+    places: Doubles,
+    downs: Doubles,
+    above: float,
+    mask: NDArray[np.bool_],
+) -> None: ...
 def word_on_pages(
     contents: Sequence[bytes],
     classes: Sequence[bytes],

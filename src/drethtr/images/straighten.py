@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
 from drethtr.base.errors import DataError
+from drethtr.base.native import native
 from drethtr.images.fields import sample
 from drethtr.images.line import Line
 
@@ -79,15 +80,14 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
     above, below = extent(outline, places, downs)
     if len(places) * (above + below) > MAX_PIXELS:
         raise DataError(f"a strip of {len(places):,} x {above + below:,} pixels is larger than any line")
-    rows = np.arange(-above, below)[:, None] + 0.5
-    x, y = (places[:, axis] + rows * downs[:, axis] for axis in (0, 1))
-    mask = inside(outline, x, y, page.shape)
+    mask = inside(outline, places, downs, above, below, page.shape)
     if not mask.any():
         raise DataError("the line lies outside the page, or its polygon is empty")
     top, bottom, left, right = bounds(mask)
     window = slice(top, bottom), slice(left, right)
+    x, y = positions(places[left:right], downs[left:right], above - top, bottom - above)
     # Positions are relative to the edge of the page, samples to the center of its first pixel.
-    grays = sample(page, x[window].astype(np.float32) - 0.5, y[window].astype(np.float32) - 0.5)
+    grays = sample(page, x.astype(np.float32) - 0.5, y.astype(np.float32) - 0.5)
     line = fill(grays, mask[window])
     inner = np.flatnonzero(mask[window].any(0))
     return Strip(line, places[left:right], downs[left:right], above - top, (int(inner[0]), int(inner[-1]) + 1))
@@ -148,9 +148,8 @@ def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
     """Maximum rows of the outline above and below the baseline."""
     outline = outline[:: len(outline) // CORNERS + 1]
     some = np.arange(0, len(places), 4)
-    away = outline[:, None] - places[some]
-    nearest = some[np.square(away).sum(2).argmin(1)]
-    depths = ((outline - places[nearest]) * downs[nearest]).sum(1)
+    near = some[nearest(outline, places[some])]
+    depths = ((outline - places[near]) * downs[near]).sum(1)
     # A corner of the outline far from the baseline must not make the strip many times higher than the writing.
     limit = 4 * typical_height(places, outline)
     above = np.ceil(np.clip(-depths.min(), 1, limit))
@@ -158,17 +157,52 @@ def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
     return int(above), int(below)
 
 
-def inside(outline: Floats, x: Floats, y: Floats, shape: Sequence[int]) -> NDArray[np.bool_]:
-    """Which positions are inside the outline and on the page."""
+def nearest(points: Floats, others: Floats) -> NDArray[np.int64]:
+    """For each point, the number of the nearest of some others."""
+    if native is None:
+        return nearest_in_python(points, others)
+    places = np.empty(len(points), dtype=np.int64)
+    native.nearest(np.ascontiguousarray(points), np.ascontiguousarray(others), places)
+    return places
+
+
+def nearest_in_python(points: Floats, others: Floats) -> NDArray[np.int64]:
+    """The definition of `nearest`."""
+    away = points[:, None] - others
+    places: NDArray[np.int64] = np.square(away).sum(2).argmin(1)
+    return places
+
+
+def positions(places: Floats, downs: Floats, above: int, below: int) -> tuple[Floats, Floats]:
+    """The position on the page of each place in a strip: x (above + below, width), and y."""
+    rows = np.arange(-above, below)[:, None] + 0.5
+    return places[:, 0] + rows * downs[:, 0], places[:, 1] + rows * downs[:, 1]
+
+
+def inside(
+    outline: Floats, places: Floats, downs: Floats, above: int, below: int, shape: Sequence[int]
+) -> NDArray[np.bool_]:
+    """Which `positions` are inside the outline and on the page."""
     left, top = (max(0, int(np.floor(least))) for least in outline.min(0))
     right, bottom = (min(int(np.ceil(most)), size) for most, size in zip(outline.max(0), shape[::-1], strict=True))
     if right <= left or bottom <= top:
-        return np.zeros(x.shape, dtype=np.bool_)
+        return np.zeros((above + below, len(places)), dtype=np.bool_)
     drawn = Image.new("1", (right - left, bottom - top))
     corners = [(float(a) - left - 0.5, float(b) - top - 0.5) for a, b in outline]
     ImageDraw.Draw(drawn).polygon(corners, fill=1, outline=1)
     # A border stands for all that lies outside the drawing.
     table = np.pad(np.asarray(drawn), 1)
+    if native is None:
+        return covered_in_python(table, left, top, *positions(places, downs, above, below))
+    mask = np.empty((above + below, len(places)), dtype=np.bool_)
+    native.covered(
+        table, table.shape[1], left, top, np.ascontiguousarray(places), np.ascontiguousarray(downs), above, mask
+    )
+    return mask
+
+
+def covered_in_python(table: NDArray[np.bool_], left: int, top: int, x: Floats, y: Floats) -> NDArray[np.bool_]:
+    """Which positions are set in a table whose second column and row begin at `left` and `top` of the page."""
     column, row = (
         np.clip(np.floor(places - first + 1), 0, size - 1).astype(np.intp)
         for places, first, size in ((x, left, table.shape[1]), (y, top, table.shape[0]))

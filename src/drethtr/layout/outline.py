@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from drethtr.base.native import native
 from drethtr.images.fields import sample
 from drethtr.images.line import Line
 from drethtr.layout.finder import FoundLine
@@ -207,8 +208,17 @@ def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> F
     return np.minimum(border, max(furthest, 0.7 * thickness))
 
 
-def seam(cost: Floats) -> NDArray[np.intp]:
+def seam(cost: Floats) -> NDArray[np.int64]:
     """The cheapest path from the first to the last column, as a row per column; steps are at most one row."""
+    if native is None:
+        return seam_in_python(cost)
+    path = np.empty(cost.shape[1], dtype=np.int64)
+    native.seam(np.ascontiguousarray(cost), path)
+    return path
+
+
+def seam_in_python(cost: Floats) -> NDArray[np.int64]:
+    """The definition of `seam`."""
     height, width = cost.shape
     # The cost of the cheapest path to each place, with an impossible row above and below. Where the path came from is
     # looked up on the way back, at one place per column.
@@ -218,7 +228,7 @@ def seam(cost: Floats) -> NDArray[np.intp]:
         np.minimum(before[:-2], before[1:-1], out=total)
         np.minimum(total, before[2:], out=total)
         total += own
-    path = np.zeros(width, dtype=np.intp)
+    path = np.zeros(width, dtype=np.int64)
     path[-1] = totals[-1, 1:-1].argmin()
     for column in range(width - 1, 0, -1):
         row = path[column]

@@ -9,6 +9,9 @@ static PyMethodDef functions[] = {
     {"earlier", earlier, METH_VARARGS, NULL},
     {"whole", whole, METH_VARARGS, NULL},
     {"viterbi", viterbi, METH_VARARGS, NULL},
+    {"seam", seam, METH_VARARGS, NULL},
+    {"nearest", nearest, METH_VARARGS, NULL},
+    {"covered", covered, METH_VARARGS, NULL},
     {"word_on_pages", word_on_pages, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

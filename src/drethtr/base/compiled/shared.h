@@ -47,6 +47,11 @@ PyObject *earlier(PyObject *self, PyObject *args);
 PyObject *whole(PyObject *self, PyObject *args);
 PyObject *viterbi(PyObject *self, PyObject *args);
 
+/* images.c */
+PyObject *seam(PyObject *self, PyObject *args);
+PyObject *nearest(PyObject *self, PyObject *args);
+PyObject *covered(PyObject *self, PyObject *args);
+
 /* pages.c */
 PyObject *word_on_pages(PyObject *self, PyObject *args);
 
