@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as hypothesis_arrays
 
-from drethtr.base.native import native
+from drethtr.base.native import cutting, native
 from drethtr.images.straighten import covered_in_python, nearest, nearest_in_python, positions
 from drethtr.language.languages import NO_LANGUAGE_MODEL, WeightedNGrams
 from drethtr.language.learn import learn
@@ -39,6 +39,7 @@ from drethtr.search.spelling import Spelling
 from drethtr.text.tokenizer import BOS, EOS, Characters
 
 compiled = pytest.mark.skipif(native is None, reason="not compiled")
+cuts = pytest.mark.skipif(cutting is None, reason="not compiled, or before images.c was")
 
 BLANK = 1
 LETTERS = Characters(" abcd")
@@ -285,20 +286,20 @@ def test_wrong_sizes_are_refused_by_the_others():
 points = hypothesis_arrays(np.float64, st.tuples(st.integers(1, 30), st.just(2)), elements=st.floats(-50, 50, width=16))
 
 
-@compiled
+@cuts
 @given(hypothesis_arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 40)), elements=st.integers(0, 9)))
 def test_seams(cost):
     """Also where several are equally cheap."""
     assert seam(cost).tolist() == seam_in_python(cost).tolist()
 
 
-@compiled
+@cuts
 @given(points, points)
 def test_nearest_points(some, others):
     assert nearest(some, others).tolist() == nearest_in_python(some, others).tolist()
 
 
-@compiled
+@cuts
 @given(
     hypothesis_arrays(np.bool_, st.tuples(st.integers(1, 9), st.integers(1, 9))),
     points,
@@ -310,22 +311,22 @@ def test_strips_are_covered_alike(table, places, left, top, above):
     """Wherever they lie on the page."""
     downs = np.stack((np.sin(places[:, 0]), np.cos(places[:, 0])), axis=1)
     mask = np.empty((above + 5, len(places)), dtype=np.bool_)
-    native.covered(table, table.shape[1], left, top, places, downs, above, mask)
+    cutting.covered(table, table.shape[1], left, top, places, downs, above, mask)
     assert (mask == covered_in_python(table, left, top, *positions(places, downs, above, 5))).all()
 
 
-@compiled
+@cuts
 def test_other_shapes_of_strips_are_refused():
     two, cost = np.zeros((4, 2)), np.full((3, 4), np.nan)
-    native.seam(cost, np.zeros(4, dtype=np.int64))  # of costs that are no numbers any path will do
+    cutting.seam(cost, np.zeros(4, dtype=np.int64))  # of costs that are no numbers any path will do
     for wrong in (np.zeros(5, dtype=np.int64), np.zeros(0, dtype=np.int64)):
         with pytest.raises(ValueError, match="column for each place"):
-            native.seam(cost, wrong)
+            cutting.seam(cost, wrong)
     with pytest.raises(ValueError, match="pairs"):
-        native.nearest(two, two[:0].copy(), np.zeros(4, dtype=np.int64))
+        cutting.nearest(two, two[:0].copy(), np.zeros(4, dtype=np.int64))
     for table, width in ((np.zeros((3, 3), np.bool_), 2), (np.zeros((3, 3), np.bool_), 0), (np.zeros(0, np.bool_), 3)):
         with pytest.raises(ValueError, match="one strip"):
-            native.covered(table, width, 0, 0, two, two, 1, np.zeros((2, 4), np.bool_))
+            cutting.covered(table, width, 0, 0, two, two, 1, np.zeros((2, 4), np.bool_))
 
 
 @compiled

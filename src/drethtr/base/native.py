@@ -9,4 +9,7 @@ try:
 except ImportError:  # installed without a compiler, or not installed at all
     native = None  # type: ignore[assignment]
 
-__all__ = ["native"]
+cutting = native if hasattr(native, "seam") else None
+"""The same module, for the loops of images.c: one built before them is used as it is, for the others."""
+
+__all__ = ["cutting", "native"]
