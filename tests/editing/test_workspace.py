@@ -1,12 +1,16 @@
 """A folder that is worked in: what is saved, what is refused, what other programs may do meanwhile."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from io import BytesIO
 
+import printed_pages
 import pytest
 from edited_folders import foreign, put_page
+from PIL import Image
 
 from drethtr.base import files
 from drethtr.base.errors import DataError
@@ -16,6 +20,7 @@ from drethtr.editing.changes import LineEdit
 from drethtr.editing.journal import FOLDER
 from drethtr.editing.page_files import Missing, Stale
 from drethtr.editing.workspace import Workspace
+from drethtr.layout.given import Outlines
 
 FORMATS = ("page", "alto")
 
@@ -272,3 +277,23 @@ def test_a_file_that_was_replaced_within_its_time_and_size_is_read_again(folder,
     assert file.stat().st_size == known.st_size and file.stat().st_mtime_ns == known.st_mtime_ns
     [(_, summary)] = folder.page_summaries()
     assert "and THANK you for the news" in [text for _, text, _ in summary.texts]
+
+
+@pytest.mark.parametrize("outlines", Outlines)
+def test_lines_are_shown_as_they_are_read(tmp_path, outlines):
+    """Bands of a fixed height, which nobody drew, cut the letters off."""
+    texts = ["eins zwei drei", "vier sechs", "sieben"]
+    xml = tmp_path / "a.xml"
+    printed_pages.put_page(tmp_path / "a.png", xml, texts)
+    low = re.sub(r'(Coords points="30,\d+ 390,\d+ 390,)(\d+) 30,\d+"', band, xml.read_text(encoding="utf-8"))
+    xml.write_text(low, encoding="utf-8")
+    with Workspace.open(tmp_path, outlines) as workspace:
+        [page] = workspace.folder_pages
+        heights = [Image.open(BytesIO(workspace.strip(page, f"l{n}"))).height for n in range(len(texts))]
+    assert (max(heights) < 14) is (outlines is Outlines.GIVEN), heights
+
+
+def band(found):
+    """The lowest pixels of a line, as the outline."""
+    top, bottom = int(found[2]) - 20, int(found[2]) - 10
+    return f'Coords points="30,{top} 390,{top} 390,{bottom} 30,{bottom}"'

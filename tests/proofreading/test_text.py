@@ -5,9 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from page_examples import PROVENANCE
 from PIL import Image
 
 from drethtr import DataError, Recognizer
+from drethtr.documents import FORMATS, Box, Document, Page, Region, Scan, Sheet, TextLine, Transcription
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.line_breaks import LineBreaks
@@ -78,6 +80,19 @@ def test_lines_found_on_a_wide_page_are_checked_one_by_one(prove, tmp_path):
     [page] = prove(TEXT, tmp_path / "wide.png", lines="rapid").pages
     assert len(page.lines) > 1 and not page.is_line
     assert all(word.box is not None for line in page.lines for word in line.words)
+
+
+def test_found_lines_take_the_text_of_given_ones_that_are_not_used(recognizer, tmp_path):
+    """Here one given line spans the page."""
+    shutil.copy(PAGE, tmp_path)
+    with Image.open(PAGE) as scan:
+        size = scan.size
+    line = TextLine("all", Box(0, 0, *size).polygon(), None, Transcription(" ".join(TEXT.split())))
+    sheet = Sheet(Page(PAGE.name, *size, (Region("r", (line,)),)), Scan(lambda: Image.new("L", size)))
+    (tmp_path / "letter.xml").write_bytes(FORMATS["page"].write(Document((sheet,), PROVENANCE)))
+    [given] = open_proof_inputs([str(tmp_path / "letter.xml")], texts_needed=False)
+    [page] = prove_text(given, recognizer, segmentation_named("rapid")).pages
+    assert len(page.lines) > 10 and " ".join(line.check.text for line in page.lines).split() == TEXT.split()
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,13 @@ import typer
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
-from drethtr.cli.options import ForceResults, Lines, OutlinesName, ReadingOptions, with_reading_options
+from drethtr.cli.options import ForceResults, ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.parquet import store_parquet
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import images_in
 from drethtr.proofreading.ground_truth import accepted, ground_truth
 from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.line_breaks import LineBreaks
@@ -52,6 +54,7 @@ def align(
     ] = 0.99,
     lines: Lines = "auto",
     outlines: OutlinesName = "auto",
+    images: ImagesFolder = None,
     line_breaks: Annotated[
         str,
         typer.Option(
@@ -74,7 +77,7 @@ def align(
     segmentation, formats = segmentation_named(lines, outlines=outlines), formats_of_pages(format)
     breaks = named("line breaks", line_breaks, {known.value: known for known in LineBreaks})
     refuse_results(ground_truth, force=force, inputs=inputs)
-    given = open_proof_inputs(inputs, texts_needed=True)
+    given = open_proof_inputs(inputs, texts_needed=True, catalog=Catalog(images=images_in(images)))
     originals = [original for one in given for original in one.originals]
     targets = targets_of(originals, output, formats, force=force) if output is not None else {}
     recognizer = reading.load()

@@ -10,14 +10,15 @@ from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import write_text
-from drethtr.cli.options import ForceResults, Lines, OutlinesName, ReadingOptions, with_reading_options
+from drethtr.cli.options import ForceResults, ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_results
-from drethtr.cli.progress import report_skipped
+from drethtr.cli.progress import open_lines, report_skipped
 from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
-from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import images_in
 from drethtr.proofreading.conventions import conventions_named
 from drethtr.proofreading.inputs import are_lines, open_proof_inputs
 from drethtr.proofreading.proof import ProofLine, prove_lines
@@ -63,6 +64,7 @@ def check(
     ] = "page",
     lines: Lines = "auto",
     outlines: OutlinesName = "auto",
+    images: ImagesFolder = None,
     *,
     reading: ReadingOptions,
     force: ForceResults = False,
@@ -78,12 +80,12 @@ def check(
     if are_lines(inputs):
         if output is not None:
             raise ConfigError("--output writes pages; for lines, use --json or --html")
-        samples = open_all(inputs)
+        samples = open_lines(inputs)
         recognizer = reading.load()
         found, failed = check_rows(samples, recognizer, rules)
         strips = row_strips(found, samples) if html_file is not None else {}
     else:
-        given = open_proof_inputs(inputs, texts_needed=False)
+        given = open_proof_inputs(inputs, texts_needed=False, catalog=Catalog(images=images_in(images)))
         originals = [original for one in given for original in one.originals]
         targets = targets_of(originals, output, formats, force=force) if output is not None else {}
         recognizer = reading.load()

@@ -20,7 +20,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.options import Lines, ReadingOptions, with_reading_options
+from drethtr.cli.options import Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
 from drethtr.editing.learner import adopted_in
@@ -65,14 +65,16 @@ def edit(
     *,
     reading: ReadingOptions,
     lines: Lines = "auto",
+    outlines: OutlinesName = "auto",
 ) -> None:
     """Correct transcriptions in your browser; they are saved as PAGE XML (or ALTO) beside the scans."""
 
     def load(path: Path | None) -> Recognizer:
         return replace(reading, model=path).load()
 
-    segmentation = segmentation_named(lines)
-    with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place) as workspace:
+    segmentation = segmentation_named(lines, outlines=outlines)
+    used = segmentation.outlines
+    with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place, used) as workspace:
         token = None if no_token else token_of_user() if is_loopback(host) else token_urlsafe(24)
         chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)

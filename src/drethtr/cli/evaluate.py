@@ -12,19 +12,32 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.files import write_text
 from drethtr.base.wording import counted
 from drethtr.cli.evaluate_layout import evaluate_cost, evaluate_layout
-from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, TableOrder, with_reading_options
+from drethtr.cli.options import (
+    ForceResults,
+    ImagesFolder,
+    JSONFile,
+    Limit,
+    OutlinesName,
+    ReadingOptions,
+    Seed,
+    TableOrder,
+    with_reading_options,
+)
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import report_skipped, say
+from drethtr.cli.progress import open_lines, report_skipped, say
 from drethtr.cli.reports import EvaluationResult, error_rates, read_by, trustworthiness
 from drethtr.cli.tables import interval, table
 from drethtr.cli.transcribe import lines_unread
-from drethtr.datasets.open import open_all
+from drethtr.datasets.layouts.pages import Pages
+from drethtr.datasets.sample import Sample
 from drethtr.documents.page import Page
 from drethtr.evaluation.evaluate import Scores, to_read
 from drethtr.evaluation.evaluate import evaluate as measure
 from drethtr.evaluation.whole_pages import open_references, read_and_compare, to_json
+from drethtr.layout.given import outlines_named
 from drethtr.pages.record import provenance_of, way_of
 from drethtr.pages.segmentation import Segmentation, segmentation_named
+from drethtr.pages.selection import images_in
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
 
@@ -68,6 +81,8 @@ def evaluate(
         ),
     ] = False,
     order: TableOrder = "auto",
+    outlines: OutlinesName = "auto",
+    images: ImagesFolder = None,
     *,
     reading: ReadingOptions,
 ) -> None:
@@ -88,20 +103,22 @@ def evaluate(
         raise ConfigError(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
         )
-    segmentation = segmentation_named(lines or "rapid", order) if of_pages is not None else None
+    segmentation = segmentation_named(lines or "rapid", order, outlines) if of_pages is not None else None
+    folder = images_in(images)
     if segmentation is not None and not end_to_end:
-        found = evaluate_layout(data, segmentation, reading.threads)
+        found = evaluate_layout(data, segmentation, reading.threads, folder)
         if json_file is not None:
             write_json(json_file, found.figures)
         typer.echo(found.text)
         return
     recognizer = reading.load()
     if segmentation is not None and layout:
-        result = evaluate_cost(recognizer, data, segmentation)
+        result = evaluate_cost(recognizer, data, segmentation, folder)
     elif segmentation is not None:
-        result = evaluate_pages(recognizer, data, segmentation)
+        result = evaluate_pages(recognizer, data, segmentation, folder)
     else:
-        result = evaluate_lines(recognizer, data, limit, seed, confidence=confidence, per_line=per_line)
+        samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=folder))
+        result = evaluate_lines(recognizer, samples, limit, seed, confidence=confidence, per_line=per_line)
     if json_file is not None:
         made_by = {"made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)}
         write_json(json_file, {**result.figures, **made_by})
@@ -112,7 +129,7 @@ def evaluate(
 
 def evaluate_lines(
     recognizer: Recognizer,
-    data: Sequence[str],
+    samples: Sequence[Sample],
     limit: int | None,
     seed: int,
     *,
@@ -126,9 +143,8 @@ def evaluate_lines(
         per_line: Also write a row for each line to this file.
 
     Raises:
-        DataError: if the data cannot be used, or there are no lines with text.
+        DataError: if there are no lines with text.
     """
-    samples = open_all(data)
     with tqdm(total=len(to_read(samples, limit, seed)), unit="line", disable=None) as bar:
         scores = measure(recognizer, samples, limit=limit, seed=seed, advance=bar.update)
     for error in scores.unreadable:
@@ -142,19 +158,21 @@ def evaluate_lines(
     return EvaluationResult(text, scores.to_json(), complete=not scores.unreadable)
 
 
-def evaluate_pages(recognizer: Recognizer, data: Sequence[str], segmentation: Segmentation) -> EvaluationResult:
+def evaluate_pages(
+    recognizer: Recognizer, data: Sequence[str], segmentation: Segmentation, images: Path | None
+) -> EvaluationResult:
     """Read whole pages and compare them with their texts, with a progress bar.
 
     Raises:
         DataError: if a page has no text, or there is none.
     """
-    originals = open_references(data)
+    originals = open_references(data, images=images)
     with tqdm(total=len(originals), unit="page", disable=None) as bar:
 
         def report(original: Original, page: Page) -> None:
             bar.update()
-            if unread := lines_unread(original, page):
-                say(unread)
+            for words in filter(None, (*original.remarks(page), lines_unread(original, page))):
+                say(words)
 
         compared = to_json(read_and_compare(recognizer, originals, segmentation, report))
     return EvaluationResult(f"{page_table(compared)}\n{read_by(recognizer)}", compared)

@@ -1,6 +1,7 @@
 """`drethtr evaluate --layout`: how well lines and their order are found, and what that costs in characters."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
@@ -43,27 +44,34 @@ COST = (
 )
 
 
-def evaluate_layout(data: Sequence[str], segmentation: Segmentation, threads: int | None = None) -> EvaluationResult:
+def evaluate_layout(
+    data: Sequence[str], segmentation: Segmentation, threads: int | None = None, images: Path | None = None
+) -> EvaluationResult:
     """Find the lines of whole pages and compare them with those in their files, with a progress bar.
+
+    Args:
+        images: A folder in which the images of pages are looked for first.
 
     Raises:
         DataError: if a page has no lines, or there is none.
     """
-    originals = open_references(data, texts=False)
+    originals = open_references(data, texts=False, images=images)
     with tqdm(total=len(originals), unit="page", disable=None) as bar:
         pages = find_and_compare(originals, segmentation, threads, bar.update)
     figures = to_json(pages, collections_of(list(pages)))
     return EvaluationResult(layout_table(figures), figures)
 
 
-def evaluate_cost(recognizer: Recognizer, data: Sequence[str], segmentation: Segmentation) -> EvaluationResult:
+def evaluate_cost(
+    recognizer: Recognizer, data: Sequence[str], segmentation: Segmentation, images: Path | None = None
+) -> EvaluationResult:
     """`evaluate_layout`, and the error rates of pages read on given and on found lines.
 
     Raises:
         DataError: if a page has no text, or there is none.
     """
-    originals = open_references(data)
-    layout = evaluate_layout(data, segmentation, recognizer.threads)
+    originals = open_references(data, images=images)
+    layout = evaluate_layout(data, segmentation, recognizer.threads, images)
     with tqdm(total=2 * len(originals), unit="page", disable=None) as bar:
         given, found = (
             read_and_compare(recognizer, originals, lines, lambda original, page: bar.update())

@@ -10,8 +10,8 @@ from tqdm import tqdm
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.bulk.indexing import index_batch, is_batch
-from drethtr.cli.options import Lines, OutlinesName, Pages, ReadingOptions, with_reading_options
-from drethtr.cli.progress import CONTINUE, report_skipped, stopping
+from drethtr.cli.options import ImagesFolder, Lines, OutlinesName, Pages, ReadingOptions, with_reading_options
+from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import Selection, select
 from drethtr.pages.source import Original, open_originals
@@ -43,6 +43,7 @@ def index(
     ] = None,
     lines: Lines = "auto",
     outlines: OutlinesName = "auto",
+    images: ImagesFolder = None,
     pages: Pages = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
     *,
@@ -61,7 +62,7 @@ def index(
         return
     reading.refuse_decoder()
     segmentation = segmentation_named(lines, outlines=outlines)
-    selection = select(inputs, pages=pages, recursive=recursive)
+    selection = select(inputs, pages=pages, recursive=recursive, images=images)
     refuse_passing(selection.files)
     errors = list(selection.unreadable)
     originals = originals_of(selection, errors.append)
@@ -76,7 +77,9 @@ def index(
         with tqdm(total=len(waiting), unit="page", disable=None if waiting else True) as bar:
             for original in waiting:
                 try:
-                    builder.read(segmentation.prepare(original))
+                    prepared = segmentation.prepare(original)
+                    for words in prepared.remarks(builder.read(prepared)):
+                        say(words)
                     read += 1
                 except DataError as error:
                     report_skipped(error)
@@ -120,7 +123,7 @@ def originals_of(selection: Selection, report: Callable[[DataError], object]) ->
     originals: list[Original] = []
     for file in selection.files:
         try:
-            originals += selection.chooser.of(file, open_originals(file))
+            originals += selection.chooser.of(file, open_originals(file, selection.catalog))
         except DataError as error:
             report(error)
     selection.chooser.refuse_nothing()

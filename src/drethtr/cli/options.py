@@ -162,6 +162,14 @@ OutlinesName = Annotated[
         "unless they are bands of a fixed height.",
     ),
 ]
+ImagesFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--images",
+        metavar="FOLDER",
+        help="Look here first for the images that PAGE and ALTO files name; default: beside them.",
+    ),
+]
 Pages = Annotated[
     str | None,
     typer.Option(

@@ -1,7 +1,7 @@
 """Messages of commands while they read: progress bars, skipped inputs, and a summary of doubts."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 
 if TYPE_CHECKING:
-    from drethtr.datasets.sample import Sample
+    from drethtr.datasets.layouts.pages import Pages
+    from drethtr.datasets.sample import Sample, Tally
     from drethtr.pages.events import DoubtCounts
     from drethtr.recognition.reading import Reading
     from drethtr.recognition.recognizer import Recognizer
@@ -47,6 +48,40 @@ def say(words: str) -> None:
 def report_skipped(error: DataError) -> None:
     """Report an input that was skipped, and why."""
     say(f"drethtr: {error}")
+
+
+def remarks_of(tally: "Tally", shown: int = SHOWN_PAGES) -> Iterator[str]:
+    """What was done with odd descriptions so that their lines could be taken, with the first pages or passages."""
+    for what, places in tally.remarks.items():
+        yield f"{what}:"
+        for place, number in list(places.items())[:shown]:
+            yield f"  {as_given(place)}" + (f": {number:,} lines" if number > 1 else "")
+        if len(places) > shown:
+            yield f"  and {len(places) - shown:,} more"
+
+
+def open_lines(data: "Sequence[str]", pages: "Pages | None" = None) -> "list[Sample]":
+    """The lines of some data, see `datasets.open.open_all`; what was done with odd descriptions is reported.
+
+    Raises:
+        DataError: if they cannot be opened, or there are none.
+    """
+    from drethtr.datasets.open import AS_FOUND, open_all
+
+    samples = open_all(data, pages or AS_FOUND)
+    report_remarks(samples)
+    return samples
+
+
+def report_remarks(samples: "Iterable[Sample]") -> None:
+    """Report what was done with odd descriptions of lines, see `remarks_of`."""
+    from drethtr.datasets.sample import Tally
+
+    tally = Tally()
+    for sample in samples:
+        tally.count(sample)
+    for words in remarks_of(tally):
+        say(words)
 
 
 def with_images(samples: "Sequence[Sample]") -> "list[Sample]":

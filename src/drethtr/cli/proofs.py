@@ -8,10 +8,11 @@ from tqdm import tqdm
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder, refuse_file
-from drethtr.cli.progress import report_skipped
+from drethtr.cli.progress import report_skipped, say
 from drethtr.documents.beside import numbered, page_stem
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
+from drethtr.documents.page import Page
 from drethtr.pages.opening import refuse_same_endings
 from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import Segmentation
@@ -42,9 +43,15 @@ def prove_all(
     """
     proofs, failures = [], []
     with tqdm(total=sum(len(one.originals) for one in given), unit="page", disable=None) as bar:
+
+        def report(original: Original, page: Page) -> None:
+            bar.update()
+            for words in original.remarks(page):
+                say(words)
+
         for one in given:
             try:
-                proofs.append(prove_text(one, recognizer, segmentation, rules, line_breaks, lambda _: bar.update()))
+                proofs.append(prove_text(one, recognizer, segmentation, rules, line_breaks, report))
             except DataError as error:
                 failures.append(error)
     if not proofs:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.archive import as_given
 from drethtr.base.sandbox import prepare
 from drethtr.base.wording import counted
 from drethtr.cli.doubts import USUAL, Doubts, WithDoubts
 from drethtr.cli.logs import LogName, RunLog, run_log_named
-from drethtr.cli.options import OutlinesName, Pages, ReadingOptions, TableOrder, with_reading_options
+from drethtr.cli.options import ImagesFolder, OutlinesName, Pages, ReadingOptions, TableOrder, with_reading_options
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.transcribe_choices import Choices, formats_named
 from drethtr.documents.document import Document
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from drethtr.search.build import Builder
 
 SHOWN = 10
-"""Most unreadable lines, or oddities of a description, to list."""
+"""Most unreadable lines to list."""
 
 app = typer.Typer(add_completion=False)
 
@@ -68,6 +67,7 @@ def transcribe(
     ] = "auto",
     order: TableOrder = "auto",
     outlines: OutlinesName = "auto",
+    images: ImagesFolder = None,
     pages: Pages = None,
     recursive: Annotated[
         bool,
@@ -105,6 +105,7 @@ def transcribe(
             lines=lines,
             order=order,
             outlines=outlines,
+            images=images,
             pages=pages,
             recursive=recursive,
             update=update,
@@ -191,14 +192,9 @@ def remarks(original: Original, page: Page, segmentation: Segmentation, *, verbo
     """Messages about a page that was read."""
     if not page.lines:
         yield f"{original.name}: no lines found"
-    if original.redrawn(page):
-        yield f"{original.name}: outlines were bands of a fixed height and are redrawn; --outlines given keeps them"
     if unread := lines_unread(original, page):
         yield unread
-    for oddity in page.oddities[:SHOWN]:
-        yield f"{as_given(oddity)}; this is left out"
-    if (more := len(page.oddities) - SHOWN) > 0:
-        yield f"{original.name}: {more:,} more of this kind are left out"
+    yield from original.remarks(page)
     yield from (f"{original.name}: {flag}" for flag in page.flags if flag.kind == LAYOUT)
     if verbose:
         yield segmented(original, page, segmentation)

@@ -26,6 +26,7 @@ class Choices:
     lines: str
     order: str
     outlines: str
+    images: Path | None
     pages: str | None
     recursive: bool
     update: bool
@@ -58,7 +59,9 @@ class Choices:
             DataError: if results would replace each other or an input.
         """
         names, segmentation = self.names, segmentation_named(self.lines, self.order, self.outlines)
-        selection = select(inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive)
+        selection = select(
+            inputs, self.output, endings_of(names), pages=self.pages, recursive=self.recursive, images=self.images
+        )
         if self.index is not None:
             from drethtr.search.build import refuse_passing  # only an index needs it
 

@@ -21,8 +21,11 @@ from drethtr.text.normalize import Spelling, for_scoring
 TABLES = (".parquet", ".tsv", ".jsonl")
 """Extensions of files that contain lines and nothing else."""
 
+AS_FOUND = Pages()
+"""How PAGE and ALTO files are read: images beside them, outlines as usual."""
 
-def open_samples(name: str | Path, spelling: Spelling = for_scoring) -> list[Sample]:
+
+def open_samples(name: str | Path, spelling: Spelling = for_scoring, pages: Pages = AS_FOUND) -> list[Sample]:
     """All samples of a file or folder in any layout, or of a Parquet file at a URL.
 
     Samples keep their order, and none is left out. A data set with several splits needs the name of one: `iam#train`.
@@ -34,7 +37,7 @@ def open_samples(name: str | Path, spelling: Spelling = for_scoring) -> list[Sam
     path, wanted = parted(str(name))
     samples: list[Sample] = []
     left_out: list[LeftOut] = []
-    for entry in entries_at(path):
+    for entry in entries_at(path, pages):
         if isinstance(entry, LeftOut):
             left_out.append(entry)
         else:
@@ -63,7 +66,7 @@ def parted(name: str) -> tuple[str, str]:
     return (path, split) if mark and split in SPLITS and not Path(name).exists() else (name, "")
 
 
-def entries_at(name: str) -> Iterable[Entry]:
+def entries_at(name: str, pages: Pages = AS_FOUND) -> Iterable[Entry]:
     """The lines of a file, folder or URL with texts as written, and those that cannot be used.
 
     Of PAGE and ALTO files, only lines with a text count, confirmed by a person or not; of folders of line images, only
@@ -78,19 +81,19 @@ def entries_at(name: str) -> Iterable[Entry]:
         return rows_at(name, set_named(name), split_named(PurePosixPath(name).name))
     layout = layout_for(Path(name))
     if isinstance(layout, Pages):
-        layout = replace(layout, unconfirmed=True, transcribed=True)
+        layout = replace(layout, unconfirmed=True, transcribed=True, outlines=pages.outlines, images=pages.images)
     elif isinstance(layout, Kraken):
         layout = replace(layout, transcribed=True)
     return layout.entries(Path(name))
 
 
-def open_all(patterns: Sequence[str]) -> list[Sample]:
+def open_all(patterns: Sequence[str], pages: Pages = AS_FOUND) -> list[Sample]:
     """The samples of all paths that match one of the patterns (`lines/*.train.parquet`), sorted within each pattern.
 
     Raises:
         DataError: also if a pattern matches nothing, two patterns match the same path, or there are no lines.
     """
-    samples = [sample for name in all_matching(patterns) for sample in open_samples(name)]
+    samples = [sample for name in all_matching(patterns) for sample in open_samples(name, pages=pages)]
     if not samples:
         raise DataError(f"{', '.join(patterns)}: no lines found; a table has one row per line")
     return samples

@@ -17,6 +17,17 @@ from drethtr.images.line import Line, load_line
 from drethtr.text.normalize import marks_in
 
 
+class Remark(NamedTuple):
+    """What was done so that a line could be taken although its description is odd.
+
+    what   a sentence, the same for all such lines
+    where  the passage of the description; "" for the page of the line
+    """
+
+    what: str
+    where: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """One line; `image` contains encoded bytes, the path of an image file, or pixels.
@@ -25,7 +36,7 @@ class Sample:
     or uncertain letters; those that `marks_in` finds make it false in every layout. `key` says where the sample comes
     from, for error messages. `id` names the line in its source, such as the id in its PAGE file or the name of its
     image, and is kept when the sample is stored. `split` is `train`, `val`, `test`, or "" if its data set has none.
-    `turned` says that its baseline was drawn from right to left and has been turned around; it is not stored.
+    `remarks` are for reports, and not stored.
     """
 
     image: bytes | Path | Line
@@ -38,7 +49,7 @@ class Sample:
     key: str = ""
     id: str | None = None
     split: str = ""
-    turned: bool = False
+    remarks: tuple[Remark, ...] = ()
 
     def __post_init__(self) -> None:
         if self.clean and marks_in(self.text):
@@ -112,11 +123,16 @@ def checked(entry: Entry) -> Entry:
 
 @dataclass
 class Tally:
-    """Counts of an import: lines by split, not clean ones, turned ones by page, and lines left out by reason."""
+    """Counts of an import: lines by split, not clean ones, lines with remarks, and lines left out by reason.
+
+    folders  of each split, the number of lines by folder
+    remarks  what was done, with the number of lines by page or passage
+    """
 
     lines: dict[str, int] = field(default_factory=dict)
+    folders: dict[str, dict[str, int]] = field(default_factory=dict)
     unclean: int = 0
-    turned: dict[str, int] = field(default_factory=dict)
+    remarks: dict[str, dict[str, int]] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
     def count(self, entry: Entry) -> None:
@@ -126,9 +142,11 @@ class Tally:
         else:
             self.lines[entry.split] = self.lines.get(entry.split, 0) + 1
             self.unclean += not entry.clean
-            if entry.turned:
-                page = entry.page or entry.key
-                self.turned[page] = self.turned.get(page, 0) + 1
+            folders, folder = self.folders.setdefault(entry.split, {}), str(Path(entry.key).parent)
+            folders[folder] = folders.get(folder, 0) + 1
+            for what, where in entry.remarks:
+                places, place = self.remarks.setdefault(what, {}), where or entry.page or entry.key
+                places[place] = places.get(place, 0) + 1
 
 
 def check_apart(splits: Mapping[str, Sequence[Sample]]) -> None:

@@ -98,7 +98,9 @@ def without_number(stem: str) -> str:
     return NUMBER.sub("", stem)
 
 
-def image_beside(path: Path, image: str, exists: Callable[[Path], bool] | None = None) -> Path:
+def image_beside(
+    path: Path, image: str, exists: Callable[[Path], bool] | None = None, images: Path | None = None
+) -> Path:
     """Find the image of the page in the file `path`, which names it `image`.
 
     The name is looked up beside the file, in the folder above (Transkribus keeps page files in a folder `page`), and in
@@ -109,10 +111,16 @@ def image_beside(path: Path, image: str, exists: Callable[[Path], bool] | None =
 
     Args:
         exists: Whether there is a file; by default the file system is asked.
+        images: A folder in which both names are tried first, in all spellings.
 
     Raises:
         DataError: if there is no image, or several fit equally well.
     """
+    if images is not None:
+        names = dict.fromkeys((image, path.stem, page_stem(path), path.name.split(".")[0]))
+        given = (found for name in names if name for found in images_called(images, name))
+        if (found := next(given, None)) is not None:
+            return found
     if image and os.path.basename(image) == image:  # noqa: PTH119 - by far the most usual, and a name alone
         place = path.parent / image
         if (exists or is_file)(place) and place != path:
@@ -129,9 +137,11 @@ def image_beside(path: Path, image: str, exists: Callable[[Path], bool] | None =
         if (exists or is_file)(place) and place != path and is_near(place, path.parents[:2][-1]):
             return place
     called = f"image {image!r}" if image else "image"
-    close = [str(file) for folder in near for file in similar_files(folder, image or path.name, IMAGES)]
+    among = near if images is None else (images,)
+    close = [str(file) for folder in among for file in similar_files(folder, image or path.name, IMAGES)]
     there = f"; similar names: {', '.join(close)}" if close else ""
-    raise DataError(f"its {called} is missing; put it into {path.parent} or {path.parent.parent}{there}", path)
+    cure = f"put it into {path.parent} or {path.parent.parent}" if images is None else f"it is not in {images}"
+    raise DataError(f"its {called} is missing; {cure}{there}", path)
 
 
 def images_called(folder: Path, name: str) -> Iterator[Path]:
@@ -179,13 +189,13 @@ def holds(folder: Path, endings: tuple[str, ...]) -> bool:
     return any(name.endswith(endings) for name in files_in(folder))
 
 
-def image_of(path: Path, image: str) -> PageSource:
-    """Open the image of the page in the file `path`, which names it `image`.
+def image_of(path: Path, image: str, images: Path | None = None) -> PageSource:
+    """Open the image of the page in the file `path`, which names it `image`; see `image_beside`.
 
     Raises:
         DataError: if there is no image, it is damaged, or the page is ambiguous.
     """
-    found = image_beside(path, image)
+    found = image_beside(path, image, images=images)
     return page_among(open_pages(found), path, found)
 
 

@@ -44,11 +44,14 @@ ALTO = Dialect("ALTO", "alto", "alto", alto.NAMESPACES, alto.read_alto, ALTOEdit
 DIALECTS = (PAGE_XML, ALTO)
 
 
-def read_page(path: str | Path) -> Page:
+def read_page(path: str | Path, images: Path | None = None) -> Page:
     """Read a page from a PAGE XML, ALTO or JSON file; from an image file, a page without lines.
 
     Coordinates are in pixels of the image that the file names; ALTO in other units is converted with the size of the
     image if that is found. Only the file and the size of the image are read.
+
+    Args:
+        images: A folder to look for the image first.
 
     Raises:
         DataError: naming the file and what is wrong with it.
@@ -57,7 +60,7 @@ def read_page(path: str | Path) -> Page:
     data = described_bytes(path)
     if data is None:
         return Page(path.name, *image_size(path))
-    return page_in(data, str(path), lambda image: size_beside(path, image))
+    return page_in(data, str(path), lambda image: size_beside(path, image, images))
 
 
 def described_bytes(path: Path) -> bytes | None:
@@ -134,10 +137,18 @@ def parse_page(data: bytes, name: str, size_of: SizeOf) -> tuple[Markup, Dialect
     return markup, dialect, dialect.read(root, name, size_of)
 
 
-def size_beside(path: Path, image: str) -> tuple[int, int] | None:
-    """Width and height of the image of a page file, if it exists and is not a PDF."""
+def size_beside(path: Path, image: str, images: Path | None = None) -> tuple[int, int] | None:
+    """Width and height of the image of a page file, if it exists and is not a PDF; see `read_page`."""
     try:
-        return image_size(image_beside(path, image))
+        return size_of(PageSource(image_beside(path, image, images=images)))
+    except DataError:
+        return None
+
+
+def size_of(source: PageSource) -> tuple[int, int] | None:
+    """Width and height of the image of a page, if it can be opened and is not in a PDF."""
+    try:
+        return None if is_pdf(source.path) else source.size()
     except DataError:
         return None
 

@@ -18,7 +18,7 @@ from drethtr.images.line import Line
 from drethtr.images.page import PageSource
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.finder import FoundLine
-from drethtr.layout.given import GivenLine, complete
+from drethtr.layout.given import GivenLine, Outlines, complete, without_bands
 
 THUMBNAIL = 240
 """Width in pixels."""
@@ -36,9 +36,15 @@ SMALL_KEPT = 1000
 
 
 class Scans:
-    """The scans of a folder, as pages, thumbnails and straightened lines."""
+    """The scans of a folder, as pages, thumbnails and straightened lines.
 
-    def __init__(self) -> None:
+    Args:
+        outlines: Which outlines of lines are used to cut them out.
+    """
+
+    def __init__(self, outlines: Outlines = Outlines.AUTO) -> None:
+        self.outlines = outlines
+        self.places = RecentResults(PAGES_KEPT)
         self.grays = RecentResults(PAGES_KEPT)
         self.large = RecentResults(LARGE_KEPT)
         self.small = RecentResults(SMALL_KEPT)
@@ -95,21 +101,28 @@ class Scans:
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
         gray = self.gray(source_of(page))
-        place = self.complete_line(gray, line, lines)
+        place = self.complete_line(page, gray, line, lines)
         return straighten(gray, place.baseline, place.polygon)
 
-    def complete_line(self, gray: Line, line: TextLine, lines: Sequence[TextLine]) -> FoundLine:
+    def complete_line(self, page: FolderPage, gray: Line, line: TextLine, lines: Sequence[TextLine]) -> FoundLine:
         """A line with the baseline or polygon that it lacks, estimated from the image and the other lines of its page.
+
+        A polygon that is a band of a fixed height counts as lacking, as wherever lines are read.
 
         Raises:
             DataError: if it has neither.
         """
         if not (line.baseline or line.polygon):
             raise DataError(f"line {line.id!r} has no place on the page")
-        if line.polygon is not None:
-            return complete(gray, [GivenLine.of(line)])[0]
         others = [other for other in lines if other.id != line.id and (other.baseline or other.polygon)]
-        return complete(gray, [GivenLine.of(line), *map(GivenLine.of, others)])[0]
+        every = sorted((line, *others), key=lambda one: one.id)
+        number, given = every.index(line), without_bands(list(map(GivenLine.of, every)), self.outlines)
+        if given[number].polygon is not None:
+            return complete(gray, [given[number]], Outlines.GIVEN)[0]
+        # For all lines at once: they bound each other, and the next one to be shown is of the same page.
+        key = page.id, scan_mark(source_of(page)), tuple((one.id, one.baseline, one.polygon) for one in every)
+        found: list[FoundLine] = self.places.get(key, lambda: complete(gray, given, Outlines.GIVEN))
+        return found[number]
 
     def outline(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> Points | None:
         """The polygon around the ink of a line of which the baseline is known; None without a scan."""
@@ -117,7 +130,7 @@ class Scans:
             return None
         gray = self.gray(page.source)
         height, width = gray.shape
-        found = self.complete_line(gray, TextLine(line.id, baseline=line.baseline), lines)
+        found = self.complete_line(page, gray, TextLine(line.id, baseline=line.baseline), lines)
         whole = np.rint(found.polygon).astype(int).clip(0, (width, height))
         return tuple((int(x), int(y)) for x, y in whole)
 

@@ -36,6 +36,7 @@ from drethtr.editing.page_files import (
 )
 from drethtr.editing.scans import Scans
 from drethtr.editing.undo import Difference
+from drethtr.layout.given import Outlines
 from drethtr.recognition.confidence.error_rate import ErrorRate
 
 VIEWED = 16
@@ -51,10 +52,10 @@ Listener = Callable[[Event], object]
 class Workspace:
     """An open folder. All methods may be called from any thread."""
 
-    def __init__(self, folder: Path, journal: Journal) -> None:
+    def __init__(self, folder: Path, journal: Journal, outlines: Outlines = Outlines.AUTO) -> None:
         self.folder = folder
         self.journal = journal
-        self.scans = Scans()
+        self.scans = Scans(outlines)
         self.page_files = PageFiles(folder, self.scans)
         self.overview = Overview(self.page_files, journal)
         self.lock = RLock()
@@ -67,8 +68,11 @@ class Workspace:
         self.folder_pages: Mapping[str, FolderPage] = {page.id: page for page in find_pages(folder)}
 
     @classmethod
-    def open(cls, folder: str | Path) -> Self:
+    def open(cls, folder: str | Path, outlines: Outlines = Outlines.AUTO) -> Self:
         """Open a folder.
+
+        Args:
+            outlines: Which outlines of given lines are used to show and read them.
 
         Raises:
             DataError: if it is none, holds no scan, cannot be written to, or is open in another process.
@@ -78,7 +82,7 @@ class Workspace:
             raise DataError("is a file; give the folder it is in" if folder.exists() else "no such folder", folder)
         journal = Journal.open(folder)
         try:
-            opened = cls(folder.resolve(), journal)
+            opened = cls(folder.resolve(), journal, outlines)
             if not opened.folder_pages:
                 raise DataError("contains no images or PDFs, nor do its subfolders", folder)
         except BaseException:

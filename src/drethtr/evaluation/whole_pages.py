@@ -25,6 +25,7 @@ from drethtr.images.line import Line
 from drethtr.layout.finder import FoundLine, Layout
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arranged
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import files_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original, open_originals
@@ -148,15 +149,20 @@ def intervals(pages: Mapping[str, PageCounts]) -> dict[str, float | None]:
 NUMBER_AT_END = re.compile(r"(?<![-_ \d])[-_ ]*+\d++$|(?<=\d)[-_ ]++\d++$")
 
 
-def open_references(data: Sequence[str], *, texts: bool = True) -> list[Original]:
+def open_references(data: Sequence[str], *, texts: bool = True, images: Path | None = None) -> list[Original]:
     """The pages that files, folders and patterns describe.
+
+    Args:
+        texts: Whether they need texts.
+        images: A folder in which their images are looked for first.
 
     Raises:
         DataError: if one of them has no lines, or no texts where these are needed, or there is no PAGE, ALTO or JSON
             file.
     """
-    files = [file for name in data for file in files_of(name)]
-    described = [original for file in files for original in open_originals(file) if original.description is not None]
+    catalog = Catalog(images=images)
+    opened = [open_originals(file, catalog) for name in data for file in files_of(name, catalog=catalog)]
+    described = [original for originals in opened for original in originals if original.description is not None]
     if not described:
         raise DataError(f"{', '.join(data)}: no PAGE or ALTO files; whole pages are evaluated against their texts")
     for original in described:
@@ -201,9 +207,9 @@ def read_and_compare(
     """
     counts = {}
     for original in pages:
-        reference = texts_of(original)
-        read = transcribe(segmentation.prepare(original), recognizer, segmentation.finder(original))
-        report(original, read)
+        reference, prepared = texts_of(original), segmentation.prepare(original)
+        read = transcribe(prepared, recognizer, segmentation.finder(original))
+        report(prepared, read)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])
     return counts
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageDraw
 
+from drethtr.base.config import named
 from drethtr.documents.page import TextLine
 from drethtr.images.line import Line
 from drethtr.layout.bands import are_bands
@@ -42,6 +43,15 @@ class Outlines(Enum):
     AUTO = "auto"
     GIVEN = "given"
     OWN = "own"
+
+
+def outlines_named(name: str) -> Outlines:
+    """The choice of outlines with a name.
+
+    Raises:
+        ConfigError: listing the known names.
+    """
+    return named("outlines", name, {known.value: known for known in Outlines})
 
 
 class GivenLine(NamedTuple):

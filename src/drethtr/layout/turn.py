@@ -1,8 +1,12 @@
-"""Rotate pages by multiples of 90 degrees, and convert positions."""
+"""Rotate pages by multiples of 90 degrees, or single lines by 180, and convert positions."""
 
 import numpy as np
 
+from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Floats, FoundLine
+
+SPACING = 48
+"""Pixels between the points of the baseline of a turned line."""
 
 
 def quarters_of(baseline: Floats) -> int:
@@ -22,3 +26,11 @@ def turn_line(line: FoundLine, quarters: int, width: int, height: int) -> FoundL
     """The position of a line of a page after `numpy.rot90(page, quarters)`."""
     baseline, polygon = (turn_points(points, quarters, width, height) for points in (line.baseline, line.polygon))
     return line._replace(baseline=baseline, polygon=polygon)
+
+
+def half_turned(line: FoundLine, strip: Strip) -> FoundLine:
+    """A line as found on the page upside down: the upper edge of its strip becomes the lower one."""
+    below = strip.line.shape[0] - strip.above
+    other = strip.places - strip.downs * (strip.above - below)
+    few = np.linspace(len(other) - 1, 0, max(2, len(other) // SPACING)).round().astype(int)
+    return line._replace(baseline=other[few])

@@ -171,9 +171,11 @@ class Catalog:
 
     Args:
         known: Files by their absolute paths, from a record.
+        images: A folder in which the images of descriptions are looked for first.
     """
 
-    def __init__(self, known: Mapping[str, Seen] | None = None) -> None:
+    def __init__(self, known: Mapping[str, Seen] | None = None, images: Path | None = None) -> None:
+        self.images = images
         self.seen = dict(known or {})
         self.new: dict[str, Seen] = {}
         self.folders = Folders()

@@ -11,9 +11,11 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from drethtr.base.archive import as_given
 from drethtr.base.cache import address_of, joined, name_of, parts_of
 from drethtr.base.errors import DataError
 from drethtr.base.links import is_near
+from drethtr.base.wording import counted
 from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
 from drethtr.documents.markup import MAX_BYTES, Element, parse
 from drethtr.documents.read import first_bytes, read_page
@@ -111,7 +113,9 @@ def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
     found = [page for part in divisions for page in pages_of(path, part, listed)]
     if len(found) > MAX_PAGES:
         raise DataError(f"has more than {MAX_PAGES:,} pages; split it", path)
-    return tuple(replace(page, number=number, pages=len(found)) for number, page in enumerate(found, start=1))
+    pages = (replace(page, number=number, pages=len(found)) for number, page in enumerate(found, start=1))
+    first, *others = pages
+    return (replace(first, remark=on_no_page(path, divisions, listed)), *others)
 
 
 def files_in(group: Element, use: str) -> Iterator[tuple[str, Listed]]:
@@ -162,6 +166,18 @@ def files_of(division: Element, listed: Mapping[str, Listed]) -> tuple[Sequence[
     named = (part.attributes.get("FILEID", "") for pointer in division.all("fptr") for part in pointer.walk())
     ids = dict.fromkeys(filter(None, named))
     return [listed[id] for id in ids if id in listed], [id for id in ids if id not in listed]
+
+
+def on_no_page(path: Path, divisions: Sequence[Element], listed: Mapping[str, Listed]) -> str:
+    """Which images are on no page although other images of their group are; empty if there are none."""
+    used = [file for part in divisions for file in files_of(part, listed)[0] if file.is_image]
+    groups, places = {file.use for file in used}, {file.place for file in used}
+    rest = [file.place for file in listed.values() if file.is_image and file.use in groups and file.place not in places]
+    if not rest:
+        return ""
+    return (
+        f"{as_given(str(path))}: {counted(len(rest), 'image')} on no page of its structure, not read: {listing(rest)}"
+    )
 
 
 def pages_of(path: Path, division: Element, listed: Mapping[str, Listed]) -> Iterator[VolumePage]:

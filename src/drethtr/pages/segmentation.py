@@ -7,7 +7,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.layout.finder import Finder, InOrder, Order
 from drethtr.layout.finders import finder_named
-from drethtr.layout.given import Outlines
+from drethtr.layout.given import Outlines, outlines_named
 from drethtr.pages.source import Original
 
 
@@ -86,7 +86,7 @@ def segmentation_named(name: str, order: str = Order.AUTO, outlines: str = Outli
         ConfigError: listing the known names.
     """
     by = named("order", order, {known.value: known for known in Order})
-    of = named("outlines", outlines, {known.value: known for known in Outlines})
+    of = outlines_named(outlines)
     if name in WITHOUT_FINDER:
         return replace(WITHOUT_FINDER[name], order=by, outlines=of)
     finder_named(name, tuple(WITHOUT_FINDER))

@@ -121,6 +121,7 @@ def select(
     *,
     pages: PageRanges | str | None = None,
     recursive: bool = False,
+    images: Path | None = None,
 ) -> Selection:
     """Find the files to read.
 
@@ -130,20 +131,32 @@ def select(
         endings: Extensions of those results.
         pages: Only these: pages of files with several, else files by their position in their folder.
         recursive: Include subfolders, and mirror them in `output`.
+        images: A folder in which the images of PAGE and ALTO files are looked for first.
 
     Raises:
         ConfigError: if the page ranges are invalid.
-        DataError: if `output` is a file, or its record cannot be read.
+        DataError: if `output` is a file, its record cannot be read, or there is no folder of images.
     """
     ranges = PageRanges.parse(pages) if isinstance(pages, str) else pages
     if output is not None:
         refuse_file(output)
     records = Records()
-    catalog = Catalog(None if output is None else records.of(output).inputs)
+    catalog = Catalog(None if output is None else records.of(output).inputs, images_in(images))
     names = [str(name) for name in inputs]
     files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
     return Selection(tuple(files), tuple(errors), folders, PageChooser(ranges, files), catalog, records)
+
+
+def images_in(folder: Path | None) -> Path | None:
+    """The folder of images that a user names.
+
+    Raises:
+        DataError: if there is none.
+    """
+    if folder is not None and not folder.is_dir():
+        raise DataError("no such folder; give --images the folder of the page images", folder)
+    return folder
 
 
 def result_folders(

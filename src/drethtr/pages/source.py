@@ -1,5 +1,6 @@
 """Pages to read: image files, PDFs, and PAGE, ALTO or JSON files with lines."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -12,7 +13,7 @@ from drethtr.documents.beside import DESCRIPTION, image_beside, page_among
 from drethtr.documents.document import Scan, Sheet
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
-from drethtr.documents.read import first_bytes, page_in, read_page, size_beside
+from drethtr.documents.read import first_bytes, page_in, read_page, size_of
 from drethtr.images.line import Line, is_line_shaped
 from drethtr.images.page import PageSource
 from drethtr.layout.given import GivenLine, Outlines, bands_among
@@ -24,6 +25,10 @@ from drethtr.pages.volume import VolumePage
 
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Extensions of files that describe a page; its image is another file."""
+
+
+SHOWN = 10
+"""Most passages of a description to list."""
 
 
 class Described(NamedTuple):
@@ -107,7 +112,7 @@ class Original:
             return self
         path = self.description
         data = first_bytes(path, MAX_BYTES + 1)
-        page = page_in(data, str(path), lambda image: size_beside(path, image))
+        page = page_in(data, str(path), lambda image: size_of(self.source))
         return replace(self, content=Described(data, page))
 
     def given(self) -> Page | None:
@@ -120,6 +125,17 @@ class Original:
         if content is None:
             return None
         return content.page if self.has_lines else replace(content.page, regions=())
+
+    def remarks(self, page: Page) -> Iterator[str]:
+        """What was not used as its files say, now that the page was read: images, outlines, single values."""
+        if isinstance(self.source, VolumePage) and self.source.remark:
+            yield self.source.remark
+        if self.redrawn(page):
+            yield f"{self.name}: outlines were bands of a fixed height and are redrawn; --outlines given keeps them"
+        for oddity in page.oddities[:SHOWN]:
+            yield f"{as_given(oddity)}; this is left out"
+        if (more := len(page.oddities) - SHOWN) > 0:
+            yield f"{self.name}: {more:,} more of this kind are left out"
 
     def redrawn(self, page: Page) -> int:
         """The number of given lines of a page whose outlines were not used, but redrawn."""
@@ -169,7 +185,7 @@ def open_originals(path: str | Path, catalog: Catalog | None = None) -> tuple[Or
         case Kind.OTHER:
             read_page(path)  # says what it is instead
     # The image is looked for each time, as it may have come, gone or moved since the file was catalogued.
-    image = image_beside(path, facts.image, catalog.folders.is_file)
+    image = image_beside(path, facts.image, catalog.folders.is_file, catalog.images)
     return (Original(page_among(catalog.sources(image), path, image), path, facts.has_lines),)
 
 

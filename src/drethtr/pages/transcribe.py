@@ -19,6 +19,7 @@ from drethtr.layout.finder import Finder, Floats, FoundLine, Layout
 from drethtr.layout.finders import finder_named
 from drethtr.layout.given import FOOT, GivenLine, Outlines, complete
 from drethtr.layout.order import arranged, by_direction
+from drethtr.layout.turn import half_turned
 from drethtr.layout.whole import Whole
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.unknown_hand import page_flags
@@ -70,9 +71,6 @@ HEAD_DOWN = 0.9
 
 PROBES = 6
 """Number of lines tried upside down: the longest ones."""
-
-SPACING = 48
-"""Pixels between the points of the baseline of a turned line."""
 
 LAYOUT = "layout"
 """The kind of the flag on a page whose layout is doubtful, and on its first line."""
@@ -300,10 +298,12 @@ def upright(
         if confidence([found[number] for number in own]) >= HEAD_DOWN:
             continue
         probes = sorted(own, key=lambda number: -found[number].strip.line.shape[1])[:PROBES]
-        turned = read_lines(gray, [half_turned(found[number]) for number in probes], recognizer, read)
+        turned = read_lines(
+            gray, [half_turned(found[number].line, found[number].strip) for number in probes], recognizer, read
+        )
         if confidence([one for _, one in turned]) < confidence([found[number] for number in probes]) + BETTER:
             continue
-        lines = [half_turned(found[number]) for number in own]
+        lines = [half_turned(found[number].line, found[number].strip) for number in own]
         for place, one in read_lines(gray, lines, recognizer, read):
             found[own[place]] = one
     return found
@@ -315,15 +315,6 @@ def confidence(reads: Sequence[ReadLine]) -> float:
     return sum(read.reading.confidence * weight for read, weight in zip(reads, weights, strict=True)) / max(
         sum(weights), 1
     )
-
-
-def half_turned(read: ReadLine) -> FoundLine:
-    """The line as found on the page upside down: its upper edge becomes its lower one."""
-    strip = read.strip
-    below = strip.line.shape[0] - strip.above
-    other = strip.places - strip.downs * (strip.above - below)
-    few = np.linspace(len(other) - 1, 0, max(2, len(other) // SPACING)).round().astype(int)
-    return read.line._replace(baseline=other[few])
 
 
 def placed_line(id: str, line: FoundLine, text: Transcription | None, width: int, height: int) -> TextLine:

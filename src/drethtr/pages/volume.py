@@ -1,7 +1,7 @@
 """Pages of a volume: a file, such as METS or a IIIF manifest, that lists the image of each page."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ class VolumePage(PageSource):
 
     description  the PAGE or ALTO file of the page, if there is one
     canvas       the canvas of the page, in a IIIF manifest
+    remark       what the volume lists beside its pages; only at the first
     """
 
     description: Path | None = None
     canvas: Canvas | None = None
+    remark: str = field(default="", compare=False, repr=False)
 
     @property
     def name(self) -> str:

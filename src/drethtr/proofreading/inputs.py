@@ -13,6 +13,7 @@ from drethtr.datasets.open import TABLES
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_file, page_stem
 from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.inputs import PDF, find_inputs, is_description
 from drethtr.pages.mets import is_mets
@@ -35,7 +36,7 @@ class ProofInput:
     source: str
 
 
-def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[ProofInput]:
+def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Catalog | None = None) -> list[ProofInput]:
     """Match pages and texts.
 
     A text file belongs to the page with the same name. If no text has the name of a page, all texts together are the
@@ -45,26 +46,28 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[Proo
     Args:
         inputs: Scans, descriptions of pages, texts, folders of scans, and patterns.
         texts_needed: Whether every page needs a text file, rather than text in its lines.
+        catalog: Knows what files are; by default they are opened.
 
     Raises:
         DataError: if a file is missing or of an unknown kind, or pages and texts do not match.
     """
-    files = files_among(inputs)
+    catalog = catalog or Catalog()
+    files = files_among(inputs, catalog)
     texts = [path for path in files if is_text(path)]
     pages = [path for path in files if path not in texts]
     scans = [path for path in pages if path.suffix.lower() not in BOTH]
-    texts += [path for path in pages if path.suffix.lower() in BOTH and describes_one(path, scans)]
+    texts += [path for path in pages if path.suffix.lower() in BOTH and describes_one(path, scans, catalog)]
     pages = [path for path in pages if path not in texts]
     if not pages:
         raise DataError(f"{', '.join(inputs)}: no scans among these; give the images, or PAGE or ALTO files, as well")
     if not texts:
         if texts_needed:
             raise DataError(f"{', '.join(inputs)}: no text to align with the pages; give it as {', '.join(READERS)}")
-        return [given_in_lines(path) for path in pages]
+        return [given_in_lines(path, catalog) for path in pages]
     named = {page_stem(path).removesuffix(".gt"): path for path in texts}
     stems = [page_stem(path) for path in pages]
     if not named.keys() & set(stems):
-        originals = tuple(original for path in pages for original in open_originals(path))
+        originals = tuple(original for path in pages for original in open_originals(path, catalog))
         text = "\n".join(map(read_running_text, texts))
         return [ProofInput(originals, text, ", ".join(map(str, texts)))]
     if len(named) < len(texts):
@@ -74,28 +77,28 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool) -> list[Proo
     if alone := [str(path) for stem, path in named.items() if stem not in stems]:
         raise DataError(f"{alone[0]}: no page named after this text; name texts after their pages")
     return [
-        ProofInput(open_originals(path), read_running_text(named[stem]), str(named[stem]))
+        ProofInput(open_originals(path, catalog), read_running_text(named[stem]), str(named[stem]))
         for path, stem in zip(pages, stems, strict=True)
     ]
 
 
-def describes_one(path: Path, scans: Sequence[Path]) -> bool:
+def describes_one(path: Path, scans: Sequence[Path], catalog: Catalog) -> bool:
     """Whether a description is of one of these scans: it has its name, or names it as its image."""
     if page_stem(path) in map(page_stem, scans):
         return True
     with suppress(DataError):
-        image = image_beside(path, read_page(path).image)
+        image = image_beside(path, read_page(path).image, images=catalog.images)
         return any(is_file(scan) and image.samefile(scan) for scan in scans)
     return False
 
 
-def files_among(inputs: Sequence[str]) -> list[Path]:
+def files_among(inputs: Sequence[str], catalog: Catalog) -> list[Path]:
     """The files of some names and patterns.
 
     Raises:
         DataError: for the first name without files.
     """
-    files, errors = find_inputs(inputs)
+    files, errors = find_inputs(inputs, catalog=catalog)
     if errors:
         raise errors[0]
     return files
@@ -117,13 +120,13 @@ def is_text(path: Path) -> bool:
     return ending != ".json" or not (is_page(path) or is_manifest(path))
 
 
-def given_in_lines(path: Path) -> ProofInput:
+def given_in_lines(path: Path, catalog: Catalog) -> ProofInput:
     """A page with text in its lines.
 
     Raises:
         DataError: if it has none.
     """
-    originals = open_originals(path)
+    originals = open_originals(path, catalog)
     pages = [original.given() for original in originals]
     if not any(line.text.strip() for page in pages if page is not None for line in page.lines):
         raise DataError("has no text to check; give the text as well, or PAGE or ALTO with text in its lines", path)

@@ -1,7 +1,7 @@
 """Check a text against its pages: align it with their lines if it is running text, and compare it with the ink."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
@@ -44,37 +44,44 @@ def prove_text(
     segmentation: Segmentation,
     rules: Rules = Rules(),  # noqa: B008  # a value
     line_breaks: LineBreaks = LineBreaks.IGNORED,
-    report: Callable[[Original], object] = lambda original: None,
+    report: Callable[[Original, Page], object] = lambda original, page: None,
 ) -> TextProof:
     """Check a text against the ink of its pages.
 
     Args:
         line_breaks: Whether each line of a running text is placed as a whole, even if little of it agrees.
-        report: Called with each page when it is done.
+        report: Called with each page as it was read, when it is done.
 
     Raises:
         DataError: if no page can be read, or the text is empty or belongs to other pages.
         CheckpointError, ConfigError: as `check_text`.
     """
-    if given.text is not None:
-        refuse_empty(given.source, given.text)
+    text, originals = given.text, list(map(segmentation.prepare, given.originals))
+    if text is None and not any(original.has_lines for original in originals):
+        text = described_text(given.originals)  # of lines that are not used: it belongs to the found ones
+    if text is not None:
+        refuse_empty(given.source, text)
     read: list[tuple[Original, Page]] = []
     errors = []
-    for original in (replace(original, outlines=segmentation.outlines) for original in given.originals):
+    for original in originals:
         try:
             read.append((original, read_page(original, recognizer, segmentation)))
         except DataError as error:
             errors.append(error)
     if not read:
         raise errors[0]
-    texts, left = (
-        (own_texts(read), {}) if given.text is None else aligned_texts(given.source, given.text, read, line_breaks)
-    )
+    texts, left = (own_texts(read), {}) if text is None else aligned_texts(given.source, text, read, line_breaks)
     pages = []
     for (original, page), some in zip(read, texts, strict=True):
         pages.append(prove_page(original, page, some, recognizer, segmentation, rules))
-        report(original)
+        report(original, page)
     return TextProof(tuple(pages), {place: on_no_line(part) for place, part in left.items()}, tuple(errors))
+
+
+def described_text(originals: Sequence[Original]) -> str:
+    """The texts in the described lines of pages, one after the other."""
+    pages = (original.given() for original in originals if original.error is None)
+    return "\n".join(line.text for page in pages if page is not None for line in page.lines)
 
 
 Texts = list[tuple[str, ...]]

@@ -84,8 +84,8 @@ class Builder:
         self.store.commit()
         return len(gone)
 
-    def read(self, original: Original) -> int:
-        """Read a page and write it; returns the number of its searchable lines.
+    def read(self, original: Original) -> Page:
+        """Read a page and write it; returns it.
 
         Raises:
             DataError: if it cannot be read or written.
@@ -94,7 +94,8 @@ class Builder:
         original = original.opened()
         finder = self.segmentation.finder(original)
         page = transcribe(original, self.recognizer, finder, witness=self.witness)
-        return self.put(original, page)
+        self.put(original, page)
+        return page
 
     def expect(self, originals: Iterable[Original]) -> None:
         """Remember the state of pages that are about to be read, so that later changes count."""

@@ -1,11 +1,20 @@
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from conftest import written
+from page_examples import PROVENANCE
 from PIL import Image
 from printed_pages import put_page
+from rapidfuzz.distance import Levenshtein
 
+from drethtr import Recognizer, transcribe_page
+from drethtr.datasets.layouts.pages import BACKWARD
 from drethtr.datasets.open import open_samples
+from drethtr.documents import FORMATS, Document, Scan, Sheet, TextLine, Transcription
+
+LETTER = Path(__file__).parents[3] / "samples" / "page" / "letter.jpg"
 
 
 @pytest.fixture
@@ -128,7 +137,71 @@ def test_baselines_that_were_turned_around_are_counted_by_page(drethtr, tmp_path
     report = tmp_path / "report.json"
     done = drethtr("data", "import", tmp_path / "pages", tmp_path / "o.parquet", "--json", report)
     assert done.code == 0 and "were turned around:\n  a: 2 lines\n" in done.out
-    assert json.loads(report.read_text(encoding="utf-8"))["turned"] == {"a": 2}
+    assert json.loads(report.read_text(encoding="utf-8"))["remarks"][BACKWARD.what] == {"a": 2}
+
+
+def put_letter(folder, recognizer, upside_down):
+    """The sample letter twice, in PAGE with its lines by their outlines; one page lies upside down below its lines."""
+    page = transcribe_page(LETTER, recognizer)
+    lines = {line.id: TextLine(line.id, line.polygon, None, Transcription(line.text)) for line in page.lines}
+    page = replace(page, source=None).with_lines(lambda line: lines[line.id])
+    folder.mkdir()
+    with Image.open(LETTER) as image:
+        for name in "ab":
+            scan = image.rotate(180) if name == upside_down else image
+            scan.save(folder / f"{name}.jpg")
+            shown = replace(page.turned(3), orientation=1) if name == upside_down else page
+            sheet = Sheet(replace(shown, image=f"{name}.jpg"), Scan(lambda: image))
+            (folder / f"{name}.xml").write_bytes(FORMATS["page"].write(Document((sheet,), PROVENANCE)))
+
+
+def test_lines_upside_down_are_turned_before_anything_learns_from_them(drethtr, tmp_path):
+    recognizer = Recognizer.load(decoder="ctc", threads=1)
+    put_letter(tmp_path / "pages", recognizer, upside_down="b")
+    done = drethtr("data", "import", tmp_path / "pages", tmp_path / "o.parquet", "--set-name", "letters")
+    assert done.code == 0 and "upside down were turned:\n  b: 14 lines\n" in done.out, done.out
+    samples = open_samples(tmp_path / "o.parquet")
+    for page in "ab":
+        some = [sample for sample in samples if sample.page == page][:3]
+        read = [reading.text for reading in recognizer.read_lines([recognizer.open_line(one.line()) for one in some])]
+        errors = [Levenshtein.normalized_distance(*both) for both in zip(read, (one.text for one in some), strict=True)]
+        assert max(errors) < 0.2, errors
+    checked = drethtr("data", "check", tmp_path / "pages")
+    assert "note: odd description, 14: lines that can only be read upside down were turned" in checked.out
+
+
+def test_what_cannot_be_understood_is_told_and_its_line_goes_on(drethtr, tmp_path):
+    put_page(tmp_path / "pages" / "a.png", tmp_path / "pages" / "a.xml", ["eins zwei drei", "vier sechs"])
+    file = tmp_path / "pages" / "a.xml"
+    file.write_text(file.read_text(encoding="utf-8").replace('"35,78 385,78"', '"35,78 12a"'), encoding="utf-8")
+    done = drethtr("data", "import", tmp_path / "pages", tmp_path / "o.parquet")
+    assert done.code == 0 and "o.parquet: 2 lines" in done.out
+    assert "cannot be understood and were left out:\n  " in done.out
+    assert "a.xml: line 'l0': '12a' is not a number" in done.out
+
+
+def test_splits_by_names_are_told_and_can_be_refused(drethtr, letters, tmp_path):
+    (letters / "train").rename(letters / "Training 1")
+    done = drethtr("data", "import", letters, tmp_path / "o.parquet")
+    assert f"o.train.parquet: 1 lines\n  from {letters / 'Training 1'}: 1\n" in done.out
+    done = drethtr("data", "import", letters, tmp_path / "p.parquet", "--splits", "none")
+    assert done.code == 0 and f"{tmp_path / 'p.parquet'}: 2 lines" in done.out
+    assert [path.name for path in tmp_path.glob("p.*")] == ["p.parquet"]
+
+
+def test_images_elsewhere_and_outlines_as_given(drethtr, tmp_path):
+    put_page(tmp_path / "scans" / "a.png", tmp_path / "pages" / "a.xml", ["eins zwei drei", "vier sechs", "sieben"])
+    missing = drethtr("data", "import", tmp_path / "pages", tmp_path / "o.parquet", "--images", tmp_path / "gone")
+    assert missing.code == 2 and "no such folder; give --images" in missing.err
+    options = ("--images", tmp_path / "scans")
+    done = drethtr("data", "import", tmp_path / "pages", tmp_path / "o.parquet", *options)
+    assert done.code == 0 and "were redrawn; --outlines given keeps them:\n  a: 3 lines\n" in done.out
+    done = drethtr("data", "import", tmp_path / "pages", tmp_path / "g.parquet", *options, "--outlines", "given")
+    assert done.code == 0 and "redrawn" not in done.out
+    heights = [open_samples(tmp_path / f"{name}.parquet")[0].line().shape[0] for name in "og"]
+    assert heights[0] != heights[1]
+    refused = drethtr("data", "import", tmp_path / "o.parquet", tmp_path / "x.parquet", *options)
+    assert refused.code == 2 and "are for PAGE or ALTO files" in refused.err
 
 
 def test_what_was_left_out_is_told_when_all_was(drethtr, tmp_path):

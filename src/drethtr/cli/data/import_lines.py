@@ -11,8 +11,9 @@ from tqdm import tqdm
 
 from drethtr.base.archive import as_given, is_archive, unpack_once
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.wording import counted
+from drethtr.cli.options import ImagesFolder, OutlinesName
 from drethtr.cli.outputs import refuse_ending, refuse_places, refuse_results, write_json
+from drethtr.cli.progress import remarks_of
 from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.layouts.hugging_face import HuggingFace
 from drethtr.datasets.layouts.layout import Layout
@@ -20,9 +21,12 @@ from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.parquet import ParquetStore
 from drethtr.datasets.sample import Entry, LeftOut, Tally, checked
 from drethtr.datasets.splits import by_lists, read_lists
+from drethtr.layout.given import Outlines, outlines_named
+from drethtr.pages.selection import images_in
 from drethtr.text.normalize import nfc
 
 SPLITS = ("train", "val", "test", "")
+NO_SPLITS = "none"
 SHOWN = 3  # lines listed per reason, and pages; --json has all
 
 
@@ -36,11 +40,15 @@ def import_lines(
         typer.Option(metavar="NAME", help="Layout of SOURCE, such as iam-xml; default: detect it."),
     ] = None,
     splits: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            metavar="FOLDER", help="Folder with lists of line or page names: train.txt, val.lst, test.uttlist."
+            metavar="FOLDER",
+            help="Folder with lists of line or page names: train.txt, val.lst, test.uttlist; none: no splits, "
+            "whatever files and folders are called.",
         ),
     ] = None,
+    outlines: OutlinesName = "auto",
+    images: ImagesFolder = None,
     set_name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the data set; default: the layout's.")
     ] = None,
@@ -70,12 +78,18 @@ def import_lines(
         if not isinstance(found, Pages):
             raise ConfigError("--unconfirmed is for folders of PAGE or ALTO files; leave it out")
         found = replace(found, unconfirmed=True)
+    if isinstance(found, Pages):
+        found = replace(found, outlines=outlines_named(outlines), images=images_in(images))
+    elif images is not None or outlines != Outlines.AUTO.value:
+        raise ConfigError("--images and --outlines are for PAGE or ALTO files; leave them out")
     if isinstance(found, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; write it elsewhere")
     typer.echo(f"Layout {found.name}. {found.description}.")
     entries: Iterable[Entry] = found.entries(folder)
-    if splits is not None:
-        entries = by_lists(entries, read_lists(splits))
+    if splits == NO_SPLITS:
+        entries = (entry if isinstance(entry, LeftOut) else replace(entry, split="") for entry in entries)
+    elif splits is not None:
+        entries = by_lists(entries, read_lists(Path(splits)))
     tally = Tally()
     write_lines(entries, output, tally, set_name, language)
     left_out = {reason: list(map(as_given, keys)) for reason, keys in tally.left_out.items()}
@@ -116,17 +130,20 @@ def file_of(output: Path, split: str) -> Path:
 
 def summary(layout: Layout, tally: Tally, output: Path) -> str:
     """A summary of an import."""
-    lines = [f"{file_of(output, split)}: {tally.lines[split]:,} lines" for split in SPLITS if split in tally.lines]
+    lines = []
+    for split in SPLITS:
+        if split in tally.lines:
+            lines.append(f"{file_of(output, split)}: {tally.lines[split]:,} lines")
+            folders = tally.folders[split] if split else {}  # names made them a split; somebody may see that it is none
+            lines += [f"  from {as_given(folder)}: {number:,}" for folder, number in list(folders.items())[:SHOWN]]
+            lines += [f"  and {len(folders) - SHOWN:,} more folders"] if len(folders) > SHOWN else []
     sizes = tuple(tally.lines.get(split, 0) for split in SPLITS[:3])
     if layout.known and not tally.lines.keys() - set(SPLITS[:3]):
         known = layout.known.get(sizes)
         lines.append(f"Split: {known}." if known else f"Split: sizes {sizes}, not a published split.")
     if tally.unclean:
         lines.append(f"{tally.unclean:,} of them have editorial marks: never trained on or evaluated; see data check.")
-    if tally.turned:
-        lines.append("Baselines from right to left below upright letters were turned around:")
-        lines += [f"  {page}: {counted(number, 'line')}" for page, number in list(tally.turned.items())[:SHOWN]]
-        lines += [f"  and {counted(len(tally.turned) - SHOWN, 'more page')}"] if len(tally.turned) > SHOWN else []
+    lines += remarks_of(tally, SHOWN)
     return "\n".join([*lines, f"Convention: {layout.convention}.{reasons(tally)}"])
 
 

@@ -10,10 +10,9 @@ from drethtr.base.errors import DataError
 from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
-from drethtr.cli.progress import exit_if_left_out, with_images
+from drethtr.cli.progress import exit_if_left_out, open_lines, with_images
 from drethtr.cli.reports import trust_of_sets
 from drethtr.cli.tables import figure, table
-from drethtr.datasets.open import open_all
 from drethtr.evaluation import calibrate as fit
 from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.evaluate import to_read
@@ -49,7 +48,7 @@ def calibrate(
     refuse_existing(target, force=force)
     chosen = [(strategy_named(name),) for name in decoder or ()]
     where = resolve_device(device)
-    wanted = to_read(open_all(data), limit, seed)
+    wanted = to_read(open_lines(data), limit, seed)
     samples = with_images(wanted)
     if len(samples) < fit.TO_CALIBRATE:
         raise DataError(

@@ -11,10 +11,9 @@ from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.files import write_text
 from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import exit_if_left_out, read_with_bar, with_images
+from drethtr.cli.progress import exit_if_left_out, open_lines, read_with_bar, with_images
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.tables import between, table
-from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.compare import (
     CONVENTION,
@@ -71,7 +70,7 @@ def compare(
         raise ConfigError("--shown needs --html; add it, or leave out --shown")
     systems = system(a), system(b)
     refuse_results(html_file, json_file, force=force, inputs=data)
-    wanted = to_read(open_all(data), limit, seed)
+    wanted = to_read(open_lines(data), limit, seed)
     samples = with_images(wanted)
     # Both are loaded before the first reads, so that errors appear at once.
     readers = [replace(reading, model=which.model, decoder=which.decoder).load() for which in systems]

@@ -8,7 +8,7 @@ import typer
 from drethtr.base.errors import NOTHING_BETTER, DataError, require
 from drethtr.cli.options import DeviceName, Seed, TrainingThreads, Workers
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
-from drethtr.cli.progress import RESUME, stopping
+from drethtr.cli.progress import RESUME, report_remarks, stopping
 from drethtr.recognition.backends import resolve_device
 
 
@@ -84,6 +84,7 @@ def finetune(
     limit_threads(threads)
     chosen = resolve_device(device)
     material = finetuning.gather(plan)
+    report_remarks((*material.parts.train, *material.parts.validation))
     typer.echo(material_text(material))
     if check:
         typer.echo(time_needed(finetuning.estimate(material, chosen, threads)))

@@ -11,10 +11,9 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.cli.options import JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import read_with_bar, report_skipped, unknown_hands_text
+from drethtr.cli.progress import open_lines, read_with_bar, report_skipped, unknown_hands_text
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.tables import between, figure, table
-from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import LeftOut, Sample, choose, page_of
 from drethtr.evaluation.evaluate import read_each, to_read
 from drethtr.evaluation.predict import (
@@ -87,12 +86,12 @@ def predict_cer(
     failed = 0
     if learn is not None:
         refuse_other_weights(learn, recognizer)
-        samples = to_read(open_all(inputs), limit, seed)
+        samples = to_read(open_lines(inputs), limit, seed)
         check_sets(samples)
         text, report = learned(recognizer, read(recognizer, samples), reading.model or SHIPPED, learn)
     elif truth:
         rate = known_rate(recognizer, reading.decoder)
-        text, report = compared(rate, read(recognizer, to_read(open_all(inputs), limit, seed)))
+        text, report = compared(rate, read(recognizer, to_read(open_lines(inputs), limit, seed)))
     else:
         rate, found = known_rate(recognizer, reading.decoder), lines_to_read(inputs, report_left_out)
         chosen = choose(found, limit or len(found), seed)

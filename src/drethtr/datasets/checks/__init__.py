@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from drethtr.datasets.checks.finding import Check, Finding, Row, Severity, Splits, finding_if
-from drethtr.datasets.checks.lines import broken_images, duplicates, leaks, lengths, shared_texts
+from drethtr.datasets.checks.lines import broken_images, duplicates, leaks, lengths, odd_descriptions, shared_texts
 from drethtr.datasets.checks.texts import (
     alphabets,
     confused_letters,
@@ -31,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     invisible_characters,
     quoted_cells,
     broken_images,
+    odd_descriptions,
     duplicates,
     lengths,
     mixed_scripts,

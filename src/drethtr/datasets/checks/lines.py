@@ -90,6 +90,16 @@ ROOMY = 8
 """Limits of a line's width per character, relative to the median of its set."""
 
 
+def odd_descriptions(splits: Splits) -> list[Finding]:
+    """Find what was done with lines whose PAGE or ALTO files are odd, such as turning them."""
+    rows: dict[str, list[Row]] = {}
+    for samples in splits.values():
+        for sample in samples:
+            for what, where in sample.remarks:
+                rows.setdefault(what, []).append(Row(sample.key, where))
+    return [Finding(Severity.NOTE, "odd description", what.lower(), tuple(some)) for what, some in rows.items()]
+
+
 def broken_images(splits: Splits) -> list[Finding]:
     """Decode every image and report those that are unreadable, tiny or blank."""
     unreadable, low, blank = [], [], []
