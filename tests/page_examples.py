@@ -33,6 +33,9 @@ BASELINES = st.lists(POINTS, min_size=2, max_size=4, unique=True).map(tuple)
 CONFIDENCES = st.none() | st.integers(0, 10_000).map(lambda part: part / 10_000)
 
 
+LINE_KINDS = ("", "", "margin", "insertion", "number", "stamp", "print", "HeadingLine", "CustomLine:signature")
+
+
 @st.composite
 def transcriptions(draw):
     words = tuple(
@@ -56,11 +59,12 @@ def pages(draw):
                     draw(st.none() | POLYGONS),
                     draw(st.none() | BASELINES),
                     draw(st.none() | transcriptions()),
+                    draw(st.sampled_from(LINE_KINDS)),
                 )
                 for _ in range(draw(st.integers(0, 3)))
             ),
             draw(POLYGONS),
-            draw(st.sampled_from(("", "text", "margin", "heading", "QuireMarksZone"))),
+            draw(st.sampled_from(("", "text", "margin", "number", "stamp", "heading", "QuireMarksZone"))),
         )
         for _ in range(draw(st.integers(0, 3)))
     )

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from drethtr.layout.finder import Cell, FoundLine, Kind, Layout, Order
+from drethtr.layout.finder import Cell, FoundLine, Kind, Layout, Order, Role
 from drethtr.layout.order import arrange, arranged
 from drethtr.layout.turn import turn_line
 
@@ -216,3 +216,38 @@ def test_regions_follow_their_lines():
     was = [number for number in layout.regions[0].lines if number % 2]
     assert [kept.lines[number] for number in region.lines] == [layout.lines[number] for number in was]
     assert sorted(number for cell in region.cells for number in cell.lines) == sorted(region.lines)
+
+
+def with_role(line, role):
+    return line._replace(role=role)
+
+
+@pytest.mark.parametrize("quarters", [0, 1, 2, 3])
+def test_lines_with_roles_have_their_places(quarters):
+    """An insertion follows the line below it, a note its paragraph; numbers come first, stamps last."""
+    paragraphs = [[*column(300, 900, (200, 240)), line(300, 500, 280)], column(300, 900, (320, 360, 400))]
+    number, stamp = with_role(line(850, 900, 100), Role.NUMBER), with_role(line(400, 600, 300), Role.STAMP)
+    inserted = with_role(line(500, 600, 222, height=15), Role.INSERTION)
+    note = [with_role(line(60, 250, row), Role.MARGIN) for row in (205, 245)]
+    first, second = paragraphs
+    wanted = [number, *first[:2], inserted, first[2], *note, *second, stamp]
+    shuffled = np.random.default_rng(1).permutation(len(wanted))
+    layout = arranged(Layout(tuple(turn_line(wanted[number], quarters, WIDTH, HEIGHT) for number in shuffled)))
+    assert [int(shuffled[number]) for region in layout.regions for number in region.lines] == list(range(len(wanted)))
+    assert [region.kind for region in layout.regions] == [Kind.NUMBER, Kind.TEXT, Kind.MARGIN, Kind.TEXT, Kind.STAMP]
+
+
+def test_an_insertion_into_a_cell_is_in_the_cell():
+    """Rules part three columns."""
+    rows = range(200, 500, 50)
+    cells = [line(left, left + 150, row) for row in rows for left in (50, 350, 650)]
+    above = with_role(line(370, 450, 280, height=15), Role.INSERTION)
+    rules = tuple(np.array(((x, 150.0), (x, 500.0))) for x in (275.0, 575.0))
+    [table] = arranged(Layout((*cells, above), rules=rules)).regions
+    [cell] = [cell for cell in table.cells if len(cells) in cell.lines]
+    assert (cell.row, cell.column) == (2, 1) and cell.lines == (7, len(cells))
+
+
+def test_a_page_of_insertions_alone_is_read():
+    lines = tuple(with_role(line, Role.INSERTION) for line in column(100, 900, ROWS))
+    assert arrange(Layout(lines)) == [list(range(len(lines)))]

@@ -13,10 +13,11 @@ from drethtr.documents.writers.docx import write_docx
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.iiif import write_iiif
 from drethtr.documents.writers.pdf import write_pdf, write_pdf_a
-from drethtr.documents.writers.table import LINE_COLUMNS, line_table_row, write_line_table, write_table
+from drethtr.documents.writers.table import LINE_COLUMNS, line_table_row, write_cells, write_line_table, write_table
 from drethtr.documents.writers.tei import write_tei
 from drethtr.documents.writers.text import text_rows, write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
+from drethtr.documents.writers.xlsx import write_xlsx
 
 
 class Format(NamedTuple):
@@ -43,6 +44,7 @@ class Format(NamedTuple):
     header: bytes = b""
 
 
+EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 FORMATS: Mapping[str, Format] = {
@@ -56,6 +58,8 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(".json", "application/json", write_json, together=False),
     "iiif": Format(".iiif.json", "application/ld+json", write_iiif, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
+    "tables": Format(".tables.csv", "text/csv", write_cells, together=True, doubts=False),
+    "xlsx": Format(".xlsx", EXCEL, write_xlsx, together=True, printed=False),
     "html": Format(".html", "text/html", write_view, together=False, printed=False),
     "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, printed=False, doubts=False),
     "pdfa": Format(".pdf", "application/pdf", write_pdf_a, together=True, printed=False, doubts=False),

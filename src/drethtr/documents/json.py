@@ -46,6 +46,7 @@ def line_content(line: TextLine) -> dict[str, Any]:
     """A line; the text of an untranscribed line is null."""
     return {
         "id": line.id,
+        "kind": line.kind,
         "text": line.text if line.transcription is not None else None,
         "confidence": rounded(line.confidence),
         "calibrated": line.transcription.calibrated if line.transcription is not None else None,
@@ -138,7 +139,8 @@ def read_line(content: Any, canvas: PageScale) -> TextLine:
         review = Review(content["review"]) if content.get("review") is not None else None  # likewise
         transcription = Transcription(str(content["text"]), confidence, words, flags, known, review)
     polygon, baseline = (read_points(content[place], canvas) for place in ("polygon", "baseline"))
-    return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription)
+    kind = str(content.get("kind", ""))  # likewise
+    return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription, kind)
 
 
 def read_word(content: Any, canvas: PageScale) -> PageWord:

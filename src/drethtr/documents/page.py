@@ -28,8 +28,37 @@ TABLE = "table"
 MOST_EMPTY = 50
 """Most cells of a table for each cell with lines; files of others may give any row and column."""
 
+ROLES = {
+    "margin": "margin",
+    "interlinear": "insertion",
+    "insertion": "insertion",
+    "number": "number",
+    "quire": "number",
+    "stamp": "stamp",
+    "print": "print",
+}
+"""Parts of words for what regions and lines are, in our words and those of SegmOnto and PAGE, and ours."""
+
+LINES = {"InterlinearLine": "insertion"} | {
+    f"DefaultLine:{role}": role for role in ("margin", "number", "stamp", "print")
+}
+"""Words of SegmOnto for lines, as eScriptorium writes them; those that it lacks are added to `DefaultLine`."""
+
 SAME_SHAPE = 0.01
 """Tolerance of the aspect ratio if the size of an image differs from the description."""
+
+
+def role_of(*kinds: str) -> str:
+    """What kinds of a line and of its region say that it is, as `drethtr.layout.Role` has it; "" if it is like most.
+
+    An insertion comes after the line it belongs to, which is below it.
+    """
+    return next((role for kind in kinds for part, role in ROLES.items() if part in kind.lower()), "")
+
+
+def in_words_of(words: Mapping[str, str], kind: str) -> str:
+    """A kind in the words of others, which are mapped to ours."""
+    return next((theirs for theirs, ours in words.items() if ours == kind), kind)
 
 
 @dataclass(frozen=True)
@@ -39,14 +68,14 @@ class TextLine:
     id        unique id of the line on its page
     polygon   outline of the ink
     baseline  line under the letters, from the first to the last
-    kind      a word of its PAGE file for what it is, such as `InterlinearLine`; "" if unknown
+    kind      a word for what it is, such as `insertion` or that of its file; "" for most lines, see `role_of`
     """
 
     id: str
     polygon: Points | None = None
     baseline: Points | None = None
     transcription: Transcription | None = None
-    kind: str = field(default="", compare=False)
+    kind: str = ""
 
     @property
     def text(self) -> str:

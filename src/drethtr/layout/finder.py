@@ -55,6 +55,8 @@ class Kind(StrEnum):
     TEXT = "text"
     MARGIN = "margin"
     TABLE = "table"
+    NUMBER = "number"
+    STAMP = "stamp"
 
 
 class Cell(NamedTuple):

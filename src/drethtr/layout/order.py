@@ -5,11 +5,12 @@ Lines are compared after rotating the page so that its writing is horizontal, in
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Kind, Layout, Order
+from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Kind, Layout, Order, Role
 from drethtr.layout.rules import Rule
 from drethtr.layout.turn import quarters_of
 
@@ -39,6 +40,14 @@ AMOUNT = 0.4
 
 IN_ROW = 0.8
 """Least share of the amounts that stand in a row of the account."""
+
+
+APART = 1.6
+"""Most distance between the lines of a note, relative to the height of their outlines."""
+
+SHORT, INDENTED, GAP = 0.2, 0.03, 1.6
+"""What ends a paragraph: a line that stops so much of the width before the others, one that is indented by this much
+of the width after it, or a distance to the next line of so many usual ones."""
 
 
 class LinePosition(NamedTuple):
@@ -82,9 +91,120 @@ def arranged(layout: Layout) -> Layout:
         for page in pages_of(places, folds):
             regions += [
                 FoundRegion(block.kind, tuple(place.number for place in block.places), cells=block.cells)
-                for block in read_with_tables(page, rules, layout.order)
+                for block in read_by_role(
+                    page, [layout.lines[place.number].role for place in page], rules, layout.order
+                )
             ]
     return replace(layout, regions=tuple(regions))
+
+
+def read_by_role(
+    places: list[LinePosition], roles: Sequence[Role | None], rules: Sequence[Rule], order: Order
+) -> list[Block]:
+    """Blocks in reading order of a page, some of whose lines have roles other than the body's.
+
+    An insertion follows the line it belongs to, a note its paragraph; numbers above the text come first, others and
+    stamps last.
+    """
+    apart: dict[Role, list[LinePosition]] = {}
+    for place, role in zip(places, roles, strict=True):
+        if role in (Role.MARGIN, Role.INSERTION, Role.NUMBER, Role.STAMP):
+            apart.setdefault(role, []).append(place)
+    aside = {place.number for some in apart.values() for place in some}
+    body = [place for place in places if place.number not in aside]
+    hosts = {place.number: host_of(place, body) for place in apart.get(Role.INSERTION, ())}
+    body += [place for place in apart.get(Role.INSERTION, ()) if hosts[place.number] is None]
+    if not body:
+        return read_with_tables(places, rules, order)
+    blocks = with_notes(read_with_tables(body, rules, order), notes_of(apart.get(Role.MARGIN, ())))
+    top = min(place.row for place in body)
+    numbers = sorted(apart.get(Role.NUMBER, ()), key=lambda place: place.row)
+    first, last = (
+        [Block([place], Kind.NUMBER) for place in numbers if (place.row < top) is above] for above in (True, False)
+    )
+    stamps = [Block(in_rows(apart[Role.STAMP]), Kind.STAMP)] if Role.STAMP in apart else []
+    for place in sorted(apart.get(Role.INSERTION, ()), key=lambda place: -place.left):
+        if (host := hosts[place.number]) is not None:
+            blocks = [inserted(block, place, host) for block in blocks]
+    return [*first, *blocks, *last, *stamps]
+
+
+def host_of(insertion: LinePosition, body: Sequence[LinePosition]) -> int | None:
+    """The number of the line that an insertion belongs to: the next one below it; None if there is none near it."""
+    below = [
+        (place.row - insertion.row, place.number)
+        for place in body
+        if place.left < insertion.middle < place.right and insertion.row < place.row < insertion.row + 2 * place.height
+    ]
+    return min(below)[1] if below else None
+
+
+def inserted(block: Block, insertion: LinePosition, host: int) -> Block:
+    """The block with an insertion after its host, if it has that line; in a table, in the host's cell."""
+    at = next((number for number, place in enumerate(block.places, 1) if place.number == host), None)
+    if at is None:
+        return block
+    cells = (
+        cell._replace(lines=(*cell.lines, insertion.number)) if host in cell.lines else cell for cell in block.cells
+    )
+    return block._replace(places=[*block.places[:at], insertion, *block.places[at:]], cells=tuple(cells))
+
+
+def notes_of(places: Sequence[LinePosition]) -> list[Block]:
+    """The notes of a margin: lines below each other, at most `APART` of their height from each other."""
+    notes: list[list[LinePosition]] = []
+    for place in sorted(places, key=lambda place: place.row):
+        near = [
+            note
+            for note in notes
+            if place.row - note[-1].row < APART * place.height
+            and note[-1].left < place.right
+            and place.left < note[-1].right
+        ]
+        if near:
+            near[0].append(place)
+        else:
+            notes.append([place])
+    return [Block(note, Kind.MARGIN) for note in notes]
+
+
+def with_notes(blocks: Sequence[Block], notes: Sequence[Block]) -> list[Block]:
+    """The blocks with each note after the paragraph beside which it begins; below all text after the last block."""
+    found = list(blocks)
+    for note in sorted(notes, key=lambda note: note.places[0].row, reverse=True):  # so that places before it stay
+        start = note.places[0]
+        beside = [
+            number
+            for number, block in enumerate(found)
+            if block.kind is Kind.TEXT and count_beside([start], block.places)
+        ]
+        if not beside:
+            at = sum(block.places[0].row < start.row for block in found)
+            found.insert(at, note)
+            continue
+        number = min(beside, key=lambda number: abs(found[number].places[0].middle - start.middle))
+        places = found[number].places
+        end = end_of_paragraph(places, start.row)
+        parts = [found[number]._replace(places=part) for part in (places[:end], places[end:]) if part]
+        found[number : number + 1] = [parts[0], note, *parts[1:]]
+    return found
+
+
+def end_of_paragraph(places: Sequence[LinePosition], row: float) -> int:
+    """The number of lines of a block up to the end of the paragraph that has a line at a row.
+
+    A paragraph ends with a short line, before an indented one, or before a gap.
+    """
+    lefts, rights = np.array([(place.left, place.right) for place in places]).T
+    usual, ends = float(np.median(lefts)), float(np.quantile(rights, 0.75))
+    width = max(ends - usual, 1.0)
+    pitch = float(np.median(np.abs(np.diff([place.row for place in places])))) if len(places) > 1 else 0.0
+    for number, (place, after) in enumerate(pairwise(places), 1):
+        short = place.right < ends - SHORT * width
+        ended = short or after.left > usual + INDENTED * width or after.row - place.row > GAP * pitch
+        if place.row > row - place.height / 2 and ended:
+            return number
+    return len(places)
 
 
 def arrange(lines: Layout | Sequence[FoundLine]) -> list[list[int]]:

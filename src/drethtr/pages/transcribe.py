@@ -15,7 +15,7 @@ from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import Line, open_line
 from drethtr.images.straighten import Strip, straighten
 from drethtr.layout.doubt import doubt_of_layout
-from drethtr.layout.finder import Finder, Floats, FoundLine, Layout
+from drethtr.layout.finder import Finder, Floats, FoundLine, Layout, Role
 from drethtr.layout.finders import finder_named
 from drethtr.layout.given import FOOT, GivenLine, Outlines, complete
 from drethtr.layout.order import arranged, by_direction
@@ -194,7 +194,7 @@ def read_given(
 def merged(line: TextLine, read: TextLine) -> TextLine:
     """A given line with its reading, the baseline or polygon that it lacked, and its baseline in writing direction."""
     known = line.baseline if line.baseline and read.baseline and runs_as(line.baseline, read.baseline) else None
-    return replace(read, baseline=known or read.baseline, polygon=line.polygon or read.polygon)
+    return replace(read, baseline=known or read.baseline, polygon=line.polygon or read.polygon, kind=line.kind)
 
 
 def runs_as(baseline: Points, other: Points) -> bool:
@@ -320,7 +320,8 @@ def confidence(reads: Sequence[ReadLine]) -> float:
 def placed_line(id: str, line: FoundLine, text: Transcription | None, width: int, height: int) -> TextLine:
     """A line of a page of this size."""
     polygon, baseline = (on_page(points, width, height) for points in (line.polygon, line.baseline))
-    return TextLine(id, polygon, baseline if len(baseline) > 1 else None, text)
+    kind = "" if line.role in (None, Role.BODY) else str(line.role)
+    return TextLine(id, polygon, baseline if len(baseline) > 1 else None, text, kind)
 
 
 LINE_ID = "r1l1"

@@ -1,10 +1,17 @@
 import csv
 import io
 from dataclasses import replace
+from xml.etree import ElementTree as ET
+from zipfile import ZipFile
 
-from page_examples import document_of, letter_page, line_of
+import pytest
+from page_examples import document_of, letter_page, line_of, register_page
 
 from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
+from drethtr.documents.writers.xlsx import letters
+
+MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+OFFICE = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 
 
 def rows(page):
@@ -59,3 +66,51 @@ def test_no_cell_is_a_formula():
     assert found == [f"'{text}" for text in hidden]
     assert [row["text"] for row in table] == ["'=1+1", "'+x", "'-y", "'@z", "a=b"]
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in table for cell in row.values())
+
+
+def test_tables_have_a_row_per_row():
+    document = document_of(register_page(), letter_page())
+    text = FORMATS["tables"].write(document).decode("utf-8-sig")
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [
+        ["page", "table", "made by", "column 1", "column 2", "column 3"],
+        ["1", "1", "drethtr 1.2.3, model 0123abcd", "No.", "Name", "Sum"],
+        ["1", "1", "drethtr 1.2.3, model 0123abcd", "1", "", "12.50"],
+        ["2", "", "drethtr 1.2.3, model 0123abcd"],
+    ]
+
+
+def sheets(document):
+    """The cells of each sheet of a workbook, by their places: their texts, and whether they are shaded."""
+    with ZipFile(io.BytesIO(FORMATS["xlsx"].write(document))) as archive:
+        parts = {name: ET.fromstring(archive.read(name)) for name in archive.namelist()}
+    files = {part.get("Id"): f"xl/{part.get('Target')}" for part in parts["xl/_rels/workbook.xml.rels"]}
+    listed = [
+        (sheet.get("name"), files[sheet.get(f"{OFFICE}id")]) for sheet in parts["xl/workbook.xml"].iter(f"{MAIN}sheet")
+    ]
+    return {
+        name: {cell.get("r"): ("".join(cell.itertext()), cell.get("s") == "1") for cell in parts[file].iter(f"{MAIN}c")}
+        for name, file in listed
+    }
+
+
+def test_a_workbook_has_a_sheet_for_each_table():
+    found = sheets(document_of(register_page(), letter_page()))
+    assert list(found) == ["page 1", "page 2"]
+    texts = {"A1": "No.", "B1": "Name", "C1": "Sum", "A2": "1", "C2": "12.50"}
+    assert {place: text for place, (text, _) in found["page 1"].items()} == texts
+    assert list(found["page 2"].values()) == [(line.text, line.id == "l1") for line in letter_page().lines]
+
+
+def test_a_workbook_says_what_made_it_and_is_whole():
+    written = FORMATS["xlsx"].write(document_of(register_page()))
+    assert written == FORMATS["xlsx"].write(document_of(register_page()))
+    with ZipFile(io.BytesIO(written)) as archive:
+        parts = {name: ET.fromstring(archive.read(name)) for name in archive.namelist()}
+    assert any("0123abcd" in (element.text or "") for element in parts["docProps/core.xml"].iter())
+    declared = {part.get("PartName") for part in parts["[Content_Types].xml"]} - {None}
+    assert declared == {f"/{name}" for name in parts if name.endswith(".xml") and "[" not in name}
+
+
+@pytest.mark.parametrize(("column", "name"), [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA")])
+def test_columns_have_letters(column, name):
+    assert letters(column) == name

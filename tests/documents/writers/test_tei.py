@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from hypothesis import given, settings
-from page_examples import PROVENANCE, document_of, letter_page, pages, register_page, with_texts
+from page_examples import PROVENANCE, document_of, letter_page, line_of, pages, register_page, with_texts
 
 from drethtr.documents import FORMATS, Document, Page, PageFlag, PageWord, Region, TextLine, Transcription
 from drethtr.documents.running_text import READERS
@@ -30,6 +30,10 @@ def page_of_words(*words):
 @settings(max_examples=40)
 @given(pages(), pages())
 def test_every_break_points_to_its_zone_and_the_text_is_that_of_the_pages(first, second):
+    """In the order of the lines, which insertions leave."""
+    first, second = (
+        page.with_lines(lambda line: replace(line, kind=line.kind.replace("insertion", ""))) for page in (first, second)
+    )
     data = FORMATS["tei"].write(document_of(first, second))
     root = ET.fromstring(data)
     zones = {zone.get(ID): zone for zone in [*found(root, "zone"), *found(root, "surface")]}
@@ -106,3 +110,22 @@ def test_tables_and_notes():
     assert rows == [[["No."], ["Name"], ["Sum"]], [["1"], [], ["12.50"]]]
     [note] = root.findall(f".//{TEI}body/{TEI}note")
     assert note.get("place") == "margin" and "paid" in "".join(note.itertext())
+
+
+def test_insertions_stand_in_their_line_and_numbers_and_stamps_are_told_apart():
+    line = line_of("we went home", id="l1", top=100)
+    above = replace(line_of("all", left=line.words[1].box.right - 10, top=60, id="l2"), kind="insertion")
+    regions = (
+        Region("f", (line_of("12", id="f1"),), kind="number"),
+        Region("r", (line, above, line_of("late", id="l3", top=200))),
+        Region("s", (line_of("ARCHIVES", id="s1"),), kind="stamp"),
+        Region("m", (line_of("paid", id="m1"),), kind="MarginTextZone"),
+    )
+    root = tei(Page("a.jpg", 800, 600, regions))
+    [block, _, note] = found(root, "ab")
+    assert "".join(block.itertext()).split() == ["we", "went", "all", "home", "late"]
+    [added] = found(root, "add")
+    assert added.attrib == {"place": "above", "facs": "#l2"} and added.text == "all"
+    assert len(found(block, "lb")) == 2 and note in list(found(root, "note")[0])
+    assert "".join(found(root, "fw")[0].itertext()).strip() == "12"
+    assert "".join(found(root, "stamp")[0].itertext()).strip() == "ARCHIVES"

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Element, ids_of
-from drethtr.documents.page import TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
+from drethtr.documents.page import LINES, TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
 from drethtr.documents.points import (
     SEPARATORS,
     Box,
@@ -31,11 +31,11 @@ DOUBTFUL = "doubtful"
 CONFIRMED = "confirmed"
 """Label of the tag for lines that a person confirmed; `CS="true"` marks all reviewed lines."""
 
-SEGMONTO = {"text": "MainZone", "margin": "MarginTextZone"}
+SEGMONTO = {"text": "MainZone", "margin": "MarginTextZone", "number": "NumberingZone", "stamp": "StampZone"}
 """Our kinds of regions in the vocabulary of SegmOnto, which eScriptorium uses."""
 
-OF_BLOCKS = "block type "
-"""What eScriptorium begins the description of a block's tag with."""
+OF_BLOCKS, OF_LINES = "block type ", "line type "
+"""What eScriptorium begins the description of the tag of a block or line with."""
 
 ROW, COLUMN = "row {}", "column {}"
 """Labels of tags for the place of a cell in its table, which is a ComposedBlock."""
@@ -63,6 +63,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     image = file_name(source.text) if source else ""
     canvas = canvas_of(root, pages[0], image, name, size_of)
     kinds, tables = labels_of_blocks(root), tables_of(pages[0])
+    line_kinds = labels_with(root, OF_LINES)
     doubtful, confirmed = tags_of(root, DOUBTFUL), tags_of(root, CONFIRMED)
     labels = labels_of(root)
 
@@ -75,7 +76,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
         of_block = []
         for element, line_id in zip(elements, islice(ids, len(elements)), strict=True):
             line = reviewed(read_line(element, line_id, canvas, doubtful, name), review_of(element, confirmed))
-            line = tagged(line, labels_on(element, labels))
+            line = replace(tagged(line, labels_on(element, labels)), kind=kind_of_line(element, line_kinds))
             lines[line.id] = element
             of_block.append(line)
         outline = outline_of(block, canvas, f"{name}: block {block_id!r}")
@@ -119,13 +120,24 @@ def tags_of(root: Element, label: str) -> frozenset[str]:
 
 def labels_of_blocks(root: Element) -> Mapping[str, str]:
     """The labels of tags that say what a block is, by their ids: those of the layout, or described as such."""
+    return labels_with(root, OF_BLOCKS, "LayoutTag", "StructureTag")
+
+
+def labels_with(root: Element, description: str, *names: str) -> Mapping[str, str]:
+    """The labels of tags that say what a block or line is, by their ids: with these names, or described as such."""
     tags = root.first("Tags")
     found = (
         tag.attributes
         for tag in (tags.children if tags else ())
-        if tag.name in ("LayoutTag", "StructureTag") or tag.attributes.get("DESCRIPTION", "").startswith(OF_BLOCKS)
+        if tag.name in names or tag.attributes.get("DESCRIPTION", "").startswith(description)
     )
     return {tag.get("ID", ""): tag.get("LABEL", "") for tag in found}
+
+
+def kind_of_line(line: Element, kinds: Mapping[str, str]) -> str:
+    """What a line is, by the first of its tags that says it."""
+    kind = next((kinds[id] for id in line.attributes.get("TAGREFS", "").split() if id in kinds), "")
+    return LINES.get(kind, kind)
 
 
 def tables_of(page: Element) -> Mapping[int, str]:

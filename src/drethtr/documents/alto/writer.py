@@ -5,10 +5,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.alto.reader import COLUMN, CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, ROW, SEGMONTO
+from drethtr.documents.alto.reader import COLUMN, CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, OF_LINES, ROW, SEGMONTO
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.markup import Identifiers, clean, serialize
-from drethtr.documents.page import TABLE, Page, Region, TextLine
+from drethtr.documents.page import LINES, TABLE, Page, Region, TextLine, in_words_of
 from drethtr.documents.points import Box, Points, is_box, written
 from drethtr.documents.transcription import PageWord, Review, Transcription
 
@@ -25,6 +25,7 @@ class Style(NamedTuple):
     flags      ids of the tags for flags of lines, by the text of the flag
     confirmed  id of the tag for confirmed lines, or ""
     regions    ids of the tags of regions, by their labels: kinds, and rows and columns of tables
+    lines      ids of the tags of lines, by what the lines are
     """
 
     prefix: str = ""
@@ -33,6 +34,7 @@ class Style(NamedTuple):
     flags: Mapping[str, str] = MappingProxyType({})
     confirmed: str = ""
     regions: Mapping[str, str] = MappingProxyType({})
+    lines: Mapping[str, str] = MappingProxyType({})
 
 
 def write_alto(document: Document) -> bytes:
@@ -70,7 +72,8 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
     doubtful = any(word.doubtful for line in page.lines for word in line.words)
     flags = {str(flag): flag for line in page.lines for flag in line.flags}
     labels = dict.fromkeys(label for region in page.regions for label in labels_of(region))
-    if not (doubtful or flags or confirmed or labels):
+    kinds = dict.fromkeys(line.kind for line in page.lines if line.kind)
+    if not (doubtful or flags or confirmed or labels or kinds):
         return Style()
     tags = ET.SubElement(root, "Tags")
 
@@ -84,6 +87,7 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
         flags={text: tag(flag.kind, flag.reason) for text, flag in flags.items()},
         confirmed=tag(CONFIRMED, "lines confirmed by a person") if confirmed else "",
         regions={label: tag(label, f"{OF_BLOCKS}{label}") for label in labels},
+        lines={kind: tag(word := in_words_of(LINES, kind), f"{OF_LINES}{word}") for kind in kinds},
     )
 
 
@@ -123,7 +127,8 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
     add_shape(block, region.polygon, style.prefix)
     for line in region.lines:
         attributes = {"ID": ids.claim(line.id), **place(line.box if line.polygon else None)}
-        tags = [style.flags[str(flag)] for flag in line.flags]
+        tags = [style.lines[line.kind]] if line.kind in style.lines else []
+        tags += [style.flags[str(flag)] for flag in line.flags]
         if (review := review_of(line)) is not None:
             attributes["CS"] = "true"
             tags += [style.confirmed] if review is Review.CONFIRMED else []

@@ -9,7 +9,7 @@ from itertools import islice
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Element, ids_of
-from drethtr.documents.page import TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
+from drethtr.documents.page import LINES, TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
 from drethtr.documents.page_xml.custom import Passage, names_of, without_tags
 from drethtr.documents.points import PageScale, baseline_or_none, number_or_none, polygon_or_none
 from drethtr.documents.transcription import PageWord, Review, Transcription
@@ -19,8 +19,10 @@ NAMESPACES = tuple(f"http://schema.primaresearch.org/PAGE/gts/pagecontent/{versi
 
 CUSTOM_INDEX = re.compile(r"readingOrder\s*\{[^{}]*?index\s*:\s*(\d{1,9})")
 CUSTOM_STRUCTURE = re.compile(r"\bstructure\s*\{[^{}]*?type\s*:\s*([^;{}]+)")
-KINDS = {"paragraph": "text", "marginalia": "margin"}
+KINDS = {"paragraph": "text", "marginalia": "margin", "page-number": "number"}
 """Words of PAGE for types of regions, and ours."""
+ZONES = {"StampZone": "stamp"}
+"""Words of SegmOnto, as eScriptorium writes them into `custom`, for regions that PAGE has no type for."""
 MAX_DIGITS = 9
 UNCLEAR = "unclear"
 """The tag of a passage that could not be read with certainty."""
@@ -88,7 +90,8 @@ def text_of_region(region: Element) -> str:
 def kind_of(region: Element) -> str:
     """What a region or line is: `structure {type:…;}` of `custom`, as in eScriptorium, else its type; "" if unknown."""
     if structure := CUSTOM_STRUCTURE.search(region.attributes.get("custom", "")):
-        return structure[1].strip()
+        kind = structure[1].strip()
+        return (LINES if region.name == "TextLine" else ZONES).get(kind, kind)
     kind = region.attributes.get("type", "")
     return KINDS.get(kind, kind)
 

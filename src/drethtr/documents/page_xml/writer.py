@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.markup import Identifiers, clean, serialize
-from drethtr.documents.page import TABLE, Region, TextLine
-from drethtr.documents.page_xml.reader import KINDS, NAMESPACES
+from drethtr.documents.page import LINES, TABLE, Region, TextLine, in_words_of
+from drethtr.documents.page_xml.reader import KINDS, NAMESPACES, ZONES
 from drethtr.documents.points import Points, box_around, flat_polygon, written
 from drethtr.documents.transcription import PageWord, Transcription
 
@@ -97,8 +97,8 @@ def add_region(parent: ET.Element, region: Region, id: str, index: int, ids: Ide
 
 def region_element(region: Region, id: str, prefix: str = "") -> ET.Element:
     """A region with its kind, its outline and its place in a table, without lines."""
-    known, structure = kind_attributes(region)
-    attributes = {"id": id, "type": known, "custom": structure}
+    known, custom = kind_attributes(region)
+    attributes = {"id": id, "type": known, "custom": custom}
     element = ET.Element(f"{prefix}TextRegion", {name: value for name, value in attributes.items() if value})
     box = region.box
     add_coords(element, region.polygon or (box and box.polygon()), prefix)
@@ -110,15 +110,16 @@ def region_element(region: Region, id: str, prefix: str = "") -> ET.Element:
 
 def kind_attributes(region: Region) -> tuple[str, str]:
     """The kind of a region as `type`, and where the schema does not know it, as an entry of `custom`."""
-    kind = {ours: theirs for theirs, ours in KINDS.items()}.get(region.kind, region.kind)
+    kind = in_words_of({**KINDS, **ZONES}, region.kind)
     if kind in TYPES or not kind or (region.cell is not None and kind == TABLE):  # a cell is known by what is around it
         return kind if kind in TYPES else "", ""
-    return "", f"structure {{type:{NOT_IN_CUSTOM.sub(' ', clean(kind))};}}"
+    return "", structure(kind)
 
 
 def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -> None:
     """Add a line with its position and text."""
-    custom = " ".join([f"readingOrder {{index:{index};}}", *unclear(line), *reviewed(line)])
+    kind = [structure(in_words_of(LINES, line.kind))] if line.kind else []
+    custom = " ".join([f"readingOrder {{index:{index};}}", *kind, *unclear(line), *reviewed(line)])
     element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=custom)
     if line.flags:
         element.set("comments", clean("; ".join(map(str, line.flags))))
@@ -127,6 +128,11 @@ def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -
         ET.SubElement(element, "Baseline", points=written(line.baseline))
     if line.transcription is not None:
         element.extend(transcription_elements(line.transcription, element.attrib["id"], ids))
+
+
+def structure(kind: str) -> str:
+    """The entry of `custom` for what a region or line is."""
+    return f"structure {{type:{NOT_IN_CUSTOM.sub(' ', clean(kind))};}}"
 
 
 def unclear(line: TextLine) -> list[str]:

@@ -3,7 +3,7 @@
 Source: Office Open XML, ISO 29500.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
@@ -64,7 +64,7 @@ def write_docx(document: Document) -> bytes:
     if not len(body):
         paragraph_in(body)  # Word rejects a body without paragraphs
     parts = {
-        "[Content_Types].xml": content_types(),
+        "[Content_Types].xml": content_types(PARTS),
         "_rels/.rels": relations(
             {
                 f"{OFFICE}/officeDocument": "word/document.xml",
@@ -81,6 +81,11 @@ def write_docx(document: Document) -> bytes:
         .encode(),
         "word/comments.xml": as_file(comments.root),
     }
+    return packed(parts)
+
+
+def packed(parts: Mapping[str, bytes]) -> bytes:
+    """The file of an Office document with these parts."""
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -134,12 +139,12 @@ def add_run(paragraph: ET.Element, text: str, style: str | None = None) -> None:
     ET.SubElement(run, "w:t", {"xml:space": "preserve"}).text = clean(text)
 
 
-def content_types() -> bytes:
+def content_types(parts: Mapping[str, str]) -> bytes:
     """The list of parts and their content types."""
     root = ET.Element("Types", xmlns=f"{PACKAGE}/content-types")
     relation = "application/vnd.openxmlformats-package.relationships+xml"
     ET.SubElement(root, "Default", Extension="rels", ContentType=relation)
-    for part, kind in PARTS.items():
+    for part, kind in parts.items():
         ET.SubElement(root, "Override", PartName=part, ContentType=kind)
     return as_file(root)
 

@@ -4,6 +4,7 @@ Source: https://kba.github.io/hocr-spec/1.2/
 """
 
 import math
+import re
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document
@@ -11,6 +12,9 @@ from drethtr.documents.markup import Identifiers, clean, serialize
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import PageWord
+
+KIND = re.compile(r'[";\\\\\s]+')
+"""What would end a property, or its value."""
 
 CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word"
 
@@ -37,7 +41,7 @@ def add_page(body: ET.Element, page: Page, number: int, ids: Identifiers) -> Non
     title = f'image "{image}"; bbox 0 0 {page.width} {page.height}; ppageno {number - 1}'
     element = ET.SubElement(body, "div", {"class": "ocr_page", "id": ids.claim(f"page_{number}"), "title": title})
     for region in page.regions:
-        area = {"class": "ocr_carea", "id": ids.claim(region.id), "title": place(region.box)}
+        area = {"class": "ocr_carea", "id": ids.claim(region.id), "title": place(region.box) + kind_of(region.kind)}
         block = ET.SubElement(element, "div", area)
         for line in region.lines:
             if line.text:
@@ -49,6 +53,7 @@ def add_line(block: ET.Element, line: TextLine, ids: Identifiers) -> None:
     title = place(line.box)
     if line.baseline and line.box:
         title += f"; {slope(line.baseline, line.box)}"
+    title += kind_of(line.kind)
     element = ET.SubElement(block, "span", {"class": "ocr_line", "id": ids.claim(line.id), "title": title})
     if not line.words:
         element.text = clean(line.text)
@@ -62,6 +67,11 @@ def add_word(line: ET.Element, word: PageWord, id: str) -> None:
     if word.confidence is not None:
         title += f"; x_wconf {round(100 * word.confidence)}"
     ET.SubElement(line, "span", {"class": "ocrx_word", "id": id, "title": title}).text = clean(word.text)
+
+
+def kind_of(kind: str) -> str:
+    """What a region or line is, as a property of our own, which hOCR allows."""
+    return f'; x_kind "{KIND.sub(" ", clean(kind)).strip()}"' if kind else ""
 
 
 def place(box: Box | None) -> str:

@@ -1,4 +1,4 @@
-"""Write tables: the words of pages as CSV for spreadsheets, images of single lines as tab-separated rows.
+"""Write tables: the words of pages, or the cells of their tables, as CSV; single lines as tab-separated rows.
 
 CSV is UTF-8 with byte order mark, so that Excel shows accents. Cells that a spreadsheet would take for a formula get a
 leading apostrophe.
@@ -6,11 +6,11 @@ leading apostrophe.
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from unicodedata import category, normalize
 
 from drethtr.documents.document import Document
-from drethtr.documents.page import Page, TextLine
+from drethtr.documents.page import Page, Region, TextLine, rows_of_table
 from drethtr.documents.transcription import PageWord
 from drethtr.documents.writers.text import one_line
 
@@ -33,6 +33,39 @@ def write_table(document: Document) -> bytes:
         for row in rows_of(page):
             rows.writerow([number, *row, str(document.provenance)])
     return b"\xef\xbb\xbf" + file.getvalue().encode("utf-8", "replace")
+
+
+def write_cells(document: Document) -> bytes:
+    """Write the tables of all pages, a row per row, after its page and the number of the table on it.
+
+    A page without tables has a row without cells.
+    """
+    rows: list[tuple[int, int | str, list[str]]] = []
+    for number, page in zip(document.numbers, document.pages, strict=True):
+        tables = list(tables_of(page))
+        rows += [
+            (number, place, list(map(text_of_cell, row))) for place, table in enumerate(tables, 1) for row in table
+        ]
+        rows += [] if tables else [(number, "", [])]
+    columns = range(1, 1 + max(len(cells) for _, _, cells in rows))
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerow(("page", "table", "made by", *(f"column {column}" for column in columns)))
+    made_by = str(document.provenance)
+    writer.writerows((number, place, made_by, *map(safe, cells)) for number, place, cells in rows)
+    return b"\xef\xbb\xbf" + file.getvalue().encode("utf-8", "replace")
+
+
+def tables_of(page: Page) -> Iterator[list[list[Sequence[Region]]]]:
+    """The tables of a page in reading order: rows of cells, each of which usually is one region, or none."""
+    for block in page.blocks:
+        if block[0].cell is not None:
+            yield [list(row.values()) for row in rows_of_table(block).values()]
+
+
+def text_of_cell(regions: Sequence[Region]) -> str:
+    """The text of a cell in one line."""
+    return " ".join(one_line(line.text) for region in regions for line in region.lines if line.text)
 
 
 def rows_of(page: Page) -> Iterator[tuple[object, ...]]:

@@ -4,13 +4,13 @@ Source: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
 from drethtr.documents.document import Document, Provenance, address
 from drethtr.documents.markup import Identifiers, as_file, clean
-from drethtr.documents.page import Page, Region, rows_of_table
+from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_table
 from drethtr.documents.points import Box, Points, is_box, written
 from drethtr.documents.transcription import Grade, PageWord
 
@@ -111,8 +111,13 @@ def add_surface(facsimile: ET.Element, page: Page, number: int, id: str) -> ET.E
 
 def text_element(body: ET.Element, region: Region) -> ET.Element:
     """Add an empty element for the text of a region that is not in a table."""
-    if region.kind == "margin":
-        return ET.SubElement(ET.SubElement(body, "note", place="margin"), "ab")
+    match role_of(region.kind):
+        case "margin":
+            return ET.SubElement(ET.SubElement(body, "note", place="margin"), "ab")
+        case "number":
+            return ET.SubElement(body, "fw", type="pageNum")
+        case "stamp":
+            return ET.SubElement(ET.SubElement(body, "ab"), "stamp")
     return ET.SubElement(body, "ab")
 
 
@@ -157,18 +162,61 @@ def place(box: Box | None) -> dict[str, str]:
 
 
 def fill(block: Block) -> None:
-    """Add the text of the region's transcribed lines, each after a line break that points to its zone."""
-    for line in block.region.lines:
-        if line.transcription is None:
-            continue
-        last = ET.SubElement(block.element, "lb", facs=f"#{block.zones[line.id]}")
-        for part, word in line.transcription.parts:
-            if word is not None and word.doubtful:
-                last = ET.SubElement(block.element, "unclear", doubt(word))
-                last.text = clean(part)
-            else:
-                last.tail = (last.tail or "") + clean(part)
-        last.tail = (last.tail or "") + "\n   "
+    """Add the text of the region's transcribed lines, each after a line break that points to its zone.
+
+    Insertions stand in the line before them, where they are above it.
+    """
+    lines = [line for line in block.region.lines if line.transcription is not None]
+    for line, insertions in with_insertions(lines):
+        runs = list(line.transcription.parts if line.transcription else ())
+        places = [(place_in(line, insertion), insertion) for insertion in insertions]
+        ET.SubElement(block.element, "lb", facs=f"#{block.zones[line.id]}")
+        for number, (part, word) in enumerate([*runs, ("", None)]):
+            for place, insertion in places:
+                if place == number:
+                    add_part(block.element, " " * (number > 0), None)
+                    add_insertion(block, insertion)
+                    add_part(block.element, " " * (number == 0), None)
+            add_part(block.element, clean(part), word)
+        add_part(block.element, "\n   ", None)
+
+
+def with_insertions(lines: Sequence[TextLine]) -> Iterator[tuple[TextLine, list[TextLine]]]:
+    """Each line that others are inserted into, with these; an insertion without a line before it stands alone."""
+    start = 0
+    while start < len(lines):
+        end = start + 1
+        while end < len(lines) and role_of(lines[end].kind) == "insertion":
+            end += 1
+        yield lines[start], list(lines[start + 1 : end])
+        start = end
+
+
+def place_in(line: TextLine, insertion: TextLine) -> int:
+    """The number of the part of a line before which an insertion stands: after the words that begin left of it."""
+    parts = line.transcription.parts if line.transcription else ()
+    boxes = [(number, word.box) for number, (_, word) in enumerate(parts) if word is not None]
+    if insertion.box is None or not all(box for _, box in boxes):
+        return len(parts)
+    before = [number for number, box in boxes if box and (box.left + box.right) / 2 < insertion.box.left]
+    return before[-1] + 1 if before else 0
+
+
+def add_insertion(block: Block, line: TextLine) -> None:
+    """Add what is written above a line."""
+    added = ET.SubElement(block.element, "add", place="above", facs=f"#{block.zones[line.id]}")
+    for part, word in line.transcription.parts if line.transcription else ():
+        add_part(added, clean(part), word)
+
+
+def add_part(parent: ET.Element, part: str, word: PageWord | None) -> None:
+    """Add a part of a line to an element; a doubtful word is marked."""
+    if word is not None and word.doubtful:
+        ET.SubElement(parent, "unclear", doubt(word)).text = part
+    elif len(parent):
+        parent[-1].tail = (parent[-1].tail or "") + part
+    else:
+        parent.text = (parent.text or "") + part
 
 
 def doubt(word: PageWord) -> dict[str, str]:

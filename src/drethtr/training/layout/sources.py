@@ -10,6 +10,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.documents.page import role_of
 from drethtr.evaluation.whole_pages import collections_of, open_references
 from drethtr.layout.finder import FoundLine, Layout, MarkedPage, Role
 from drethtr.layout.given import GivenLine, complete
@@ -19,17 +20,6 @@ from drethtr.training.feed.supply import order
 
 IN_MEMORY = 400
 """Most pages that are kept decoded; each takes about 2 MB."""
-
-ROLES = {
-    "margin": Role.MARGIN,
-    "interlinear": Role.INSERTION,
-    "numbering": Role.NUMBER,
-    "page-number": Role.NUMBER,
-    "quire": Role.NUMBER,
-    "stamp": Role.STAMP,
-    "printed": Role.PRINT,
-}
-"""Beginnings or parts of words for regions and lines, in the vocabularies of SegmOnto and PAGE, and what they mean."""
 
 
 class PageSupply(ABC):
@@ -169,17 +159,8 @@ def marked(original: Original) -> MarkedPage:
         gray,
         Layout(
             tuple(
-                FoundLine(found.baseline, found.polygon, role_of(line.kind, kind) if says else None)
+                FoundLine(found.baseline, found.polygon, Role(role_of(line.kind, kind) or Role.BODY) if says else None)
                 for found, (line, kind) in zip(lines, placed, strict=True)
             )
         ),
     )
-
-
-def role_of(*kinds: str) -> Role:
-    """The role that words for a line and its region say, the first that says one."""
-    for kind in kinds:
-        for word, role in ROLES.items():
-            if word in kind.lower():
-                return role
-    return Role.BODY
