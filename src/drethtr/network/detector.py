@@ -86,7 +86,8 @@ class Lateral(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         mixed: Tensor = self.mix(self.depthwise(x))
-        return mixed + mixed * self.squeeze(mixed)
+        strength: Tensor = self.squeeze(mixed)
+        return mixed + mixed * strength
 
 
 class Head(nn.Module):

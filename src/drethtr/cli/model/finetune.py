@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.base.errors import NOTHING_BETTER, DataError, require
+from drethtr.base.errors import NOTHING_BETTER, ConfigError, DataError, require
 from drethtr.cli.options import DeviceName, Seed, TrainingThreads, Workers
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, report_remarks, stopping
@@ -40,13 +40,21 @@ def finetune(
     ] = False,
     samples: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Lines seen in training, including repeats; default: depends on DATA."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Lines seen in training, including repeats, or crops of pages; default: depends on DATA.",
+        ),
     ] = None,
     minimum_count: Annotated[
         int, typer.Option(metavar="N", min=1, help="Occurrences after which a new character is added to the alphabet.")
     ] = 2,
     drop_unused: Annotated[
         bool, typer.Option("--drop-unused", help="Remove characters that occur in no line from the alphabet.")
+    ] = False,
+    layout: Annotated[
+        bool,
+        typer.Option("--layout", help="DATA are pages with corrected lines: fine-tune the network that finds lines."),
     ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Only print what would be done, and how long it would take.")
@@ -58,17 +66,47 @@ def finetune(
     device: DeviceName = "auto",
     threads: TrainingThreads = None,
 ) -> None:
-    """Fine-tune a model on your lines; 50 are enough to start.
+    """Fine-tune a model on your lines; 50 are enough to start. With --layout, on your pages; 20 are.
 
     If the model does not improve, nothing is written and the exit code is 3.
     """
     require("torch", "train")
-    from drethtr.cli.model.finetune_report import material_text, nothing_better, summary, time_needed
+    from drethtr.cli.model.finetune_report import layout_summary, material_text, nothing_better, summary, time_needed
     from drethtr.recognition.model.file import SHIPPED
     from drethtr.training import finetuning
     from drethtr.training.devices import limit_threads
+    from drethtr.training.layout.finetune import finetune_layout
 
     refuse(output, model, force=force, resume=resume)
+    if layout:
+        given = {
+            "--old-data": bool(old_data),
+            "--adapter": adapter,
+            "--learning-curve": learning_curve,
+            "--drop-unused": drop_unused,
+            "--check": check,
+        }
+        if names := [name for name, is_given in given.items() if is_given]:
+            raise ConfigError(f"{', '.join(names)} cannot be combined with --layout, which trains on pages")
+        limit_threads(threads)
+        with stopping(RESUME):
+            found = finetune_layout(
+                data,
+                output,
+                start=model,
+                validation=validation or (),
+                samples=samples,
+                seed=seed,
+                resume=resume,
+                force=force,
+                device=resolve_device(device),
+                workers=workers,
+                report=report,
+            )
+        typer.echo(layout_summary(found, output), err=not found.better)
+        if not found.better:
+            raise typer.Exit(NOTHING_BETTER)
+        return
     plan = finetuning.Plan(
         data=tuple(data),
         model=str(model or SHIPPED),

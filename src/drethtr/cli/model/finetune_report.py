@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from drethtr.base.wording import counted, in_words
-from drethtr.cli.tables import table
+from drethtr.cli.tables import figure, table
 from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.metrics import Rates
@@ -12,6 +12,7 @@ from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.training.finetuning import Estimate, Material, Outcome
 from drethtr.training.finetuning.effect import LearningCurve
 from drethtr.training.finetuning.finetune import folder_of
+from drethtr.training.layout.finetune import LayoutOutcome
 
 SHOWN = 30  # new characters
 SETS = 10  # of old lines
@@ -44,6 +45,19 @@ def material_text(material: Material) -> str:
     if alphabet.dropped:
         lines.append(f"Dropped from the alphabet, because they occur in no line: {alphabet.dropped}")
     return "\n".join(lines)
+
+
+def layout_summary(outcome: LayoutOutcome, output: Path) -> str:
+    """What fine-tuning of the network that finds lines changed on the validation pages."""
+    names = {"f": "F", "found": "found", "merged": "merged", "false_per_line": "false"}
+    rows = [
+        [row, *(figure(figures[name], 1) for name in names)]
+        for row, figures in (("before", outcome.before), ("after", outcome.after))
+    ]
+    found = table([counted(outcome.validation, "page"), *names.values()], rows)
+    if not outcome.better:
+        return f"{found}\n\nThe lines are not found better than before, so {output} was not written."
+    return f"{found}\n\nwrote {output}; find lines with it: drethtr transcribe SCANS --lines {output}"
 
 
 def time_needed(estimate: Estimate) -> str:

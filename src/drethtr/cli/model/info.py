@@ -12,10 +12,12 @@ from drethtr.base.errors import CheckpointError, DataError
 from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
 from drethtr.cli.reports import error_rates
+from drethtr.layout.network import MAPS, LineModel, load_lines
 from drethtr.recognition.backends import check_weights
 from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.model.adapter import load_named
-from drethtr.recognition.model.file import SHIPPED, Model, save_card
+from drethtr.recognition.model.file import LINES, SHIPPED, Model, save_card
+from drethtr.recognition.model.weights import read_metadata
 from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
 from drethtr.sharing.card import RATE, alphabet, figures_of, gaps, has_rate, is_own, maker_of
 
@@ -30,7 +32,9 @@ CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if 
 def info(
     model: Annotated[
         Path | None,
-        typer.Argument(metavar="MODEL", help="A model or adapter; default: the included model."),
+        typer.Argument(
+            metavar="MODEL", help="A model, adapter or network that finds lines; default: the included model."
+        ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Only print what the model card lacks for sharing.")] = False,
     add: Annotated[
@@ -52,6 +56,12 @@ def info(
     if force and not add:
         raise DataError("--force replaces metrics in a card; give new ones with --add, or leave out --force")
     path = model if model is not None else SHIPPED
+    if path.is_file() and LINES in read_metadata(path):
+        if check or add:
+            raise DataError("--check and --add are for models that read", path)
+        for line in lines_description(load_lines(path), path):
+            typer.echo(line.translate(CONTROL))
+        return
     found = load_named(path, None)
     try:
         check_weights(found)
@@ -132,6 +142,23 @@ def description(model: Model, path: Path) -> list[str]:
             lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
         lines += [measured(evaluation, model), error_rates(evaluation), evaluation["convention"]]
+    return lines
+
+
+def lines_description(model: LineModel, path: Path) -> list[str]:
+    """The description of a network that finds lines, line by line."""
+    lines = [
+        f"{path}: {path.stat().st_size / 1e6:.1f} MB, {model.parameter_count:,} parameters; finds lines, see --lines",
+        f"hash: {model.hash}",
+        f"maps: cores of lines{''.join(f', {name}' for name in MAPS) if model.has_maps else ''}",
+    ]
+    for name, value in model.card.items():
+        if name == RUN:
+            lines += ["settings of the run that differ from the defaults:", *settings(value)]
+        elif rates := percentages(value):
+            lines += [f"{name}:", *(f"  {key.replace('_', ' ')}: {text}" for key, text in rates.items())]
+        else:
+            lines += entry({**LABELS, "samples": "crops seen"}.get(name, name.replace("_", " ")), value)
     return lines
 
 

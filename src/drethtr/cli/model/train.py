@@ -1,4 +1,4 @@
-"""`drethtr model train`: train a model from a run file."""
+"""`drethtr model train` and `train-layout`: train a model, or a network that finds lines, from a run file."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,15 +12,18 @@ from drethtr.cli.options import DeviceName, Settings, TrainingThreads, Workers
 from drethtr.cli.progress import RESUME, stopping
 from drethtr.recognition.backends import resolve_device
 
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="Run file (TOML): the network, the data, the schedule.")]
+Folder = Annotated[Path, typer.Option("--output", metavar="FOLDER", help="Folder for models, snapshots and metrics.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Resume the run in the folder.")]
+Minutes = Annotated[float | None, typer.Option(metavar="N", min=0, help="Stop after N minutes; resume with --resume.")]
+
 
 def train(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run file (TOML): the network, the data, the schedule.")],
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for models, snapshots and metrics.")],
+    run: Run,
+    output: Folder,
     settings: Settings = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder.")] = False,
-    minutes: Annotated[
-        float | None, typer.Option(metavar="N", min=0, help="Stop after N minutes; resume with --resume.")
-    ] = None,
+    resume: Resume = False,
+    minutes: Minutes = None,
     workers: Workers = 1,
     device: DeviceName = "auto",
     threads: TrainingThreads = None,
@@ -31,16 +34,8 @@ def train(
     from drethtr.training.devices import limit_threads
     from drethtr.training.run import RunConfig
 
-    if output.suffix == ".safetensors" and not output.is_dir():
-        raise DataError(
-            f"--output is the folder of the run; give --output {output.with_suffix('')}, and the model will "
-            f"be {output.with_suffix('') / loop.BEST}",
-            output,
-        )
     wanted = config.load(RunConfig, run, settings or ())
-    make_folder(output)
-    if resume and not (output / loop.SNAPSHOT).exists():
-        typer.echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)
+    open_output(output, resume=resume)
     limit_threads(threads)
     with stopping(RESUME):
         best = loop.train(
@@ -50,3 +45,50 @@ def train(
         typer.echo(f"the best model so far: {best}; calibrate it: drethtr model calibrate {best} DATA --force")
     else:
         typer.echo("stopped before the first validation")
+
+
+def train_layout(
+    run: Run,
+    output: Folder,
+    settings: Settings = None,
+    resume: Resume = False,
+    minutes: Minutes = None,
+    workers: Workers = 1,
+    device: DeviceName = "auto",
+    threads: TrainingThreads = None,
+) -> None:
+    """Train the network that finds lines, from the included one or another, as a run file says."""
+    require("torch", "train")
+    from drethtr.training.devices import limit_threads
+    from drethtr.training.layout import loop
+    from drethtr.training.layout.run import LayoutRun
+
+    wanted = config.load(LayoutRun, run, settings or ())
+    open_output(output, resume=resume)
+    limit_threads(threads)
+    with stopping(RESUME):
+        best = loop.train_layout(
+            wanted, output, resume=resume, device=resolve_device(device), workers=workers, minutes=minutes
+        )
+    if best.exists():
+        typer.echo(f"the best model so far: {best}; find lines with it: drethtr segment SCANS --lines {best}")
+    else:
+        typer.echo("stopped before the first validation")
+
+
+def open_output(output: Path, *, resume: bool) -> None:
+    """Create the folder of a run, and say if there is nothing in it to resume.
+
+    Raises:
+        DataError: if it has the name of a model.
+    """
+    from drethtr.training.loop import BEST, SNAPSHOT
+
+    if output.suffix == ".safetensors" and not output.is_dir():
+        folder = output.with_suffix("")
+        raise DataError(
+            f"--output is the folder of the run; give --output {folder}, and the model will be {folder / BEST}", output
+        )
+    make_folder(output)
+    if resume and not (output / SNAPSHOT).exists():
+        typer.echo(f"drethtr: nothing to resume in {output}; starting from the beginning", err=True)

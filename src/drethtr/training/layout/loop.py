@@ -5,6 +5,7 @@ snapshots, log.
 """
 
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from math import isfinite
@@ -232,6 +233,11 @@ def known_loss(logits: Tensor, target: Tensor) -> Tensor:
     return (entropy * known).sum() / known.sum().clamp(min=1)
 
 
+def error_of(figures: Mapping[str, Any]) -> float:
+    """One number to choose by: one minus the mean of the F of baselines and the share of lines found as lines."""
+    return 1 - (float(figures["f"] or 0) + float(figures["found"] or 0)) / 2
+
+
 class PagesValidator:
     """Finds the lines of the validation pages with the averaged weights, and keeps the best."""
 
@@ -248,9 +254,6 @@ class PagesValidator:
     def __call__(self, learner: Learner[Detector], progress: Progress, run: LayoutRun, log: MetricsLog) -> Progress:
         """Find the lines of all pages, and save the model as the best one if it is the best so far.
 
-        The error is one minus the mean of two figures of `evaluate --layout`: the F of baselines, which falls with
-        every false line, and the share of lines that are found as lines.
-
         Raises:
             DataError: naming the page, if an image cannot be used.
         """
@@ -259,7 +262,7 @@ class PagesValidator:
         pages = find_and_compare(self.pages, DetectedLines(str(candidate)), torch.get_num_threads())
         overall = figures_of(list(pages.values()))
         rates = {name: round(float(overall[name] or 0), 4) for name in ("f", "found", "false_per_line")}
-        error = 1 - (rates["f"] + rates["found"]) / 2
+        error = error_of(rates)
         log.record_validation(progress.samples, {**rates, "all": round(error, 4)})
         if progress.best is not None and error >= progress.best:
             return replace(progress, stale=progress.stale + 1)

@@ -1,0 +1,153 @@
+"""finetune_layout(data, output): adapt the network that finds lines to pages whose lines a person has corrected.
+
+The run is in a folder beside the result, `mine.run` for `mine.safetensors`; an interrupted one continues from there.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from glob import escape
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import torch
+
+from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.files import make_folders
+from drethtr.base.links import refuse_link
+from drethtr.base.locks import claimed
+from drethtr.base.wording import counted
+from drethtr.evaluation.layout import figures_of
+from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references
+from drethtr.layout.network import SHIPPED, load_lines, save_lines
+from drethtr.pages.segmentation import DetectedLines
+from drethtr.training.finetuning.finetune import folder_of
+from drethtr.training.layout.loop import error_of, train_layout
+from drethtr.training.layout.run import LayoutRun, PagesValidation
+from drethtr.training.layout.sources import Marked
+from drethtr.training.loop import SNAPSHOT
+from drethtr.training.optimize import OptimizerConfig
+
+FEWEST = 5
+"""Fewest pages; with fewer, one page would decide which weights are the best."""
+
+EVERY = 5
+"""One of so many pages is for validation."""
+
+CROPS, MOST_CROPS = 40, 8_000
+"""Crops seen per page, and at most."""
+
+VALIDATIONS = 4
+
+RATE = 2e-4
+"""Learning rate: a third of that from scratch, since the network already finds lines."""
+
+
+@dataclass(frozen=True)
+class LayoutOutcome:
+    """The result.
+
+    train, validation  numbers of pages
+    before, after      figures of `evaluate --layout` on the validation pages, with the first network and the new one
+    """
+
+    train: int
+    validation: int
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+    @property
+    def better(self) -> bool:
+        """Whether the network finds the lines better than the one it started from; otherwise it is not written."""
+        return error_of(self.after) < error_of(self.before)
+
+
+def split(data: Sequence[str], validation: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The PAGE or ALTO files to train on, and those for validation: given ones, or every fifth of a collection.
+
+    Raises:
+        DataError: if there are too few pages, or pages are in both.
+    """
+    names = sorted(str(original.description) for original in open_references(data, texts=False))
+    if validation:
+        held = sorted(str(original.description) for original in open_references(validation, texts=False))
+        if both := set(names) & set(held):
+            raise DataError(f"{min(both)} is both in DATA and in --validation; leave it out of one of them")
+    elif len(names) < FEWEST:
+        raise DataError(f"{counted(len(names), 'page')} with lines; correct at least {FEWEST}, better 20")
+    else:
+        collections = collections_of(names).values()
+        ordered = [name for members in collections for name in sorted(members)]
+        held = ordered[EVERY - 1 :: EVERY]
+    return [name for name in names if name not in set(held)], held
+
+
+def finetune_layout(
+    data: Sequence[str],
+    output: Path,
+    *,
+    start: Path | None = None,
+    validation: Sequence[str] = (),
+    samples: int | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    force: bool = False,
+    device: str = "cpu",
+    workers: int = 1,
+    report: Callable[[str], object] = lambda words: None,
+) -> LayoutOutcome:
+    """Fine-tune the network and, if it became better, write it to `output`.
+
+    Args:
+        start: The network to start from; the included one by default.
+        samples: Crops seen in training; by default they depend on the number of pages.
+        resume: Continue an interrupted run beside `output`.
+        force: Otherwise, remove such a run.
+        report: Called with a sentence before each step that takes a while.
+
+    Raises:
+        CheckpointError: if `start` cannot be used.
+        ConfigError: if there is such a run and both are false.
+        DataError: if pages are too few or cannot be used, or another program is writing the output.
+    """
+    with claimed(output):
+        folder = folder_of(output)
+        refuse_link(folder)
+        if folder.exists() and not resume:
+            if not force:
+                raise ConfigError(f"{folder} contains an unfinished run; add --resume to continue it, or --force")
+            rmtree(folder)
+        make_folders(folder)
+        train, held = split(data, validation)
+        total = samples or min(CROPS * len(train), MOST_CROPS)
+        run = LayoutRun(
+            train=(Marked(paths=tuple(map(escape, train))),),
+            validation=PagesValidation(paths=tuple(map(escape, held)), every=max(1, total // VALIDATIONS)),
+            samples=total,
+            start=str(start) if start is not None else None,
+            optimizer=OptimizerConfig(learning_rate=RATE, warm_up=min(100, total // 10)),
+            save_every=max(1, total // (4 * VALIDATIONS)),
+            seed=seed,
+        )
+        report(f"training on {counted(len(train), 'page')}, {total:,} crops; {len(held)} more for validation")
+        best = train_layout(run, folder, resume=(folder / SNAPSHOT).exists(), device=device, workers=workers)
+        model = load_lines(best)
+        # What is written has 8 bits for most weights, so that is what must find lines better.
+        small = folder / output.name
+        save_lines(replace(model, card={**model.card, "pages": len(train)}), small, small=True)
+        report(f"finding the lines of {counted(len(held), 'page')} with both networks")
+        before, after = (figures_on(held, path) for path in (start or SHIPPED, small))
+        outcome = LayoutOutcome(len(train), len(held), before, after)
+        if outcome.better:
+            save_lines(load_lines(small), output, small=True)
+        with suppress(OSError):
+            rmtree(folder)
+        return outcome
+
+
+def figures_on(pages: Sequence[str], network: Path) -> Mapping[str, Any]:
+    """The figures of `evaluate --layout` of a network on some pages."""
+    originals = open_references([escape(page) for page in pages], texts=False)
+    compared = find_and_compare(originals, DetectedLines(str(network)), torch.get_num_threads())
+    return figures_of(list(compared.values()))

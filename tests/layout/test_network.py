@@ -1,0 +1,76 @@
+"""The file of a network that finds lines."""
+
+import json
+
+import numpy as np
+import pytest
+from made_pages import letter
+
+from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.layout.finders import finder_named
+from drethtr.layout.network import SHIPPED, LineModel, load_lines, save_lines
+from drethtr.layout.rapid import RapidDetector
+from drethtr.recognition.model.file import LINES, load_model
+from drethtr.recognition.model.file import SHIPPED as READER
+from drethtr.recognition.model.weights import read_file, write_tensors
+
+
+def test_what_is_saved_is_loaded(tmp_path):
+    model = LineModel(load_lines(SHIPPED).weights, {"name": "mine"})
+    save_lines(model, tmp_path / "a.safetensors")
+    again = load_lines(tmp_path / "a.safetensors")
+    assert again.hash == model.hash and again.card == {"name": "mine"}
+    save_lines(again, tmp_path / "b.safetensors", small=True)
+    small = load_lines(tmp_path / "b.safetensors")
+    assert (tmp_path / "b.safetensors").stat().st_size < 4e6
+    save_lines(small, tmp_path / "c.safetensors", small=True)
+    assert load_lines(tmp_path / "c.safetensors").hash == small.hash, "8 bits of 8 bits are the same"
+
+
+def test_a_file_is_chosen_by_its_name(tmp_path):
+    path = tmp_path / "mine.safetensors"
+    path.write_bytes(SHIPPED.read_bytes())
+    page = letter()
+    found, included = finder_named(str(path)).find(page.gray), RapidDetector().find(page.gray)
+    assert len(found) == len(page.lines) == len(included)
+    assert all(np.array_equal(a.polygon, b.polygon) for a, b in zip(found, included, strict=True))
+
+
+def test_a_file_that_changes_is_read_again(tmp_path):
+    path = tmp_path / "mine.safetensors"
+    path.write_bytes(SHIPPED.read_bytes())
+    page = letter().gray
+    assert len(finder_named(str(path)).find(page)) > 1
+    weights = load_lines(SHIPPED).weights
+    blind = {**weights, "head.largest.bias": np.full(1, -50, np.float32)}
+    save_lines(LineModel(blind), path)
+    assert len(finder_named(str(path)).find(page)) == 0
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(CheckpointError, match="but a drethtr model"):
+        finder_named(str(READER))
+    with pytest.raises(CheckpointError, match="but a drethtr model that finds lines"):
+        load_model(SHIPPED)
+    with pytest.raises(CheckpointError, match="no such model file"):
+        finder_named(str(tmp_path / "none.safetensors"))
+    with pytest.raises(ConfigError, match="unknown line segmentation"):
+        finder_named("mine")
+
+
+def test_weights_that_do_not_fit_are_named(tmp_path):
+    path = tmp_path / "bad.safetensors"
+    weights = dict(load_lines(SHIPPED).weights)
+    del weights["backbone.stem.enter.bias"]
+    save_lines(LineModel(weights), path)
+    with pytest.raises(CheckpointError, match=r"bad\.safetensors.*lack backbone\.stem\.enter\.bias"):
+        finder_named(str(path)).find(letter().gray)
+
+
+def test_maps_of_a_later_version_are_refused(tmp_path):
+    path = tmp_path / "later.safetensors"
+    tensors, metadata = read_file(SHIPPED)
+    header = json.loads(metadata[LINES]) | {"maps": ["text", "smell"]}
+    write_tensors(tensors, path, {LINES: json.dumps(header)})
+    with pytest.raises(CheckpointError, match="maps that this version does not know"):
+        load_lines(path)

@@ -1,0 +1,117 @@
+"""Crops of marked pages: their targets lie where the writing is."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from drethtr.base.errors import ConfigError
+from drethtr.layout.finder import FoundLine, Layout, MarkedPage, Role
+from drethtr.layout.network import AREA, COARSE, ENDS, MAPS, SEPARATORS, TEXT
+from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, CropConfig, PageMixture, targets, traced
+from drethtr.training.layout.sources import MarkedPages, PageSupply, role_of
+
+SIDE = 320
+
+
+def page(role=Role.BODY, area=None, rules=()):
+    """A page with two lines of dark bars on white, with x-heights of 12 pixels, 60 pixels apart."""
+    picture = Image.new("L", (SIDE, SIDE), 230)
+    pen, lines = ImageDraw.Draw(picture), []
+    for row in (100, 160):
+        for left in range(60, 260, 8):
+            pen.rectangle((left, row - 12, left + 4, row), fill=20)
+        outline = np.array(((60, row - 20), (260, row - 20), (260, row + 8), (60, row + 8)), float)
+        lines.append(FoundLine(np.array(((60, row), (262, row)), float), outline, role))
+    return MarkedPage(np.asarray(picture), Layout(tuple(lines), rules=rules, area=area))
+
+
+IDENTITY = np.array(((1, 0, 0), (0, 1, 0)), float)
+
+
+def test_targets_lie_on_the_letters():
+    marked = page()
+    cores, _ = targets(traced(marked), IDENTITY, SIDE)
+    ink = marked.page < 100
+    assert (cores[ink] == ON).mean() > 0.6, "bars reach a little above the core"
+    assert set(np.unique(np.nonzero(cores == ON)[0] // 30)) == {2, 3, 4, 5}
+    columns = np.nonzero(cores == END)[1]
+    assert ((columns <= 62) | (columns >= 260)).all() and len(columns)
+
+
+def test_a_turned_page_has_turned_targets():
+    marked = traced(page())
+    cores, maps = targets(marked, IDENTITY, SIDE)
+    quarter = np.array(((0, -1, SIDE), (1, 0, 0)), float)
+    turned, turned_maps = targets(marked, quarter, SIDE)
+    assert (np.rot90(turned) != cores).mean() < 0.01
+    assert (np.rot90(turned_maps[TEXT]) != maps[TEXT]).mean() < 0.02
+
+
+def test_what_is_unknown_is_not_learned():
+    _, maps = targets(traced(page(role=None)), IDENTITY, SIDE)
+    assert (maps[SEPARATORS] == UNKNOWN).all() and (maps[AREA:] == UNKNOWN).all()
+    assert set(np.unique(maps[TEXT])) == set(np.unique(maps[ENDS])) == {0, 1}
+
+
+def test_roles_area_and_rules_are_learned_where_they_are_known():
+    area = np.array(((40, 0), (280, 0), (280, SIDE), (40, SIDE)), float)
+    _, maps = targets(traced(page(Role.MARGIN, area, (np.array(((150, 20), (150, 300)), float),))), IDENTITY, SIDE)
+    assert maps.shape == (len(MAPS), SIDE // COARSE, SIDE // COARSE)
+    text = maps[TEXT] == 1
+    for number, role in enumerate(Role):
+        here = maps[AREA + 1 + number]
+        assert (here[text] == (role is Role.MARGIN)).all() and (here[~text] == UNKNOWN).all()
+    assert maps[AREA][:, 12:68].all() and not maps[AREA][:, :9].any()
+    assert set(np.nonzero(maps[SEPARATORS])[1]) == {37} and len(np.nonzero(maps[SEPARATORS])[0]) > 60
+
+
+class Same(PageSupply):
+    """The same page again and again."""
+
+    def page(self, number, seed):
+        return page()
+
+    def describe(self):
+        return "same"
+
+    def digest(self):
+        return "same"
+
+
+def test_batches_depend_on_seed_and_chunk_alone():
+    config = CropConfig(side=64, batch=3, per_page=2)
+    one, again, other = (CropBatches(PageMixture((Same(),), (1.0,), seed), config) for seed in (1, 1, 2))
+    assert len(one[5]) == 2 and one[5][0].grays.shape == (3, 64, 64) and one[5][0].maps.shape[1:] == (10, 16, 16)
+    for first, second in zip(one[5], again[5], strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
+    assert not np.array_equal(one[5][0].grays, other[5][0].grays)
+    assert not np.array_equal(one[5][0].grays, one[6][0].grays)
+
+
+def test_every_page_of_a_collection_comes_before_any_comes_again(monkeypatch):
+    monkeypatch.setattr("drethtr.training.layout.sources.marked", lambda original: original)
+    supply = MarkedPages("letters", ("a", "b", "c", "d"))
+    rounds = [[supply.page(4 * turn + place, 0) for place in range(4)] for turn in range(6)]
+    assert all(sorted(seen) == ["a", "b", "c", "d"] for seen in rounds) and len(set(map(tuple, rounds))) > 1
+
+
+@pytest.mark.parametrize(
+    ("kinds", "role"),
+    [
+        (("InterlinearLine", "MainZone"), Role.INSERTION),
+        (("DefaultLine", "MarginTextZone:apparatus"), Role.MARGIN),
+        (("", "margin"), Role.MARGIN),
+        (("", "NumberingZone:page"), Role.NUMBER),
+        (("", "StampZone"), Role.STAMP),
+        (("printed", "header"), Role.PRINT),
+        (("DefaultLine", "MainZone"), Role.BODY),
+    ],
+)
+def test_words_of_files_say_roles(kinds, role):
+    assert role_of(*kinds) is role
+
+
+@pytest.mark.parametrize("wrong", [{"side": 100}, {"batch": 0}, {"smallest": 900, "largest": 800}])
+def test_impossible_crops_are_refused(wrong):
+    with pytest.raises(ConfigError, match="crops"):
+        CropConfig(**wrong)

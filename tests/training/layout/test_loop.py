@@ -1,0 +1,117 @@
+"""Training the network that finds lines: it learns, and a killed run ends as if nothing had happened."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+import torch
+from command_line import drethtr
+from edited_folders import put_page
+from safetensors.numpy import load_file
+from training_runs import finish, launch, saved_at
+
+from drethtr.base import config
+from drethtr.base.errors import DataError
+from drethtr.layout.network import SHIPPED, load_lines
+from drethtr.training.layout.finetune import split
+from drethtr.training.layout.loop import known_loss, train_layout
+from drethtr.training.layout.run import LayoutRun
+
+__all__ = ["drethtr"]
+
+RUN = """
+samples = 24
+save_every = 4
+bfloat16 = false
+train = [{ kind = "Marked", paths = ["train"] }]
+validation = { paths = ["held"], every = 12 }
+crops = { side = 64, batch = 2, per_page = 3 }
+optimizer = { warm_up = 4, method = { kind = "Muon" } }
+"""
+
+
+@pytest.fixture
+def pages(tmp_path):
+    """Two pages to train on, one to validate with, and a run file."""
+    for folder, names in (("train", ("a1", "a2")), ("held", ("b1",))):
+        (tmp_path / folder).mkdir()
+        for name in names:
+            put_page(tmp_path / folder, name)
+    (tmp_path / "run.toml").write_text(RUN)
+    return tmp_path
+
+
+def start(folder, output, *options):
+    """Start `drethtr model train-layout`."""
+    train = ["-m", "drethtr.cli", "model", "train-layout", "run.toml", "--output", output, "--device", "cpu", *options]
+    return launch(folder, train, processes=1)
+
+
+def test_killed_and_resumed_equals_uninterrupted(pages):
+    finish(start(pages, "whole"))
+    snapshot = pages / "killed" / "snapshot.safetensors"
+    for delay in (0.0, 0.1):
+        process = start(pages, "killed", "--resume")
+        before = saved_at(snapshot)
+        while process.poll() is None and saved_at(snapshot) == before:
+            time.sleep(0.01)
+        time.sleep(delay)
+        assert process.poll() is None, "the run was over before it could be killed"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    finish(start(pages, "killed", "--resume", "--workers", "0"))
+    for name in ("latest", "best"):
+        whole, killed = (load_file(pages / run / f"{name}.safetensors") for run in ("whole", "killed"))
+        assert whole.keys() == killed.keys()
+        for key in whole:
+            assert np.array_equal(whole[key], killed[key]), key
+
+
+def test_frozen_weights_stay_and_the_others_learn(pages, monkeypatch):
+    monkeypatch.chdir(pages)
+    settings = ('tuning={kind="Whole", frozen=["backbone.", "head."]}', "samples=12", "validation.at_start=false")
+    run = config.load(LayoutRun, pages / "run.toml", settings)
+    best = train_layout(run, pages / "out", workers=0)
+    before, after = load_lines(SHIPPED).weights, load_lines(best).weights
+    for name, weight in after.items():
+        assert name.startswith("maps.") or np.array_equal(weight, before[name]), name
+    assert np.abs(after["maps.leave.weight"]).max() > 0, "it starts at zero"
+
+
+def test_places_that_are_unknown_cost_nothing():
+    target = torch.tensor([[[[0, 1], [255, 255]]]], dtype=torch.uint8)
+    right, wrong = (torch.tensor([[[[-20.0, 20.0], [other, -other]]]]) for other in (0.0, 90.0))
+    assert known_loss(right, target) == known_loss(wrong, target) < 1e-6
+    assert known_loss(-right, target) > 10
+    assert known_loss(right, torch.full_like(target, 255)) == 0
+
+
+def test_every_fifth_page_of_a_collection_is_for_validation(tmp_path):
+    for number in range(11):
+        put_page(tmp_path, f"letter_{number:02}")
+    train, held = split([str(tmp_path)], ())
+    assert len(train) == 9 and len(held) == 2 and not set(train) & set(held)
+    with pytest.raises(DataError, match="both in DATA and in --validation"):
+        split([str(tmp_path)], [train[0]])
+
+
+def test_finetuning_needs_some_pages_and_no_options_of_lines(drethtr, tmp_path):
+    put_page(tmp_path, "a1")
+    output = tmp_path / "mine.safetensors"
+    few = drethtr("finetune", "--layout", tmp_path, "--output", output)
+    assert few.code == 2 and "correct at least 5, better 20" in few.err
+    both = drethtr("finetune", "--layout", tmp_path, "--output", output, "--adapter", "--check")
+    assert both.code == 2 and "--adapter, --check cannot be combined with --layout" in both.err
+
+
+def test_finetuned_weights_are_described_and_used_or_not_written(drethtr, tmp_path):
+    scans, output = tmp_path / "scans", tmp_path / "mine.safetensors"
+    scans.mkdir()
+    for number in range(5):
+        put_page(scans, f"letter_{number}")
+    done = drethtr("finetune", "--layout", scans, "--output", output, "--samples", "4", "--workers", "0")
+    # These pages are too easy to become better.
+    assert done.code == 3 and not output.exists() and "was not written" in done.err, done
+    assert not (tmp_path / "mine.run").exists()
