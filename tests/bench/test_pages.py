@@ -4,7 +4,7 @@ import pytest
 from printed_pages import put_page
 
 from drethtr import Recognizer
-from drethtr.bench.pages import Detection, compare_outlines, intersection_over_union, measure, table, to_json
+from drethtr.bench.pages import Detection, compare_outlines, intersection_over_union, measure, report, to_json
 from drethtr.documents import Box
 from drethtr.layout.projection import Projection
 from drethtr.pages.source import open_originals
@@ -20,7 +20,7 @@ def test_stages_and_lines_of_a_page(pages, tiny_model):
     [figures] = measure(pages, Recognizer(tiny_model), Projection())
     assert figures.detection.marked == 3 and figures.lines == figures.detection.found
     assert figures.seconds == pytest.approx(figures.load + figures.find + figures.cut + figures.read)
-    shown = table([figures], peak=1_234_000_000)
+    shown = report([figures], peak=1_234_000_000)
     assert "a.xml" in shown and "1,234 MB" in shown and "of 3 marked lines" in shown
     assert json.loads(json.dumps(to_json([figures], None)))["pages"][0]["lines"] == figures.lines
 

@@ -128,7 +128,7 @@ def test_weights_that_are_no_finite_numbers_are_refused(strange, tmp_path):
     state = classifier(ResNet50())
     save_file(state | {"bn1.weight": state["bn1.weight"] * strange}, tmp_path / "weights")
     with pytest.raises(
-        CheckpointError, match=r"weights: .*(not finite in bn1\.weight|bn1\.weight is of torch\.complex64)"
+        CheckpointError, match=r"weights: .*(non-finite numbers in bn1\.weight|bn1\.weight is of torch\.complex64)"
     ):
         load_imagenet(BACKBONES.build(ResNet50()), str(tmp_path / "weights"))
 

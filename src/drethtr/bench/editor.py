@@ -46,6 +46,7 @@ def measure(pages: int, lines: int, recognizer: Recognizer) -> list[RequestTime]
         folder = Path(made)
         make_folder(folder, pages, lines)
         with Workspace.open(folder) as workspace:
+            # The first overview reads every file; later ones know them from the record.
             first = timed("the very first overview", workspace.pages)
         opened = timed("opening the folder again", lambda: Workspace.open(folder).close())
         workspace = Workspace.open(folder)

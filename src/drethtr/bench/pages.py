@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from drethtr.cli.tables import table
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.layout.finder import Finder
 from drethtr.layout.order import arrange
@@ -71,6 +72,7 @@ def match_outlines(marked: Sequence[Points], found: Sequence[Points], least: flo
     """Match each reference outline with at most one detected outline, best IoU first, down to an IoU of `least`."""
     shares = np.array([[intersection_over_union(a, b) for b in found] for a in marked]).reshape(len(marked), len(found))
     matches = []
+    # Greedy is enough: outlines of lines overlap little, so hardly any has two candidates.
     while shares.size and shares.max() >= least:
         row, column = map(int, np.unravel_index(int(shares.argmax()), shares.shape))
         matches.append(Match(row, column, float(shares[row, column])))
@@ -161,17 +163,16 @@ def read_and_weigh(path: Path, finder: Finder, threads: int | None) -> int:
     return resident("VmHWM")
 
 
-def table(figures: Sequence[PageFigures], peak: int | None) -> str:
+def report(figures: Sequence[PageFigures], peak: int | None) -> str:
     """The figures as text."""
-    width = max(len(Path(page.name).name) for page in figures)
-    titles = ("lines", "load s", "find s", "cut s", "read s", "all s", "recall %", "precision %", "mean IoU")
-    rows = [f"{'page':{width}}" + "".join(f"  {title:>11}" for title in titles)]
+    titles = ("page", "lines", "load s", "find s", "cut s", "read s", "all s", "recall %", "precision %", "mean IoU")
+    cells = []
     for page in figures:
         found = page.detection
-        seconds = (page.load, page.find, page.cut, page.read, page.seconds)
-        cells = [f"{page.lines}", *(f"{value:.2f}" for value in seconds)]
-        cells += [f"{100 * found.recall:.1f}", f"{100 * found.precision:.1f}", f"{found.mean_overlap:.2f}"]
-        rows.append(f"{Path(page.name).name:{width}}" + "".join(f"  {cell:>11}" for cell in cells))
+        seconds = (f"{value:.2f}" for value in (page.load, page.find, page.cut, page.read, page.seconds))
+        rates = f"{100 * found.recall:.1f}", f"{100 * found.precision:.1f}", f"{found.mean_overlap:.2f}"
+        cells.append((Path(page.name).name, f"{page.lines}", *seconds, *rates))
+    rows = [table(titles, cells)]
     total = sum((page.detection for page in figures), Detection())
     mean = sum(page.seconds for page in figures) / len(figures)
     rows.append(

@@ -117,6 +117,7 @@ def calibrate(
     recognizer = partial(Recognizer, device=device, threads=threads)
     plain = replace(model, record=CalibrationRecord())  # earlier calibration must not affect the result
     strategy, alone = Best(model.record.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
+    # From here on the chosen weights count: decoders with open weights take them from the best strategy.
     plain = replace(plain, record=CalibrationRecord(strategy=strategy))
     learned = prior or CalibrationRecord()
     calibrations: list[Calibration] = []
@@ -211,6 +212,7 @@ def calibration_of(
     features = np.concatenate([case.features for case in cases])
     right = np.concatenate([case.right_characters for case in cases])
     characters = fit_logistic(features, right, digits=DIGITS, prior=of_characters)
+    # Words are judged by characters that are calibrated already, as they will be when lines are read.
     features = np.concatenate([word_features(weighed(case.reading.characters, characters)) for case in cases])
     right = np.concatenate([case.right_words for case in cases])
     words = fit_logistic(features, right, digits=DIGITS, prior=of_words)

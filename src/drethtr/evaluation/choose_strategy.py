@@ -103,6 +103,7 @@ def try_strategies(
         strategy = replace(usual, ctc_weight=weight, language_weight=language_weight)
         taken = [max(line.joint, key=lambda one: strategy.quality(one.text)).counts for line in lines]
         tried.append(Tried(strategy, sum(taken, Counts())))
+    # Stable: of equals the first tried wins, which is the faster or the more usual one.
     return sorted(tried, key=lambda one: one.counts.edits)
 
 
@@ -118,6 +119,7 @@ def knows_language(model: Model, network: Network, texts: Sequence[str]) -> bool
     encoded = [tuple(model.tokenizer.encode(text)) for text in texts[:: max(1, ceil(len(texts) / TEXTS))]]
     frequencies = Counter(token for tokens in encoded for token in (*tokens, EOS))
     number = frequencies.total()
+    # What a text costs if only the frequency of each character is known; a decoder that knows language beats it.
     by_frequency = sum(count * log(count / number) for count in frequencies.values())
     trees = [TextTree.of([tokens]) for tokens in encoded]
     scored = zip(encoded, LanguageScorer(network).score_trees(trees), strict=True)

@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
 BINS = 10
+CHANCE_DRAWS = 100
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 
 CONVENTION = (
@@ -172,18 +173,19 @@ def ece_of(bins: Sequence[Bin]) -> float:
     return apart / sum(group.cases for group in bins)
 
 
-def ece_by_chance(probabilities: Floats, draws: int = 100, seed: int = 0) -> float:
+def ece_by_chance(probabilities: Floats) -> float:
     """The mean ECE of draws in which each case (N,) is right as often as its probability says.
 
     A few cases are off by this much, however good their probabilities are.
     """
-    rng = np.random.default_rng(seed)
-    drawn = (rng.random((draws, len(probabilities))) < probabilities).astype(np.float64)
+    rng = np.random.default_rng(0)
+    drawn = (rng.random((CHANCE_DRAWS, len(probabilities))) < probabilities).astype(np.float64)
     return float(np.mean([ece_of(bins_of(probabilities, right)) for right in drawn]))
 
 
 def bins_of(confidences: Floats, right: Floats) -> tuple[Bin, ...]:
     """Bins of similar confidence, each a tenth wide."""
+    # A confidence of 1 belongs to the last bin.
     places = np.minimum((confidences * BINS).astype(int), BINS - 1)
     groups = [np.flatnonzero(places == place) for place in range(BINS)]
     return tuple(
@@ -201,6 +203,7 @@ def auroc(confidences: Floats, right: Floats) -> float | None:
     if not wrongs or not rights:
         return None
     _, places, sizes = np.unique(confidences, return_inverse=True, return_counts=True)
+    # The mean rank of ties, so that equal confidences count half.
     ranks = (sizes.cumsum() - (sizes - 1) / 2)[places]
     return float((ranks[good].sum() - rights * (rights + 1) / 2) / (wrongs * rights))
 

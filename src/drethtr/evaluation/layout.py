@@ -1,7 +1,7 @@
 """Compare found lines with reference lines: what became of each line, and in which order they are read.
 
 Baselines are compared as in cBAD, lines by how much of a reference baseline the outlines of found lines cover. None of
-it needs a recognizer; `end_to_end.py` tells what a layout costs in characters.
+it needs a recognizer; `whole_pages.py` tells what a layout costs in characters.
 
 Source: Grüning et al. 2017, READ-BAD: A New Dataset and Evaluation Scheme for Baseline Detection.
 """
@@ -139,6 +139,7 @@ def spacing_of(baselines: Sequence[Floats]) -> Floats:
         for other in (paths[place] for place in range(len(paths)) if place != number):
             columns, rows = (other - path[0]) @ along, (other - path[0]) @ (-along[1], along[0])
             beside = (columns > 0) & (columns < length)
+            # Lines in other columns are no neighbors: a part of one must lie beside this line.
             if beside.mean() < 0.3 and not beside.sum() * WIDE_STEP > 0.3 * length:
                 continue
             distance = abs(float(np.median(rows[beside]))) if beside.any() else np.inf

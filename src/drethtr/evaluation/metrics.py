@@ -231,6 +231,7 @@ def units(groups: Sequence[str]) -> list[tuple[str, int]]:
 def drawn_sums(table: NDArray[Number], draws: int, rng: np.random.Generator) -> NDArray[Number]:
     """Sums over as many rows as the table has, drawn with replacement: (draws, columns)."""
     rows = len(table)
+    # A draw with replacement is a row of counts, so that all draws are one matrix product.
     together = max(DRAWN_TOGETHER // rows, 1)
     sizes = [min(together, draws - done) for done in range(0, draws, together)]
     return np.concatenate([rng.multinomial(rows, np.full(rows, 1 / rows), size=size) @ table for size in sizes])
@@ -252,6 +253,7 @@ def interval_95(rates: NDArray[np.float64], rows: int) -> tuple[float, float]:
     """
     if not len(rates):
         return nan, nan
+    # Student’s t for the uncertain variance; the root for the n - 1 that the bootstrap forgets.
     freedom = max(rows - 1, 1)
     outside = erfc(sqrt((freedom + 1) / freedom) * student_quantile(freedom) / sqrt(2)) / 2
     low, high = np.quantile(rates, [outside, 1 - outside])

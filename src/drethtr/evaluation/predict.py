@@ -108,6 +108,7 @@ def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
         )
     doubts, factors = np.log([known(of_set).rate for of_set in sets]), np.log([known(s).factor for s in sets])
     apart = doubts - doubts.mean()
+    # Ridge regression of the exponent towards 1: few or similar sets say little about it.
     power = float(np.clip(1 + apart @ factors / (apart @ apart + NEAR_ONE), *POWERS))
     logs = (factors - (power - 1) * doubts).tolist()
     residuals = [residual for of_set in sets for residual in residuals_of(of_set)]
@@ -115,6 +116,7 @@ def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
         strategy,
         factor=round(exp(fmean(logs)), DIGITS),
         spread=round(stdev(logs), DIGITS),
+        # Each set has used one degree of freedom for its own factor.
         noise=round(sum(residuals) / max(len(residuals) - len(sets), 1), DIGITS),
         sets=len(sets),
         power=round(power, DIGITS),

@@ -85,6 +85,7 @@ def match(reference: Sequence[str], read: Sequence[str]) -> tuple[list[tuple[int
     pairs, rows, columns = [], set(range(len(ours))), set(range(len(theirs)))
     for place in np.argsort(-likeness, axis=None, kind="stable").tolist():
         i, j = divmod(place, len(theirs))
+        # Lines that share nothing are no match, however few others are left.
         if likeness[i, j] <= 0 or not (rows and columns):
             break
         if i in rows and j in columns:
@@ -235,6 +236,7 @@ def find_and_compare(
         known = known_lines(original, gray)
         finder = segmentation.finder(original).with_threads(threads or free_processors())
         start = process_time()
+        # In processor time, order included: others use this machine, and lines without order are no text.
         layout = arranged(Layout.of(finder.find(gray)))
         ordered = [layout.lines[number] for region in layout.regions or () for number in region.lines]
         seconds = process_time() - start

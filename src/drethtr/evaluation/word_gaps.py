@@ -75,6 +75,7 @@ def gaps_of(
     gaps = []
     for place, begins in enumerate(accumulate(map(len, written[:-1]), initial=0)):
         around = path.token_log_probabilities[max(place - AROUND, 0) : place + AROUND + 1]
+        # White space at the ends separates nothing.
         if written[place] == " " and 0 < place < len(tokens) - 1 and np.mean(around) >= SURE:
             left, right = int(edges[place][0]), int(edges[place][1]) + 1
             gaps.append(WordGap(round(quietest(line, left, right)), begins))

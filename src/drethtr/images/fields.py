@@ -36,10 +36,10 @@ def cloud(shape: tuple[int, int], cells: tuple[int, int], rng: np.random.Generat
     return np.asarray(grid.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
 
 
-def multiscale_noise(shape: tuple[int, int], rng: np.random.Generator, *, scales: int = 4) -> Field:
-    """The sum of clouds with grains of 1 to 100 pixels, scaled to [0, 1] (the paper texture of the paper)."""
+def multiscale_noise(shape: tuple[int, int], rng: np.random.Generator) -> Field:
+    """The sum of four clouds with grains of 1 to 100 pixels, scaled to [0, 1] (the paper texture of the paper)."""
     total: Field = np.zeros(shape, dtype=np.float32)
-    for grain in rng.integers(1, 101, scales):
+    for grain in rng.integers(1, 101, 4):
         total = total + cloud(shape, (ceil(shape[0] / grain), ceil(shape[1] / grain)), rng)
     return spread(total, 0, 1)
 

@@ -170,6 +170,7 @@ def pdf_page(path: Path, frame: int, name: str) -> "Iterator[tuple[PdfPage, floa
         with closing(open_pdf(path)) as pdf:
             page = pdf[frame]
             width, height = page.get_size()
+            # A little below the limit, since width and height are rounded up.
             scale = min(PDF_DPI / 72, (MAX_PIXELS / max(width * height, 1)) ** 0.5 * 0.999)
             refuse_size(math.ceil(width * scale), math.ceil(height * scale), name)
             yield page, scale

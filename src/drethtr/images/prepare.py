@@ -49,7 +49,7 @@ class Preparation:
         if not 1 <= self.height <= MAX_HEIGHT:
             raise ConfigError(f"preparation.height must be 1 to {MAX_HEIGHT:,}, not {self.height}")
         if not 0.1 <= self.stretch <= 10:
-            raise ConfigError(f"preparation.stretch must be from 0.1 to 10, not {self.stretch}")
+            raise ConfigError(f"preparation.stretch must be between 0.1 and 10, not {self.stretch}")
 
     def __call__(self, line: Line) -> Prepared:
         """Scale bilinearly with antialiasing, keeping the aspect ratio times `stretch`.
@@ -123,6 +123,7 @@ def cut(line: Line, longest: int) -> list[Piece]:
     if width <= longest:
         return [Piece(0, width, -np.inf, np.inf)]
     overlap = min(round(OVERLAP * height), longest // 2)
+    # The fewest pieces, all of one size: a short rest would be read with little around it.
     number = -(-(width - overlap) // (longest - overlap))
     size = -(-(width + (number - 1) * overlap) // number)
     lefts = [min(i * (size - overlap), width - size) for i in range(number)]
@@ -135,6 +136,7 @@ def cut(line: Line, longest: int) -> list[Piece]:
 
 def quietest(line: Line, left: int, right: int) -> float:
     """The column from `left` to `right` with the least ink around it; the middle one of ties."""
+    # The ink of about one letter: a gap between words is quieter than the gap inside an m.
     window = max(1, line.shape[0] // 5)
     begin = max(left - window, 0)
     ink = (255 - line[:, begin : right + window].astype(np.float64)).sum(0)

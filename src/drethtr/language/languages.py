@@ -235,6 +235,7 @@ def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
 
     texts = [line for path in files for line in lines_of(path)]
     for name, ngrams in found.models.items():
+        # Interpolated, not appended: a few lines of names would drown among hundreds of thousands of n-grams.
         share = [SHARE, 1 - SHARE]
         try:
             mixed = learn([texts, ngrams], share, tokenizer, order=ngrams.order, most=len(ngrams.tokens))

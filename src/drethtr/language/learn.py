@@ -107,6 +107,7 @@ class Levels(NamedTuple):
             for some in (self.shares(length + 1), self.backed_off(longer % self.size**length, length))
         )
         limits = np.iinfo(np.int8)
+        # The mass that the known n-grams leave, relative to what the shorter context gives the others.
         self.backoffs.append((np.log(left / before) / STEP).round().clip(limits.min, limits.max))
 
 
@@ -129,6 +130,7 @@ def renamed(ngrams: NGrams, names: Sequence[int], size: int) -> NGrams:
         kept = np.flatnonzero((tokens >= 0).all(axis=0))
         keys = size**places @ tokens[:, kept]
         new = np.setdiff1d(np.arange(size), keys) if length == 1 else np.zeros(0, dtype=np.int64)
+        # New characters are as likely as any other: no text has told more.
         by_chance = np.full(len(new), round(np.log(size) / STEP))
         order = np.argsort(np.concatenate([keys, new]))
         levels.keys.append(np.concatenate([keys, new])[order])
@@ -163,6 +165,7 @@ class Counted:
     @cached_property
     def discount(self) -> float:
         """The discount subtracted from every count, in favor of unseen n-grams."""
+        # Every n-gram seen once tells how much of the text was never seen; without such counts, half a count is usual.
         once, twice = (int((self.counts == number).sum()) for number in (1, 2))
         return once / (once + 2 * twice) if once else 0.5
 
@@ -312,6 +315,7 @@ def learn(
         for some in sources
     ]
     kept = pruned(mixed(known, parts, size), size, most)
+    # A byte for each: losses beyond 255 steps are equal, as are tokens that were never seen.
     losses = [(-np.log(some.shares) / STEP).round().clip(0, -FAINTEST / STEP) for some in kept]
     levels = Levels(size, [some.keys for some in kept], losses, [])
     for _ in range(order):

@@ -101,6 +101,7 @@ class NGrams:
         if node < 0:
             return -1
         tokens, end = self.views[0], self.firsts[node + 1]
+        # Children lie side by side, sorted by token, so that no hash table is needed.
         place = bisect_left(tokens, token, self.firsts[node], end)
         return place if place < end and tokens[place] == token else -1
 

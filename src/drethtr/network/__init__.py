@@ -16,8 +16,7 @@
       │  block.py          the same layers with the same weights
       │  mixer.py          ARMF: attention to the image + retention over the text so far
       │  attention.py      softmax over the image keys of the line, shared by all its beams
-      │  retention.py      no softmax: (Q Kᵀ ⊙ D) V, where D fades the past by γ for each token
-      │  decay.py          γ of each head
+      │  retention.py      no softmax: (Q Kᵀ ⊙ D) V, where D fades the past by γ of each head
       │  cache.py          the text so far: a matrix per head, and the latest tokens before they enter it
     logits                 (N, vocabulary)
 
@@ -42,9 +41,9 @@ What differs between the three networks, from `recognition/model/architecture.py
 
 Read `retention.py`, `mixer.py`, `block.py` and `network.py` for the idea; `cache.py`, `tree.py` and `padded.py` for
 what makes it fast without changing a number. The rest runs it: `backend.py` behind the protocol of the recognizer, with
-`device.py` and `precision.py`; `weights.py`, `pretrained.py` and `adapter.py` for weights; `rescorer.py` is the decoder
-without its image. `variants.py` says how a config finds its class; through it the networks that the paper compares with
-plug in from `drethtr.paper.network`.
+`precision.py`; `weights.py` and `adapter.py` for weights; the rescorer in `network.py` is the decoder without its
+image. `variants.py` says how a config finds its class; through it the networks that the paper compares with plug in
+from `drethtr.paper.network`.
 """
 
 from drethtr.base.processors import let_threads_wait

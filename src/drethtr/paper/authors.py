@@ -78,7 +78,7 @@ class PublishedSettings:
         if strange := MODE.sub("", self.mode).strip("_").replace("__", "_"):
             raise ConfigError(f"mode {self.mode!r}: unknown word {strange!r}; known: {', '.join(WORDS)}")
         if not self.retentive and "Transformer" not in self.words:
-            raise ConfigError(f"mode {self.mode!r} contains neither RetNet, RetNet3 nor Transformer")
+            raise ConfigError(f"mode {self.mode!r} contains neither RetNet, RetNet3 nor Transformer; add one of them")
         if self.ret_norm and self.retentive:
             raise ConfigError(
                 "ret_norm is not supported: it divides by the sum of all past scores, which retention with a memory "

@@ -74,6 +74,7 @@ def published_beam_search(
         log_probabilities, state = scorer.step(last, state)
         rows, last, gains = extended(written, log_probabilities, len(numbers), beams)
         written, state = written.select(rows).followed_by(last, gains, end), scorer.reorder(state, rows)
+        # As released: a line goes on until all its beams have ended, however bad those are.
         done = written.ended.reshape(len(numbers), -1).all(1) | (position == limit - 1)
         if not done.any():
             continue

@@ -84,6 +84,7 @@ def gray_weights(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     weights = {name: weight for name, weight in theirs.items() if not name.startswith(CLASSIFIERS)}
     for name, weight in weights.items():
         if weight.ndim == 4 and weight.shape[1] == 3 and weight.is_floating_point():
+            # The mean, not the sum: gray pixels are as large as those of each color were.
             weights[name] = weight.mean(1, keepdim=True)
     return weights
 

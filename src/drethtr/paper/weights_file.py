@@ -107,6 +107,7 @@ def named_tensor(entry: tuple[object, object]) -> tuple[str, Tensor]:
     plain = isinstance(weight, Tensor) and weight.layout is torch.strided and weight.device.type == "cpu"
     if not (isinstance(name, str) and isinstance(weight, Tensor) and plain):
         raise CheckpointError("more than named tensors; save only the state dict")
+    # A stride of 0 lets a few bytes stand for a tensor of any size.
     values = weight.untyped_storage().nbytes() // weight.element_size()
     if weight.numel() > values:
         raise CheckpointError(f"{name} has {values} values, too few for a tensor of {tuple(weight.shape)}")

@@ -45,6 +45,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         MissingExtraError: if torch is needed and not installed.
     """
     where = resolve_device(device)
+    # onnxruntime has no bfloat16 on a CPU; torch has, and is used for it wherever it runs.
     if where == CPU and precision is not Precision.BFLOAT16:
         reason = supports(model.network)
         if reason is None:

@@ -43,6 +43,7 @@ def group_by_width(widths: Sequence[int], columns: int, lines: int) -> Iterator[
 
     A group has at most `lines` members and, padded to its widest, at most `columns` columns; a wider line is alone.
     """
+    # Widest first: a group that does not fit into memory fails at the beginning, not after minutes.
     by_width = np.argsort(-np.asarray(widths), kind="stable").tolist()
     while by_width:
         size = max(1, min(lines, columns // max(1, padded_width(widths[by_width[0]]))))

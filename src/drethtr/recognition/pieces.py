@@ -180,6 +180,7 @@ class PieceReader:
             CheckpointError: if the model's activations are not finite.
             MemoryError: if they do not fit into memory together.
         """
+        # One pass for each width: all lines at the first width, then all at the second.
         views = [self.view(view) for view in zip(*(piece.views for piece in pieces), strict=True)]
         try:
             decoded = self.strategy.find(self.network, views, self.alternatives, self.model.languages)
@@ -223,6 +224,7 @@ class PieceReader:
         """Edges of tokens on the line in pixels, from their places on the image tokens."""
         left, right = piece.piece.left, piece.piece.right
         scale = self.scale(piece)
+        # Without a CTC head, tokens are spread evenly over the image tokens, of which some may be padding.
         if self.network.dimensions.steps_per_token is None and decoded.spans:
             scale = (right - left) / decoded.spans[-1][1]  # the decoder may see a canvas around the line
         return [(min(left + begin * scale, right), min(left + end * scale, right)) for begin, end in decoded.spans]

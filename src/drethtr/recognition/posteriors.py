@@ -71,6 +71,7 @@ class Posteriors:
         """
         texts = tuple(sorted(set(text)))
         numbers = np.floor(np.array(lefts, dtype=np.float64).reshape(-1) / step).astype(np.int64)
+        # Every second step at least, in order: equal letters in a row need a blank step between them.
         apart = 2 * np.arange(len(text))
         numbers = np.maximum.accumulate(np.maximum(numbers, 0) - apart) + apart if len(text) else numbers
         tokens = np.array([texts.index(character) for character in text], dtype=np.int64)
@@ -119,6 +120,7 @@ def joined(pieces: Sequence[tuple[Piece, Posteriors]]) -> Posteriors:
 
 def followed(before: Posteriors, after: Posteriors) -> Posteriors:
     """The posteriors of a line, continued to the right; steps that it already has are dropped."""
+    # Two pieces may round their common border to the same step; the left one keeps it.
     seen = int(before.numbers[-1]) if before.steps else -1
     new = int(np.searchsorted(after.numbers, seen, side="right"))
     entries = int(after.firsts[new])

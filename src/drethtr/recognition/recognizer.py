@@ -107,6 +107,7 @@ class Recognizer:
         self.model = model
         self.threads = threads or free_processors()
         self.network = network or open_network(model, device, self.precision, self.threads)
+        # What the user asked for, else what calibration found best, else what works with any network.
         best = chosen or model.record.strategy or default_strategy(self.network)
         self.strategy = model.record.completed(best)
         check_strategy(self.strategy, self.network)
@@ -244,11 +245,10 @@ class Recognizer:
             for item, line in group:
                 yield item, line if isinstance(line, DataError) else next(readings)
 
-    def line_or_error(self, image: ImageSource | DataError, *, any_shape: bool = False) -> Line | DataError:
-        """The line of an image, or the error; an image shaped like a page is one, unless `any_shape` is taken."""
-        open_image = self.open_line if any_shape else self.open_alone
+    def line_or_error(self, image: ImageSource | DataError) -> Line | DataError:
+        """The line of an image, or the error; an image shaped like a page is one."""
         try:
-            return image if isinstance(image, DataError) else open_image(image)
+            return image if isinstance(image, DataError) else self.open_alone(image)
         except DataError as error:
             return error
 
@@ -312,6 +312,7 @@ class Recognizer:
         kept = [(piece.piece, piece.posteriors) for piece in pieces if piece.posteriors is not None]
         if kept:
             reading = replace(reading, posteriors=joined(kept))
+        # Flags are judged by the draft of the same pieces, stitched like the text it is compared with.
         drafts = [(piece.piece, piece.draft) for piece in pieces if piece.draft is not None]
         seen = Observation(
             height=line.shape[0],

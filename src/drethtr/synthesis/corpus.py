@@ -91,7 +91,7 @@ class Wording:
 
     def __post_init__(self) -> None:
         if not 1 <= self.shortest <= self.longest:
-            raise ConfigError(f"shortest {self.shortest} to longest {self.longest} characters is not a range from 1 up")
+            raise ConfigError(f"shortest must be between 1 and longest ({self.longest}), not {self.shortest}")
 
 
 @dataclass(frozen=True, kw_only=True)

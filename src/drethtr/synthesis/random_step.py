@@ -43,7 +43,7 @@ class Sometimes(RandomStep):
 
     def __post_init__(self) -> None:
         if not 0 <= self.probability <= 1:
-            raise ConfigError(f"a probability must be from 0 to 1, not {self.probability}")
+            raise ConfigError(f"probability must be between 0 and 1, not {self.probability}")
 
     def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         return self.step(line, rng) if rng.random() < self.probability else line

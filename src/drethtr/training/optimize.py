@@ -49,6 +49,7 @@ class MuonOptimizer(torch.optim.AdamW):
         for parameter in parameters:
             of_shape[parameter.flatten(1).shape].append(parameter)
         for shape, alike in of_shape.items():
+            # Matrices of one shape in one product: most are too small to keep a GPU, or two cores, busy alone.
             directions = orthogonalize(torch.stack([self.momentum(parameter, momentum) for parameter in alike]))
             for parameter, direction in zip(alike, directions, strict=True):
                 parameter.mul_(1 - rate * decay)
@@ -255,6 +256,7 @@ class MovingAverage(Generic[Network]):
     @torch.no_grad()
     def update(self, network: nn.Module, step: int) -> None:
         """Update the average with `network` after its step number `step`, from 1."""
+        # After n steps an average over about n / 10 of them: the random start is soon forgotten.
         decay = min(self.decay, step / (step + 9))
         torch._foreach_lerp_(list(self.network.parameters()), detached(network.parameters()), 1 - decay)
         for own, theirs in zip(self.network.buffers(), network.buffers(), strict=True):

@@ -93,7 +93,7 @@ def load_snapshot(
     """
     metadata = read_metadata(path)
     if HEADER not in metadata:
-        raise CheckpointError("not a snapshot of a training run", path)
+        raise CheckpointError("not a snapshot of a training run; start a new output", path)
     try:
         header = json.loads(metadata[HEADER])
         check_same(header, path, run, tokenizer, lines, kind)

@@ -153,6 +153,7 @@ def shares(before: Tokenizer, after: Tokenizer) -> Tensor:
         if text in places:
             taken[token, places[text]] = 1
             continue
+        # A look-alike is the best guess for the shape; its share keeps the new character a little less likely.
         like = relative(text, places)
         taken[token, SPECIALS:] = (1 if like is None else 1 - LIKENESS) / len(places)
         if like is not None:

@@ -93,6 +93,7 @@ def validate(validator: Validator, candidate: Candidate, best: Path, log: Traini
     found = {**scores.sets, "all": scores.overall}
     rates = {name: round(rate.cer, 4) for name, rate in found.items() if rate.characters}
     log.record_validation(progress.samples, rates)
+    # As good is no better: the earlier weights have seen less, and forget less.
     if progress.best is not None and cer >= progress.best:
         return replace(progress, stale=progress.stale + 1)
     card = {**candidate.model.card, "validation_cer": rates}

@@ -216,7 +216,7 @@ def test_weights_that_are_no_numbers_are_refused(tiny_model, tmp_path) -> None:
     """They would read as silence."""
     tiny_model.weights["to_logits.weight"][0, 0] = np.nan
     save_model(tiny_model, tmp_path / "model.safetensors")
-    with pytest.raises(CheckpointError, match=r"model\.safetensors: numbers that are not finite in to_logits\.weight"):
+    with pytest.raises(CheckpointError, match=r"model\.safetensors: non-finite numbers in to_logits\.weight"):
         load_model(tmp_path / "model.safetensors")
 
 

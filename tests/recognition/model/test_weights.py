@@ -118,5 +118,5 @@ def test_scales_without_a_matrix_are_refused():
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_are_not_finite_are_refused(value, weights):
-    with pytest.raises(CheckpointError, match="numbers that are not finite in bias"):
+    with pytest.raises(CheckpointError, match="non-finite numbers in bias"):
         dequantize(weights | {"bias": np.array([1.0, value], np.float32)})

@@ -108,7 +108,7 @@ def pages(
 ) -> None:
     """Measure line segmentation against PAGE or ALTO, seconds per stage, and the memory a large scan takes."""
     require("torch", "train")
-    from drethtr.bench.pages import measure, peak_bytes, table, to_json
+    from drethtr.bench.pages import measure, peak_bytes, report, to_json
     from drethtr.evaluation.whole_pages import open_references
     from drethtr.layout.finders import finder_named
     from drethtr.recognition.recognizer import Recognizer
@@ -117,7 +117,7 @@ def pages(
     originals, finder = open_references(data), finder_named(lines)
     figures = measure(originals, Recognizer.load(device=device, threads=threads), finder)
     peak = peak_bytes(originals[0], finder, threads)
-    typer.echo(table(figures, peak))
+    typer.echo(report(figures, peak))
     if json_file is not None:
         write_json(json_file, to_json(figures, peak))
 

@@ -1,7 +1,7 @@
 """Benches of quality: how well given texts are checked, running text is aligned, and words are found by search."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +50,7 @@ def check(
     """Measure how well `drethtr check` finds errors that are inserted into the texts of lines."""
     from tqdm import tqdm
 
-    from drethtr.bench.quality.check import known_sets, measure_support, table, weigh_cases
+    from drethtr.bench.quality.check import known_sets, measure_support, report, weigh_cases
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.evaluate import to_read
     from drethtr.proofreading.fit import fit_of
@@ -63,7 +63,7 @@ def check(
         others = weigh_cases(recognizer, fitted_on, seed, bar.update)
         cases = weigh_cases(recognizer, samples, seed, bar.update)
     found = measure_support(cases, known_sets(recognizer.model), fit_of(recognizer.model), others)
-    deliver(table(found), {"sets": [pool.to_json() for pool in found]}, recognizer, json_file)
+    deliver(report(found), {"sets": list(map(asdict, found))}, recognizer, json_file)
 
 
 @app.command("fit-check")
@@ -128,7 +128,7 @@ def align(
     """Join the texts of each page, align them again, and count the lines that get exactly their words."""
     from tqdm import tqdm
 
-    from drethtr.bench.quality.alignment import align_pages, measure_alignment, open_known, table
+    from drethtr.bench.quality.alignment import align_pages, measure_alignment, open_known, report
     from drethtr.bench.quality.check import known_sets
 
     refuse_results(json_file, force=force, inputs=data)
@@ -139,7 +139,7 @@ def align(
     with tqdm(total=sum(len(page.samples) for page in pages), unit="line", disable=None) as bar:
         aligned = align_pages(recognizer, pages, seed, bar.update)
     found = measure_alignment(aligned, known_sets(recognizer.model))
-    deliver(table(found), {"sets": [pool.to_json() for pool in found]}, recognizer, json_file)
+    deliver(report(found), {"sets": list(map(asdict, found))}, recognizer, json_file)
 
 
 @app.command()

@@ -8,17 +8,15 @@ from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
 from drethtr.bench.pages import match_outlines
 from drethtr.bench.quality.check import PRECISION, pools_of
 from drethtr.bench.quality.corruptions import corrupt
-from drethtr.cli.tables import figure
-from drethtr.cli.tables import interval as shown_interval
+from drethtr.cli.tables import figure, interval, table
 from drethtr.datasets.layouts.pages import document_name
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample
@@ -115,6 +113,7 @@ class FoundPage(KnownPage):
 
         finder = self.segmentation.finder(self.original)
         page = transcribe(replace(self.original, has_lines=False), recognizer, finder, witness=keep)
+        # Found lines have no texts of their own; a marked line lends its text to the one that covers it.
         matched = match_outlines(self.outlines(), [line.polygon or () for line in page.lines])
         places = {match.marked: match.found for match in matched}
         lines = tuple(recognized[line.id] for line in page.lines)
@@ -159,12 +158,14 @@ def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int 
     for sample in samples:
         if not sample.page:
             raise DataError(
-                f"{sample.key or sample.set}: the page of this line is unknown, and texts are aligned page by page"
+                f"{sample.key or sample.set}: page unknown, but texts are aligned page by page; "
+                "give lines with pages, such as PAGE or ALTO files"
             )
         sets[sample.set][sample.page].append(sample)
     pages = []
     for _, of_set in sorted(sets.items()):
         every = list(of_set.values())
+        # Whole pages: a text is aligned with all lines of its page, or its first words would be missing.
         drawn = np.random.default_rng(seed).permutation(len(every)).tolist()
         lines = np.cumsum([len(every[place]) for place in drawn])
         number = len(every) if limit is None else max(int((lines <= limit).sum()), 1)
@@ -273,10 +274,6 @@ class AlignmentFigures:
     accepted: float | None
     precision: float | None
 
-    def to_json(self) -> dict[str, Any]:
-        """The metrics as plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class AlignedSet:
@@ -311,7 +308,8 @@ def figures_of(name: str, sets: Sequence[AlignedSet]) -> AlignmentFigures:
     pages = np.array([(page.exact.sum(), len(page.exact)) for some in sets for page in some.pages])
     accepted, right = (np.concatenate([getattr(some, part) for some in sets]) for part in ("accepted", "right"))
     exact, lines = pages.sum(0).tolist()
-    low, high = interval(pages) if len(pages) >= MIN_PAGES else (None, None)
+    counted, every = drawn_sums(pages, DRAWS, np.random.default_rng(0)).T
+    low, high = interval_95(rates_of(counted, every), len(pages)) if len(pages) >= MIN_PAGES else (None, None)
     return AlignmentFigures(
         name,
         pages=len(pages),
@@ -325,22 +323,19 @@ def figures_of(name: str, sets: Sequence[AlignedSet]) -> AlignmentFigures:
     )
 
 
-def interval(pages: NDArray[np.int64]) -> tuple[float, float]:
-    """The limits of the 95 % interval of a share, from the numbers of each page: successes, and all."""
-    counted, every = drawn_sums(pages, DRAWS, np.random.default_rng(0)).T
-    return interval_95(rates_of(counted, every), len(pages))
-
-
-def table(pools: Sequence[AlignmentFigures]) -> str:
+def report(pools: Sequence[AlignmentFigures]) -> str:
     """Figures in percent, a row per set and pool of sets."""
-    width = max(len(pool.name) for pool in pools)
+    titles = ("", "pages", "lines", "exact %", "with text", "accepted %", "precision %")
     rows = [
-        f"{'':{width}}  {'pages':>6}  {'lines':>6}  {'exact %':>21}  {'with text':>9}  {'accepted %':>10}"
-        f"  {'precision %':>11}"
-    ]
-    rows += [
-        f"{pool.name:{width}}  {pool.pages:>6,}  {pool.lines:>6,}  {shown_interval(pool.to_json(), 'exact'):>21}"
-        f"  {pool.written:>9,}  {figure(pool.accepted, 1):>10}  {figure(pool.precision, 1):>11}"
+        (
+            pool.name,
+            f"{pool.pages:,}",
+            f"{pool.lines:,}",
+            interval(asdict(pool), "exact"),
+            f"{pool.written:,}",
+            figure(pool.accepted, 1),
+            figure(pool.precision, 1),
+        )
         for pool in pools
     ]
-    return "\n".join([*rows, "", CONVENTION])
+    return f"{table(titles, rows)}\n\n{CONVENTION}"

@@ -194,6 +194,7 @@ def corrupt(samples: Sequence[Sample], seed: int = 0, most: int = len(KINDS)) ->
     pools = {set: WordPool(tuple(some), tuple(word for line in some for word in line)) for set, some in sets.items()}
     found = []
     for sample, words in zip(samples, words_of, strict=True):
+        # Seeded by the text: a line gets the same errors in any selection of lines.
         chance = np.random.default_rng([seed, *map(ord, sample.text)])
         made = {kind: make(words, pools[sample.set], chance) for kind, make in KINDS.items()} if words else {}
         possible = [(kind, text) for kind, text in made.items() if text is not None]

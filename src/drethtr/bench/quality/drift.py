@@ -59,6 +59,7 @@ def drift(network: DRetHTR, tokens: Tensor, memory: BatchMemory) -> Tensor:
     parallel = recurrent = network.initial_state(memory, tokens.shape[0] // memory.layers[0].keys.shape[0])
     differences = []
     for piece in torch.split(tokens, CHUNK, dim=1):
+        # Both forms go on from their own state: what matters is how the difference grows along a text.
         at_once, parallel = network.decode_text(piece, memory, parallel)
         steps = []
         for token in torch.split(piece, 1, dim=1):

@@ -103,6 +103,7 @@ class CopyingScorer:
         """See `Scorer.step`."""
         copies = len(tokens) // self.memory.lines
         if copies > 1:
+            # As published: the image is copied once for each beam, at the first step with several beams.
             rows = np.repeat(np.arange(self.memory.lines), copies)
             self.memory, self.copies = self.network.keep(self.memory, rows.tolist()), copies
         return NetworkScorer(self.network, self.memory, forbidden=()).step(tokens, state)
@@ -202,6 +203,7 @@ def prepare_ours(task: Task, mixer: MixerConfig, precision: Precision = Precisio
 
 def prepare_published(task: Task) -> Work:
     """Prepare the paper's algorithm; as with real data, lines of a greedy batch never all end at the same step."""
+    # Greedy search stops at a step at which all lines end; the texts of several real lines never do.
     together = task.beams > 1 or task.batch == 1
     network = TorchNetwork(build(task if together else replace(task, characters=LIMIT), PublishedRetentive()))
     images = images_of(task, network.dimensions.height)

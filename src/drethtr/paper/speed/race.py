@@ -113,6 +113,7 @@ def time_race(
     figures: dict[str, list[float]] = {name: [] for name in ready}
     names = list(ready)
     for number in rounds:
+        # The order rotates: who runs first after the clock has risen, or the cache was emptied, changes each round.
         first = number % len(names)
         for name in names[first:] + names[:first]:
             figures[name].append(seconds(ready[name], device) / per)
@@ -206,6 +207,7 @@ def memory_race(work: str, contenders: Sequence[Contender], device: torch.device
 def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
     """Peak bytes of a contender's work, after one warm-up run."""
     if sys.platform == "linux":
+        # glibc keeps freed blocks otherwise, and what it keeps would count for the next contender.
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)

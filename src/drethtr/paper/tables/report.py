@@ -178,6 +178,7 @@ def difference_text(one: Measured, first: Measured, measure: str) -> str:
 
 def difference(one: Measured, first: Measured, measure: str) -> Difference | None:
     """The paired difference; None unless both rows have the same lines and number of seeds."""
+    # Paired intervals need the same lines on both sides.
     if one is first or not one.pages or one.texts != first.texts or len(one.results) != len(first.results):
         return None
     return paired(first.counts(measure), one.counts(measure), one.pages)

@@ -112,12 +112,14 @@ def carry_out(stage: TrainingStage, conditions: Conditions) -> Path:
         return folder / BEST
     run = stage.run
     if stage.after is not None:
+        # The path of the model is no part of the fingerprint: the stage before is, with its settings and lines.
         run = replace(run, start=FromModel(str(carry_out(stage.after, conditions))))
     conditions.say(f"training {run.samples:,} lines in {folder}")
     best = train(run, folder, resume=True, device=conditions.device, workers=conditions.workers)
     devices = Devices.open(conditions.device)
     devices.barrier()
     if devices.is_main:
+        # Written last: a folder with this file needs no snapshot any more, and one without it is resumed.
         record = {"runs": [config.to_dict(run) for run in stage.runs], "card": dict(load_model(best).card)}
         with atomic_write(folder / FINISHED) as unfinished:
             unfinished.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -180,6 +180,7 @@ def reproduce(table: PaperTable, rows: Sequence[TableRow], seeds: int, condition
             settings or data.
         DataError: if lines cannot be used.
     """
+    # Before anything is trained: results by other settings must not stand beside new ones in a table.
     check_kept(table, conditions)
     wanted = [(row, seed) for seed in range(seeds) for row in rows]
     for row, seed in wanted:
@@ -215,6 +216,7 @@ def check_kept(table: PaperTable, conditions: Conditions) -> None:
 
 def run_row(table: PaperTable, row: TableRow, seed: int, conditions: Conditions) -> None:
     """Run a row and store its result; of several processes, one measures and the others wait."""
+    # All processes train, but one measures: the others would only disturb its times.
     row.experiment.prepare(conditions, seed)
     devices = Devices.open(conditions.device)
     if devices.is_main:

@@ -56,6 +56,7 @@ class Calibration:
         """The reading with calibrated confidences."""
         if not reading.characters:
             return replace(reading, word_confidences=())
+        # Characters first: the features of words are computed from calibrated characters.
         characters = weighed(reading.characters, self.characters)
         confidence = sum(character.confidence for character in characters) / len(characters)
         words = tuple(self.words(word_features(characters)).tolist())
@@ -104,11 +105,14 @@ def word_features(characters: tuple[Character, ...]) -> Floats:
     if not len(places):
         return np.empty((0, WORD_FEATURES))
     first, last = places.T
+    # With the white space on both sides: a wrong space makes two words wrong.
     before, after = np.maximum(first - 1, 0), np.minimum(last + 1, len(characters))
     evidence = list(map(evidence_of, characters))
     sure = np.array([character.confidence for character in characters])
+    # Clipped, since one character that is surely wrong would make its word minus infinity.
     likely = sums(np.log(np.clip(sure, 1e-4, 1)))
-    entropy, lost = sums(np.array([known.entropy for known in evidence])), sums(surprises(evidence))
+    entropy = sums(np.array([known.entropy for known in evidence]))
+    lost = sums(np.minimum([known.surprise for known in evidence], MAX_SURPRISE))
     return np.column_stack(
         [
             log_odds(np.array([sure[a:b].min() for a, b in places])),
@@ -119,11 +123,6 @@ def word_features(characters: tuple[Character, ...]) -> Floats:
             (lost[after] - lost[first]) / (after - first),
         ]
     )
-
-
-def surprises(evidence: Sequence[Evidence]) -> Floats:
-    """How unexpected each character is to the n-grams, (N,)."""
-    return np.minimum([known.surprise for known in evidence], MAX_SURPRISE)
 
 
 def sums(values: Floats) -> Floats:

@@ -88,6 +88,7 @@ class Repetition(Check):
     kind: ClassVar[str] = "repetition"
 
     def __call__(self, seen: Observation) -> Flag | None:
+        # Runs of dots or dashes are written; only repeated letters are a decoder that got stuck.
         for found in re.finditer(self.pattern, seen.text):
             unit, length = found[found.lastindex or 0], found.end() - found.start()
             if any(map(str.isalpha, unit)):
@@ -116,6 +117,7 @@ class Uncovered(Check):
     def __call__(self, seen: Observation) -> Flag | None:
         reach, width = self.reach * seen.height, len(seen.inked)
         middles = [(c.left + c.right) / 2 for c in seen.characters if not c.text.isspace()]
+        # The ends of the line stand for characters just outside it, so that ink at its ends is seen.
         ends = [-reach, *middles, width + reach]
         gaps = [(round(left + reach), max(round(right - reach), round(left + reach))) for left, right in pairwise(ends)]
         amounts = [int(seen.inked[left:right].sum()) for left, right in gaps]

@@ -100,9 +100,11 @@ class ErrorRate:
         cer = self.factor * read.rate**self.power
         if cer == 0:
             return Expected(0.0, 0.0, 0.0 if read.characters else 1.0)
+        # (1 + 1/sets): the next set differs from the mean of sets, and that mean is itself uncertain.
         deviation = sqrt(self.spread**2 * (1 + 1 / self.sets) + self.noise / (cer * read.characters))
         reach = student_quantile(self.sets - 1) * deviation
         low = cer * exp(-reach)
+        # Fewer than one edit cannot be told from none.
         if low * read.characters < 1:
             low = 0.0
         return Expected(cer, low, max(cer, exp(min(log(cer) + reach, 0.0))))

@@ -37,7 +37,7 @@ class LineEvidence(NamedTuple):
 def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGUAGE) -> list[LineEvidence]:
     """Evidence for the text found on each line of a view."""
     features = line_features(view)
-    surprises = [surprise(decoded.tokens, languages) for decoded in found]
+    surprises = [languages.surprises(decoded.tokens) if languages else [0.0] * len(decoded.tokens) for decoded in found]
     if view.ctc is None:
         tokens = [
             tuple(Evidence(own, surprise=lost) for own, lost in zip(decoded.confidences, losses, strict=True))
@@ -47,11 +47,6 @@ def gather(view: View, found: Sequence[Decoded], languages: Languages = NO_LANGU
         lines = zip(found, surprises, view.ctc.lines, view.ctc.entropies, strict=True)
         tokens = [weigh(*line, view.ctc.steps_per_token) for line in lines]
     return list(map(LineEvidence, tokens, [decoded.ended for decoded in found], features))
-
-
-def surprise(tokens: Sequence[int], languages: Languages) -> Sequence[float]:
-    """The n-gram surprisal of each token, in nats; 0 without n-grams."""
-    return languages.surprises(tokens) if languages else [0.0] * len(tokens)
 
 
 def weigh(

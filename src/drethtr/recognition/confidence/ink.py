@@ -52,7 +52,10 @@ class Ink(NamedTuple):
     @classmethod
     def of(cls, line: Line) -> "Ink":
         """Find the ink of a line."""
-        seen, width = reduced(line), line.shape[1]
+        height, width = line.shape
+        size = max(1, round(width * ROWS / height)), ROWS
+        seen = np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BOX))
+        # Against the paper of each column, since photographs get darker towards their edges.
         darkness = local_paper(seen)[None, :] - seen.astype(np.float32)
         inked: Mask = find_ink(darkness).sum(0) >= LEAST
         return cls(inked[np.arange(width) * len(inked) // width], not inked.any() and is_bare(darkness))
@@ -67,13 +70,6 @@ def is_bare(darkness: NDArray[np.float32]) -> bool:
     writing = darkness[~long_runs(darkness > FAINTEST, round(RULE * ROWS))]
     light, dark = np.percentile(writing, TAILS) if writing.size else (0.0, 0.0)
     return bool(dark <= max(SMOOTH, UNEVEN * -light))
-
-
-def reduced(line: Line) -> Line:
-    """The line, scaled to a height of `ROWS`."""
-    height, width = line.shape
-    size = max(1, round(width * ROWS / height)), ROWS
-    return np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BOX))
 
 
 def find_ink(darkness: NDArray[np.float32]) -> Mask:

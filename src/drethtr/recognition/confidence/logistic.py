@@ -68,16 +68,20 @@ def fit_logistic(
     spread = np.where(spread > 0, spread, 1)
     cases = np.column_stack([np.ones(len(features)), (features - mean) / spread])
     penalty = np.full(cases.shape[1], ridge)
+    # The bias is free: how often cases are right is known from all of them, however few features help.
     penalty[0] = 0
     expected = np.zeros(cases.shape[1])
     if prior is not None:
+        # The prior counts as much as a fixed number of cases, so that many cases outweigh it.
         penalty += WORTH / len(right)
         known = np.pad(prior.weights, (0, features.shape[1] - len(prior.weights)))
+        # In units of the standardized features, like the weights that are fitted.
         expected = np.concatenate([[prior.bias + mean @ known], spread * known])
     weights = np.zeros(cases.shape[1])
     for _ in range(ROUNDS):
         chances = sigmoid(cases @ weights)
         slope = cases.T @ (chances - right) / len(right) + penalty * (weights - expected)
+        # Newton: few features, so the exact second derivative costs less than more rounds of anything else.
         curve = (cases * (chances * (1 - chances))[:, None]).T @ cases / len(right) + np.diag(penalty)
         step = np.linalg.solve(curve, slope)
         weights -= step

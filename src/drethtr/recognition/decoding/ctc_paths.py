@@ -42,7 +42,9 @@ class Paths:
         self.columns: dict[int, Scores] = {}
         self.blank = self.column(blank)
         never = np.full(len(log_probs) + 1, -np.inf)
+        # No text so far: every step was a blank, so these paths are all in the blank and none in a token.
         self.nothing = Beginning(blank, self.kept(never), self.kept(used(self.clipped(blank))))
+        # No text left: the path is complete only after the last step.
         self.end = Ending(blank, self.kept(np.append(never[1:], 0.0)))
 
     def column(self, token: int) -> Scores:
@@ -61,6 +63,7 @@ class Paths:
 
     def longer(self, before: Beginning, token: int) -> Beginning:
         """The prefix, extended by a token: its paths enter the token at some step and stay to the end."""
+        # A label is held for at least one step; the blank after it may be skipped, so both are kept apart.
         in_token = self.stay(self.leave(before, token), used(self.column(token)))
         return Beginning(token, in_token, self.stay(in_token, used(self.blank)))
 
@@ -141,6 +144,7 @@ class TextScores:
 
     def lean_on(self, base: tuple[int, ...]) -> None:
         """Change the base."""
+        # What the new base shares with the old one at either end keeps its scores.
         del self.beginnings[1 + common_prefix(self.base, base) :]
         del self.endings[1 + common_prefix(self.base[::-1], base[::-1]) :]
         self.base = base
@@ -148,6 +152,7 @@ class TextScores:
     def __call__(self, text: tuple[int, ...]) -> float:
         """The log-probability of a text; -inf if it is too long for the line."""
         first = common_prefix(self.base, text)
+        # The shared ends must not overlap: of "aa" and "a" both ends are "a", but there is only one.
         last = min(common_prefix(self.base[::-1], text[::-1]), len(text) - first)
         beginning = self.beginning(first)
         for token in text[first : len(text) - last]:

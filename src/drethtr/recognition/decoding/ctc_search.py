@@ -49,6 +49,7 @@ def best_path(log_probs: NDArray[np.float32], blank: int) -> CTCPath:
         return CTCPath((), (), ())
     tokens = log_probs.argmax(1)
     values = log_probs[np.arange(steps), tokens]
+    # No token is -1, so that the first step begins a run, too.
     starts = np.flatnonzero(np.diff(tokens, prepend=-1))
     ends = np.append(starts[1:], steps)
     surest = np.maximum.reduceat(values, starts)
@@ -110,6 +111,7 @@ def search_languages(
         for text in prefix_search(
             log_probs, blank, beams=beams, tokens_per_step=tokens_per_step, margin=margin, language_model=language_model
         ):
+            # Several languages may propose one text; the language that finds it likeliest decides.
             known = found.setdefault(text.tokens, text)
             if text.score > known.score:
                 found[text.tokens] = text
@@ -129,6 +131,7 @@ def prefix_search_in_python(
     idle = nothing_new(rows[:, blank]) & (margin < inf)
     skipped, rows = float(rows[idle, blank].sum()), rows[~idle]
     root = Prefix(token=blank, before=None)
+    # Before the first token every step is a blank, the skipped ones included.
     root.in_blank = root.total = skipped
     kept = [root]
     for row, growth in zip(rows, likeliest(rows, blank, tokens_per_step), strict=True):
@@ -341,6 +344,7 @@ def viterbi_in_python(rows: NDArray[np.float32], tokens: NDArray[np.int64], blan
         options[2, 2:] = scores[:-2] + from_token[2:]
         moves[step] = options.argmax(0)
         scores = options.max(0) + emission
+    # A path ends in the last token or in the blank after it, in the token if both are equally likely.
     place = len(labels) - 1 - int(scores[-2:].argmax() == 0 and len(tokens) > 0)
     if scores[place] == -inf:
         return None

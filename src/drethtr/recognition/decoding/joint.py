@@ -214,6 +214,7 @@ class LineSearch:
     def improvements(self, base: Tokens) -> tuple[Change, ...]:
         """The changes that improved the base, best first; of those that touch, the best."""
         before = self.quality(self.known[base])
+        # Each was scored alone: what a change gains beside others is only known once they are combined.
         after = {change: self.quality(self.known[changed(base, [change])]) for change in self.tried}
         chosen: list[Change] = []
         for change in sorted(after, key=after.__getitem__, reverse=True):

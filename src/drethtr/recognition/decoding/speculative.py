@@ -41,6 +41,7 @@ class Continuation:
         for token in beginning[known:]:
             self.stack.append(self.paths.longer(self.stack[-1], token))
         last = self.stack[-1]
+        # Where to leave the prefix: after each step, its best path so far plus the best of any text from there on.
         best = np.maximum(last.in_token, last.in_blank) + self.rest
         steps = int(best.argmax())
         if best[steps] == -np.inf:
@@ -108,6 +109,8 @@ def verify(
         kept = scorer if len(drafts) == len(readers) else scorer.keep(np.array(open_lines))
         for line, predicted in zip(open_lines, predictions(kept, list(drafts.values())), strict=True):
             draft = drafts.pop(line)
+            # Predictions up to the first disagreement were made after tokens that the decoder would have written
+            # itself.
             agreed = min(agreement(draft, predicted, end), limits[line] - 1)
             if any(predicted.unsure[: agreed + 1]):
                 continue

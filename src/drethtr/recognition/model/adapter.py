@@ -59,6 +59,7 @@ def save_adapter(adapter: Adapter, path: Path) -> None:
         "card": dict(adapter.card),
         "trust": config.to_dict(adapter.record),
     }
+    # Half precision halves the file; the change of a weight is small beside the weight itself.
     tensors = {name: factor.astype(np.float16) for name, factor in adapter.changes.items()}
     write_tensors(tensors, path, {ADAPTER: json.dumps(header, ensure_ascii=False)})
 
@@ -79,7 +80,7 @@ def load_adapter(path: Path) -> Adapter:
     """
     tensors, metadata = read_file(path)
     if ADAPTER not in metadata:
-        raise CheckpointError("not an adapter", path)
+        raise CheckpointError("not an adapter; give a file that drethtr model finetune --adapter wrote", path)
     header = parse_header(path, metadata, ADAPTER)
     try:
         changes = {name: in_float32(factor) for name, factor in tensors.items()}
@@ -123,7 +124,7 @@ def adapted(weights: Weights, changes: Weights) -> dict[str, Array]:
     """
     layers = {name.removesuffix(part) for name in changes for part in (UP, DOWN) if name.endswith(part)}
     if changes.keys() != {layer + part for layer in layers for part in (UP, DOWN)}:
-        raise CheckpointError("one half of a low-rank update is missing")
+        raise CheckpointError("one half of a low-rank update is missing; the file is damaged")
     if strange := sorted(layer for layer in layers if f"{layer}.weight" not in weights):
         raise CheckpointError(f"the adapter changes layers this network does not have, such as {strange[0]}")
     plain = dict(weights)

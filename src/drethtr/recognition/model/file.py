@@ -285,6 +285,7 @@ def load_model(path: Path | str) -> Model:
         known = dequantize(tensors)
     except (CheckpointError, *SENSELESS) as error:
         raise CheckpointError(str(error), path) from error
+    # The weights of the rescorer share the file, under a prefix of their own.
     weights = {name: weight for name, weight in known.items() if not name.startswith(RESCORER)}
     apart = {name.removeprefix(RESCORER): known[name] for name in known.keys() - weights.keys()}
     rescorer = None if rescoring is None else Rescorer(rescoring, apart)

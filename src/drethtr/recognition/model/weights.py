@@ -82,6 +82,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     """
     check_file(path)
     try:
+        # In one read: header and tensors are then of one version, even if the file is replaced meanwhile.
         content = path.read_bytes()
         tensors: list[tuple[str, dict[str, Any]]] = deserialize(content)  # type: ignore[no-untyped-call]
     except (SafetensorError, OSError) as error:
@@ -89,12 +90,11 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
         raise CheckpointError(f"contains {', '.join(strange)} tensors; drethtr models never do", path)
     header = json.loads(content[HEAD : HEAD + int.from_bytes(content[:HEAD], "little")])
-    return {name: as_array(tensor) for name, tensor in tensors}, header.get("__metadata__") or {}
-
-
-def as_array(tensor: Mapping[str, Any]) -> Array:
-    """A tensor as `deserialize` gives it."""
-    return np.frombuffer(tensor["data"], dtype=DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+    arrays = {
+        name: np.frombuffer(tensor["data"], dtype=DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
+        for name, tensor in tensors
+    }
+    return arrays, header.get("__metadata__") or {}
 
 
 def check_file(path: Path) -> None:
@@ -211,7 +211,7 @@ def refuse_not_finite(names: Collection[str]) -> None:
         CheckpointError: naming them.
     """
     if names:
-        raise CheckpointError(f"numbers that are not finite in {listed(names)}")
+        raise CheckpointError(f"non-finite numbers in {listed(names)}")
 
 
 def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:

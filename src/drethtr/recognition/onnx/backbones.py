@@ -68,6 +68,7 @@ def block(graph: Graph, x: str, number: int, channels: int, *, squeezed: bool) -
     if squeezed:
         x = graph.op("Mul", x, excitation(graph, x, f"{name}.squeeze", channels))
     if graph.int8:
+        # The last block feeds the draft directly, so that its errors reach the text without anything between.
         project = linear_of_places if number == LAST else linear_int8
         return mlp_int8(graph, x, name, channels, channels, project, residual=True)
     return graph.op("Add", mlp(graph, x, name, channels, channels), x)

@@ -85,6 +85,7 @@ class Graph:
         """A constant; constants with the same name are shared."""
         name = name or f"constant_{len(self._constants)}"
         if name not in self._constants:
+            # protobuf limits a model to 2 GB, and every copy of the weights costs start-up time and memory.
             if values.nbytes > SMALL:
                 self.shared[name] = np.ascontiguousarray(values)  # onnxruntime would copy others
                 self._constants[name] = protobuf.promised(name, values)

@@ -82,6 +82,7 @@ def image_memory(graph: Graph, config: NetworkConfig, x: str, places: str, *, to
         layer = Layer(graph, config, number)
         heads = layer.heads(x)
         graph.output(heads.keys, heads.values)
+        # Text attends to what enters the last layer; only the CTC head needs what leaves it.
         if to_the_end or number < config.layers - 1:
             x = layer.after(
                 x, attention(graph, heads, places, decay_bias(config.prior, config.position(number), places))
@@ -128,6 +129,7 @@ class CTCHead(NamedTuple):
         graph = self.graph
         later = graph.op("Pad", seen, whole(1, 0, 0, 0))
         before = graph.op("Slice", later, whole(0), whole(-1), whole(0))
+        # A character begins where it is likely now and was not at the token before: it is counted once, however wide.
         begun = graph.op("Mul", seen, graph.op("Sub", real(1), before))
         written = np.arange(self.vocabulary) != PAD
         each = graph.op("MatMul", begun, real(written)[:, None])

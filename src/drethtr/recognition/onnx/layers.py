@@ -117,6 +117,7 @@ def join_heads(graph: Graph, found: str, width: int) -> str:
 def sinusoid(graph: Graph, places: str, width: int) -> str:
     """Sines, then cosines, of places (N, 1) at width/2 wavelengths: (N, width)."""
     half = width // 2
+    # half - 1: the slowest wavelength is exactly 10,000 × 2π, as in the torch network whose weights are used.
     frequencies = np.exp(-math.log(10_000) * np.arange(half) / (half - 1))
     angles = graph.op("Mul", places, real(frequencies))
     return graph.op("Concat", graph.op("Sin", angles), graph.op("Cos", angles), axis=-1)
@@ -242,5 +243,6 @@ def linear_int8(
 def quantize_by_output(weight: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Quantize weights (outputs, inputs) to 8 bits, with one scale for each output."""
     largest = np.abs(weight).max(axis=1)
+    # A row of zeros has no scale of its own.
     scales = np.where(largest > 0, largest / LARGEST, 1).astype(np.float32)
     return np.rint(weight / scales[:, None]).astype(np.int8), scales

@@ -232,6 +232,7 @@ class OnnxNetwork:
     def _blank_image(self) -> Feeds:
         """Keys and values of no image, computed once."""
         if self._blank is None:
+            # One image token of zeros stands for "no image"; the decoder learned that on prose (LOG, 2026-11-23).
             nothing = np.zeros((1, self.config.width), dtype=np.float32)
             *kept, _ = self._session("blank").run({"tokens": nothing})
             self._blank = of_image(in_pairs(kept))
@@ -241,6 +242,7 @@ class OnnxNetwork:
         """The scale of the retention state after `length` tokens when it is read, (layers, H)."""
         log_gamma = np.stack([fade.log_gamma for fade in self._fades]).astype(np.float64)
         normalize = np.array([[fade.normalize] for fade in self._fades])
+        # 1 + γ + … + γ^(n-1), the row sum of D; by expm1, since γ is so near 1 that 1 - γ would lose digits.
         mass = np.expm1(length * log_gamma) / np.expm1(log_gamma)
         return np.where(normalize, mass**-0.5, 1.0).astype(np.float32)
 

@@ -192,6 +192,7 @@ def chain_feeds(tokens: Sequence[int]) -> Feeds:
 def feeds(tokens: Sequence[int], places: NDArray[np.int64], same_text: NDArray[np.bool_] | np.bool_) -> Feeds:
     """Tokens, places and distances of nodes; of two nodes of a text (`same_text`, (N, N)), the lower place is first."""
     distance = (places[:, None] - places).astype(np.float32)
+    # γ^∞ = 0: nodes of other texts, and later ones, have no weight, without a mask in the graph.
     distance[~(same_text & (distance >= 0))] = np.inf
     return {
         "tokens": np.array(tokens, dtype=np.int64),

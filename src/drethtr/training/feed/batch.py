@@ -188,6 +188,7 @@ class Batches(Dataset[list[Batch]]):
             DataError: naming the sample, if a line cannot be used; or if every line of the chunk is left out.
         """
         config = self.config
+        # All lines of a chunk are loaded before any batch: only so can lines of like width come together.
         samples = [self.prepared(index) for index in range(chunk * config.chunk, (chunk + 1) * config.chunk)]
         kept = [(line, text) for line, text in samples if NARROWEST * len(text) <= line.shape[1] <= config.max_columns]
         if not kept:
@@ -200,6 +201,7 @@ class Batches(Dataset[list[Batch]]):
             lines, texts = zip(*(kept[i] for i in group), strict=True)
             batches.append(self.with_prose(collate(lines, texts, self.tokenizer, columns), chunk, len(batches)))
         np.random.default_rng((self.mixture.seed, chunk, SHUFFLE)).shuffle(batches)
+        # The first batch reports for its chunk, since a chunk always has one.
         batches[0] = batches[0]._replace(left_out=len(samples) - len(kept))
         return batches
 

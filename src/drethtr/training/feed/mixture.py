@@ -100,5 +100,6 @@ def deck(shares: tuple[float, ...], number: int, seed: int) -> tuple[NDArray[Any
     cards = np.repeat(np.arange(len(shares)), counts)
     earlier = np.concatenate([np.arange(count) for count in counts])
     np.random.default_rng((seed, number)).shuffle(cards)
+    # The n-th card of a supply keeps number n wherever the shuffle has put it.
     earlier = earlier[np.argsort(np.argsort(cards, kind="stable"), kind="stable")]
     return cards, earlier, counts

@@ -96,6 +96,7 @@ def stream(
     Raises:
         DataError: naming the sample, if a line cannot be used.
     """
+    # One chunk is one item: a worker then opens, sorts and collates all its lines without talking to others.
     loader = DataLoader(
         PackedBatches(batches, pack),
         batch_size=None,

@@ -62,7 +62,7 @@ class Source(ABC):
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight < float("inf"):
-            raise ConfigError(f"the weight of a source must be 0 or above, not {self.weight}")
+            raise ConfigError(f"weight must be at least 0, not {self.weight}")
 
     @abstractmethod
     def open(self) -> list[tuple[float, Supply]]:
@@ -114,7 +114,7 @@ class Real(FromFiles):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 <= self.balance <= 1:
-            raise ConfigError(f"the balance of sets must be in [0, 1], not {self.balance}")
+            raise ConfigError(f"balance must be between 0 and 1, not {self.balance}")
 
     def open(self) -> list[tuple[float, Supply]]:
         """One supply per set, sorted by name.
@@ -130,7 +130,7 @@ class Real(FromFiles):
         if unknown := factors.keys() - found.keys():
             raise ConfigError(f"unknown set {min(unknown)!r} in factors; known: {', '.join(sorted(found))}")
         if factors and min(factors.values()) < 0:
-            raise ConfigError(f"factors of sets must not be negative: {factors}")
+            raise ConfigError(f"each factor must be at least 0, not {min(factors.values())}")
         wanted = self.recombined
         gaps = read_gaps(wanted.gaps) if wanted is not None else {}
         supplies = []
@@ -280,6 +280,8 @@ class Streamed(FromFiles):
                     )
                 rows = opened.read_row_group(group, wanted, use_threads=False).to_pylist()
                 accepted = [self.accepts(row, f"{file} row {first + place}") for place, row in enumerate(rows)]
+                # Texts and sizes, not pixels: a digest must be cheap, and images change only with the size of their
+                # block.
                 texts = json.dumps([[row["text"] for row in rows], accepted, about.total_byte_size])
                 digest = blake2b(texts.encode(), digest_size=8).hexdigest()
                 yield Block(file, group, first, np.flatnonzero(accepted).astype(np.int16), digest)
@@ -320,6 +322,7 @@ class StreamedLines(Supply):
         """The sample with this number; none repeats before all others have come."""
         round_, place = divmod(number, self.lines)
         blocks, ends = arrangement(self.counts, round_, seed)
+        # Which group of blocks the place falls into; only those blocks are read for it.
         first = int(np.searchsorted(ends, place, side="right")) // TOGETHER * TOGETHER
         before = int(ends[first - 1]) if first else 0
         group = [self.blocks[block] for block in blocks[first : first + TOGETHER].tolist()]

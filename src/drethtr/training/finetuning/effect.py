@@ -103,6 +103,7 @@ def learning_curve(lines: Sequence[int], edits: Sequence[Sequence[Counts]], page
         pages: Page of each validation line, "" if unknown; such lines are drawn one by one.
     """
     rng = np.random.default_rng(0)
+    # All models on the same draws of pages: how hard the drawn pages are then cancels out of the slope.
     columns = [[count.edits for count in counts] for counts in edits] + [[count.characters for count in edits[0]]]
     of_page = sum_by_group(np.array(columns, dtype=np.int64).T, pages)
     drawn = drawn_sums(of_page, DRAWS, rng)

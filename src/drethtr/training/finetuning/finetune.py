@@ -131,6 +131,7 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
     trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place))
     place.report("reading these lines with the new model")
     after = edits(trained, lines, device, threads)
+    # After the model itself: if this is interrupted, the most expensive training is already there.
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
     rates = bootstrap(before, pages), bootstrap(after, pages)
     outcome = Outcome(trained, *rates, paired(before, after, pages, name="CER"), None, curve)
@@ -236,6 +237,7 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     if not material.plan.adapter:
         stored = replace(as_small(best), record=record)
         return with_language(stored, [sample.text for sample in material.some(share)]), None
+    # The interpolated model is a full one again; its change is brought back to low rank for the file.
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
     halved = {name: change.numpy().astype(np.float16) for name, change in changes.items()}

@@ -221,6 +221,7 @@ def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Part
             left_out["with more text than fits the image"] += 1
         else:
             kept.append(sample)
+    # Half of what is asked for at the start: a few broken images must not stop a run.
     if len(kept) < FEWEST / 2:
         raise DataError(
             f"only {len(kept)} of {len(parts.train)} lines are short enough to train on; does each image show one line?"

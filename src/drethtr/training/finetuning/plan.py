@@ -91,9 +91,13 @@ class Pace:
     @classmethod
     def of(cls, lines: int, *, adapter: bool) -> "Pace":
         """The pace for a number of lines; recipes/finetune_curve.py measures its effect."""
+        # Twice the lines get 1.4 times the effort: few lines need many passes, many do not (LOG, 2026-11-25, night).
         samples = round(280 * sqrt(lines))
         if adapter:
+            # Muon reads adapters worse: 33.9 against 30.8 % CER after 680 lines (LOG, 2026-11-22).
             return cls(samples, AdamW(), 2e-3, 1.0)
+        # 29.3 instead of 32.3 % CER with AdamW (LOG, 2026-11-22). A backbone at 0.05 instead of 0.3 of the rate forgets
+        # less, but learns less, too (LOG, 2026-11-25, late).
         return cls(samples, Muon(), 5e-4, 0.3)
 
 

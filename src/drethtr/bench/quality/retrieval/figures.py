@@ -277,7 +277,9 @@ def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple
     """
     sets = lines.by_set()
     if len(sets) < MIN_SETS:
-        raise DataError("fitting needs at least two sets, each judged by a fit on the others")
+        raise DataError(
+            "fitting needs at least two sets, as each is judged by a fit on the others; give lines of another set"
+        )
     others = {name: others_of(name, sets, crowd) for name in sets}
     material = {name: material_of(of_set, others[name], model) for name, of_set in sets.items()}
     judged = {}
@@ -319,6 +321,7 @@ def learned(material: Sequence[FitData]) -> SearchWeights:
     situations = [cases for known in material for cases in known.search]
     weights = fit(*joined(situations))
     rng = np.random.default_rng(0)
+    # What is plausible depends on the weights, and the weights on what is plausible, so they are fitted again.
     for _ in range(ROUNDS):
         weights = fit(*joined([plausible(cases, weights, rng) for cases in situations]))
     return SearchWeights(SearchCalibration(weights), fit(*joined([known.fuzzy for known in material])))

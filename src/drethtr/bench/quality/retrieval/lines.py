@@ -96,6 +96,7 @@ class Crowd:
 
     def chances(self, query: str) -> NDArray[np.float64]:
         """(L,) the sum over all readings of each line that contain a word."""
+        # Without wildcards, since words are drawn from texts, where a question mark is no pattern.
         automaton = automaton_of(pattern_of(query, FOLDED, plain=True), FOLDED)
         return probabilities(self.packed, automaton)[:, 0]
 
@@ -218,7 +219,7 @@ TRIES = 20
 """Maximum attempts to make up a word that does not occur."""
 
 
-def queries_of(lines: LabeledLines, model: LanguageModel, seed: int = 0) -> list[str]:
+def queries_of(lines: LabeledLines, model: LanguageModel) -> list[str]:
     """All distinct words of the lines that are long enough, and as many that do not occur.
 
     Raises:
@@ -227,12 +228,12 @@ def queries_of(lines: LabeledLines, model: LanguageModel, seed: int = 0) -> list
     occurring = sorted({word for words in lines.truths for word in words if len(word) >= MIN_LETTERS})
     if not occurring:
         raise DataError(f"none of {len(lines)} lines has a word of {MIN_LETTERS} letters to search for")
-    return [*occurring, *made_up(occurring, {word for words in lines.truths for word in words}, model, seed)]
+    return [*occurring, *made_up(occurring, {word for words in lines.truths for word in words}, model)]
 
 
-def made_up(words: Sequence[str], known: set[str], model: LanguageModel, seed: int) -> list[str]:
+def made_up(words: Sequence[str], known: set[str], model: LanguageModel) -> list[str]:
     """For each word, a made-up one with the same beginning, continued with n-grams, that is not in `known`."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     tokenizer, languages = model
     ngrams = languages.models[languages.of_texts(map(tokenizer.encode, words))]
     found: dict[str, None] = {}

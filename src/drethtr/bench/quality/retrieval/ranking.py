@@ -73,6 +73,7 @@ def judge(scores: Floats, relevant: Booleans, pages: NDArray[np.int64], *, proba
     hits = np.take_along_axis(relevant[occurring] & (scores[occurring] > 0), by_query, axis=1)
     numbers = relevant[occurring].sum(1)
     precision, recall = curve(ranked, scores.ravel()[order], int(relevant.sum()))
+    # Pairs below are never shown; there are so many that they would make any calibration look good.
     shown = scores >= SHOWN
     judged = probable and bool(shown.any())
     sure, right = scores[shown], relevant[shown].astype(np.float64)
