@@ -152,6 +152,7 @@ def peak_bytes(page: Original, finder: Finder, threads: int | None = None) -> in
     if not RESET.exists():
         return None
     with TemporaryDirectory() as folder, ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        # In a process of its own: what this one has taken and freed would hide the peak.
         path = Path(folder) / "scan.jpg"
         page.source.image().resize(LARGE, Image.Resampling.BICUBIC).save(path, quality=90)
         return pool.submit(read_and_weigh, path, finder, threads).result()

@@ -94,6 +94,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
     progress = initial_progress(run, devices)
     streams = open_streams(batches, progress.positions, devices, workers)
     seen, columns, loading, total = 0, 0, 0.0, 0.0
+    # Steps count only after the warm-up: the first batch of a width may take ten times as long.
     while seen < lines:
         requested = time.monotonic()
         own = [batch for _, batch in map(next, streams)]

@@ -230,6 +230,7 @@ def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[
     """
     texts = ["".join(sample.text.split()) for sample in samples]
     unknown = recognizer.model.tokenizer.count_unknown(texts)
+    # All characters unknown: figures of such lines would say nothing about the model.
     if unknown and unknown.keys() >= set("".join(texts)):
         shown = "".join(character for character, _ in unknown.most_common(10))
         raise DataError(

@@ -216,6 +216,7 @@ def sum_by_group(table: NDArray[np.int64], groups: Sequence[str]) -> NDArray[np.
     """Add up the rows of each group; rows of group "" stay separate, and so do all rows if there is only one group."""
     names = units(groups)
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    # One page says nothing about others; its lines are then the best there is to draw.
     if len(place) == 1:
         return table
     sums = np.zeros((len(place), table.shape[1]), dtype=np.int64)

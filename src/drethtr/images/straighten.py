@@ -80,6 +80,7 @@ def straighten(page: Line, baseline: ArrayLike, polygon: ArrayLike) -> Strip:
     above, below = extent(outline, places, downs)
     if len(places) * (above + below) > MAX_PIXELS:
         raise DataError(f"a strip of {len(places):,} x {above + below:,} pixels is larger than any line")
+    # Only what the outline holds is the line; neighbors in the same strip become paper.
     mask = inside(outline, places, downs, above, below, page.shape)
     if not mask.any():
         raise DataError("the line lies outside the page, or its polygon is empty")
@@ -112,6 +113,7 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
     if along[-1] > MAX_SIDE:
         raise DataError(f"a baseline of {along[-1]:,.0f} pixels is longer than any page")
     number = max(2, round(along[-1]))
+    # The middle of each pixel, not its edge: half a pixel more or less would move every letter.
     at = (np.arange(number) + 0.5) * along[-1] / number
     # Baselines are polygons with corners, which would kink the letters; writing bends over about a line height.
     places = np.stack([smooth(np.interp(at, along, path[:, axis]), height) for axis in (0, 1)], axis=1)
@@ -138,6 +140,7 @@ def smooth(values: Floats, window: float) -> Floats:
     half = min(round(window / 2), (len(values) - 1) // 2)
     if half < 1:
         return values
+    # Mirrored about the ends: the average of a straight line is then straight up to its ends.
     before, after = 2 * values[0] - values[half:0:-1], 2 * values[-1] - values[-2 : -half - 2 : -1]
     sums = np.cumsum(np.concatenate(([0.0], before, values, after)))
     averages: Floats = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
@@ -216,6 +219,7 @@ def bounds(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
     columns = np.flatnonzero(mask.any(0))
     heads = mask.argmax(0)[columns]
     feet = mask.shape[0] - mask[::-1].argmax(0)[columns]
+    # By quantiles, since one long stroke would shrink all other letters when the line is scaled to its height.
     top, bottom = int(np.quantile(heads, 1 - REACH)), int(np.ceil(np.quantile(feet, REACH)))
     margin = round(MARGIN * (bottom - top))
     return top, bottom, max(0, int(columns[0]) - margin), min(mask.shape[1], int(columns[-1]) + 1 + margin)

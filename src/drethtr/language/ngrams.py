@@ -94,6 +94,7 @@ class NGrams:
 
     def after(self, state: State, token: int) -> State:
         """The state after one more token."""
+        # The longest context drops out: an n-gram with one token more would be longer than any in the model.
         return (0, *(self.child(node, token) for node in state[:-1]))
 
     def child(self, node: int, token: int) -> int:

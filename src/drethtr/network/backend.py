@@ -71,6 +71,7 @@ class TorchNetwork:
         batch, widths = stack(images)
         with memory_errors():
             memory = self.image.encode_image(batch.to(self.device), widths.to(self.device))
+        # The backbone may be in bfloat16 while steps are not: then only its result is converted, once.
         return self.to_image_memory(memory if self.image is self.text else in_float32(memory))
 
     def to_image_memory(self, memory: BatchMemory) -> protocol.ImageMemory:
@@ -218,6 +219,7 @@ def stack(lines: Sequence[Prepared], columns: int = 0) -> tuple[Tensor, Tensor]:
         columns: Pad to so many at least.
     """
     widths = [line.shape[1] for line in lines]
+    # To a multiple of columns, so that a GPU meets few shapes; −1 is paper, which no layer takes for ink.
     images = torch.full((len(lines), 1, lines[0].shape[0], padded_width(max(*widths, columns))), -1.0)
     for image, line in zip(images, lines, strict=True):
         image[0, :, : line.shape[1]] = torch.from_numpy(line)

@@ -71,6 +71,7 @@ class PastMixer(nn.Module, ABC, Generic[State]):
 
     def mix_tree(self, query: Query, state: State, tree: Tree) -> tuple[Tensor, State]:
         """Mix for the nodes of a tree; the states have a row per text of the tree."""
+        # A row for each text, as if there were no tree; a node takes its result from any text that has it.
         mixed, state = self(query.spread(tree), state, dropout=0.0)
         return tree.gather(mixed), state
 
@@ -126,9 +127,11 @@ class Retention(PastMixer[RetentionCache]):
             state = state.followed_by(text, log_decay)
             return state.read(scaled, normalize=self.normalize).to(q.dtype), state.absorb_if_full()
         if q.shape[2] <= CHUNK:
+            # What is waiting has to be in the memory before a whole text is read after it.
             state = state.absorb_latest()
             read = recall(scaled, *text, log_decay, state.memory, normalize=self.normalize, dropout=dropout)
             return read.to(q.dtype), state.followed_by(text, log_decay)
+        # Chunks pass the memory on, so everything before the text must be in it.
         before = state.full_memory()
         read, memory = chunkwise(scaled, *text, log_decay, before, normalize=self.normalize, dropout=dropout)
         return read.to(q.dtype), RetentionCache.of(memory, text)

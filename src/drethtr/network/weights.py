@@ -82,6 +82,7 @@ def with_vocabulary(weights: Mapping[str, Tensor], shares: Tensor) -> dict[str, 
     carried = dict(weights)
     for name in ROW_PER_TOKEN:
         if name in weights:
+            # The refined reading has a row for each step and token, so that V is the second axis from here on.
             steps = weights[name].reshape(-1, shares.shape[1], *weights[name].shape[1:])
             carried[name] = torch.einsum("nv,sv...->sn...", shares, steps).flatten(0, 1)
     for name in COLUMN_PER_TOKEN:

@@ -211,6 +211,7 @@ def published_network(weights: Mapping[str, Tensor], config: NetworkConfig) -> D
     Raises:
         CheckpointError: if the weights do not fit the config.
     """
+    # Without memory for weights: those of the file take their place, and must fit exactly.
     with torch.device("meta"):
         network = DRetHTR(config, vocabulary_of(weights))
     fill(network, weights)

@@ -113,6 +113,7 @@ class CuttableLine(NamedTuple):
         if piece.size:
             margin = round(MARGIN * line.shape[0])
             sides = (margin * (left is edges[0]), margin * (right is edges[-1]))
+            # A line has paper at its ends, a word cut out of its middle has none.
             piece = np.pad(piece, ((0, 0), sides), constant_values=int(np.median(line)))
         return piece, self.sample.text[left.character + 1 : right.character].strip()
 
@@ -148,10 +149,12 @@ def joined_up(pieces: Sequence[Line]) -> Line:
         if piece.shape[0] != height:
             size = (max(1, round(piece.shape[1] * height / piece.shape[0])), height)
             piece = np.asarray(Image.fromarray(piece).resize(size, Image.Resampling.BILINEAR))
+        # The paper of one page may be lighter at its other side: each piece is moved to the tone of the first.
         shown.append(piece.astype(np.float32) + (paper - float(np.median(piece))))
     joined = np.concatenate(shown, axis=1)
     for seam in np.cumsum([piece.shape[1] for piece in shown])[:-1].tolist():
         left, right = max(seam - SEAM, 0), min(seam + SEAM, joined.shape[1])
+        # A blend over the seam; an edge there would be the one sign of a recombined line that a network learns.
         turn = np.linspace(0, 1, right - left, dtype=np.float32)
         joined[:, left:right] = (1 - turn) * joined[:, left, None] + turn * joined[:, right - 1, None]
     return joined.clip(0, 255).round().astype(np.uint8)

@@ -152,10 +152,12 @@ class Devices:
         layers.to(self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         images = torch.ones(8, 64, 8, 160, device=self.device).contiguous(memory_format=torch.channels_last)
         times = []
+        # The first passes compile kernels; the least of four is what a step takes.
         for _ in range(4):
             begun = clock()
             with self.precision(bfloat16):
                 total = layers(images).float().sum()
+            # Backward, too: on some processors it is much slower in bfloat16 than forward.
             total.backward()
             float(total.detach())  # waits for a GPU
             times.append(clock() - begun)

@@ -219,6 +219,7 @@ def align_page(
     aligned, aligned_others = align_text(" ".join(texts), read).texts, align_text(" ".join(others), read).texts
     places = list(zip(texts, page.places, strict=True))
     truths = {place: text for text, place in places if place is not None}
+    # A line without text has nothing to accept.
     written = [number for number, text in enumerate(aligned_others) if text]
     checks = check_lines(
         recognizer,

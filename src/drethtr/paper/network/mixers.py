@@ -121,6 +121,7 @@ class JointSoftmaxMixer(TextMixer[TextCache]):
         )
         to_text = mask_scores(scaled @ written.keys.mT, seen)
         weights = torch.cat([unfold_beams(to_image, rows), to_text], dim=-1).softmax(-1)
+        # Faded after the softmax, as released: the weights of the text then sum to less than they did.
         weights = torch.cat([weights[..., :places], self.fade(weights[..., places:])], dim=-1)
         weights = F.dropout(weights, dropout, training=dropout > 0).to(q.dtype)
         from_image = unfold_beams(fold_beams(weights[..., :places], lines) @ image.values, rows)

@@ -87,6 +87,7 @@ class Rounds:
     def __iter__(self) -> Iterator[int]:
         begun = time.perf_counter()
         for number in range(self.most):
+            # At least a few rounds, whatever they take: a range over one round says nothing.
             if number >= self.least and time.perf_counter() - begun > self.seconds:
                 return
             yield number

@@ -121,6 +121,7 @@ def make_material(folder: Path) -> PaperData:
         text.write_text(prose(), encoding="utf-8")
         maker = synthetic.build()
         for seed, (split, number) in enumerate(SPLITS.items()):
+            # Another seed for each split, or the test lines would be training lines.
             samples = [maker.render(index, seed) for index in range(number)]
             store_parquet(samples, folder / f"{STEM}.{split}.parquet")
     return PaperData(dict.fromkeys(SETS, lines), synthetic)

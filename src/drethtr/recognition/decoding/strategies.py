@@ -163,6 +163,7 @@ class CTC(Strategy):
             read = scores.placed(line, best.tokens)._replace(draft=draft)
         if not alternatives:
             return read
+        # Twice as many as wanted: a wider search, and some texts are equal once white space is stripped.
         texts = search_languages(rows, PAD, language_models, draft.tokens, beams=2 * (alternatives + 1))
         own = ctc_log_likelihood(rows, read.tokens, PAD) + language_models.score(read.tokens)
         return read.with_alternatives(own, [Candidate(text.tokens, text.score) for text in texts], alternatives)

@@ -46,6 +46,7 @@ class PackedBatch(NamedTuple):
     @classmethod
     def of(cls, batch: Batch) -> Self:
         """Compress a batch."""
+        # The inverse of the last step of `Preparation`: whole numbers again, to the bit.
         greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
         prose = None if batch.prose is None else batch.prose.numpy()
         tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()

@@ -130,6 +130,7 @@ def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed
         if not chosen_by:
             raise DataError(f"none of the {len(given)} validation lines can be used{reasons(refused)}")
         return parts_of(joined(pages), chosen_by, left_out + refused)
+    # Whole pages, or the model would have seen the hand and the paper of its validation lines.
     chosen = choose(pages, len(kept))
     if chosen is None:  # a few long pages: any of them would take too large a share of the lines
         pages = shuffled_pages([replace(sample, page=None) for sample in kept], seed)

@@ -123,6 +123,7 @@ def run_of(
             paths=(escape(str(validation)),),
             lines=VALIDATION_LINES,
             every=every,
+            # The start counts as a candidate, so that fine-tuning never ends with something worse.
             at_start=True,
             decoder=Greedy() if model.network.ctc is None else CTC(),
         ),
@@ -132,6 +133,7 @@ def run_of(
         batches=BatchConfig(
             pixels=model.preparation.height * 8_000, lines=16, max_columns=widest_line(model), chunk=128
         ),
+        # Only where the decoder is the language model: n-grams learn the texts better and in seconds.
         prose=Prose() if knows_language(model) else None,
         start=FromModel(plan.model, characters_of(tokenizer) if tokenizer != model.tokenizer else None),
         tuning=LowRank(rank_of(model)) if plan.adapter else Whole(),

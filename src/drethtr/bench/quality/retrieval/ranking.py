@@ -111,6 +111,7 @@ def average_precision(ranked: Booleans, relevant: float, weights: Floats | None 
 
 def curve(ranked: Booleans, scores: Floats, relevant: int) -> tuple[Floats, Floats]:
     """Precision and recall (N,) above each distinct score of the hits, best first."""
+    # Hits of equal score have no order, so precision is only defined after all of them.
     ends = np.append(np.flatnonzero(np.diff(scores)), len(scores) - 1) if len(scores) else np.empty(0, dtype=np.int64)
     right = np.cumsum(ranked)[ends]
     return right / (ends + 1), right / max(relevant, 1)
