@@ -41,6 +41,26 @@ def test_a_folder_is_transcribed_once(scans, tiny_path, tmp_path):
     assert len(plan.done) == 2 and not (plan.waiting or plan.unrecorded or plan.refused)
 
 
+def test_pages_that_are_looked_at_ahead_are_read_alike_and_in_order(scans, tiny_path, tmp_path):
+    """With given lines, pages in a file, and scans that disappear between planning and reading."""
+    put_page(scans / "zed.png", scans / "zed.xml", TEXTS[:2])
+    for name in ("lost.png", "lost2.png"):
+        write(blank(700, 400), TEXTS[:2]).image.save(scans / name)
+    told = []
+    for threads in (1, 2, 9):
+        out, events, lines = tmp_path / str(threads), [], []
+        job = open_job([scans], out, ["json"], segmentation="auto")
+        for name in ("lost.png", "lost2.png"):
+            (scans / name).rename(tmp_path / name)
+        recognizer = Recognizer.load(tiny_path, threads=threads)
+        job.run(lambda: recognizer, events.append, lambda id, strip, reading: lines.append((id, reading.text)))
+        for name in ("lost.png", "lost2.png"):
+            (tmp_path / name).rename(scans / name)
+        texts = {path.name: read_page(path).text for path in sorted(out.glob("*.json"))}
+        told.append(([(type(event), str(getattr(event, "original", ""))) for event in events], lines, texts))
+    assert told[0] == told[1] == told[2] and len(told[0][2]) == 4 and Skipped in [kind for kind, _ in told[0][0]]
+
+
 def test_a_pdf_is_not_taken_for_a_pdfa(scans, tiny_path, tmp_path):
     events = []
     for format in ("pdf", "pdfa"):

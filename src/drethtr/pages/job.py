@@ -1,6 +1,8 @@
 """Files of pages in, documents out. An interrupted job resumes where it stopped: existing results are kept."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -22,7 +24,7 @@ from drethtr.pages.record import Records, made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, refuse_replacing_reviewed, write_result, write_update
-from drethtr.pages.transcribe import WholeLine, Witness, nobody, transcribe
+from drethtr.pages.transcribe import Seen, WholeLine, Witness, nobody, see, transcribe
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
@@ -200,34 +202,68 @@ class Run:
         """Read files page by page; pages of a file with several are kept until the last one is read."""
         chosen = f"{self.recognizer.strategy!r}, {self.recognizer.precision.value}"
         reader = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
-        for task, record in self.won(tasks):
-            shelf, sheets = task.shelf, list[Sheet | None]()
-            if self.job.force and shelf is not None:
-                shelf.clear_pages()  # or the pages of the last run would be taken for this one's
-            for original in task.originals:
-                try:
-                    if shelf is None:
-                        page = self.page(original)
-                    else:
-                        page = shelf.page(original, self.page, reader, self.provenance)
-                except DataError as error:
-                    self.report(Skipped(error))
-                    sheets.append(None)
+        sheets = list[Sheet | None]()
+        for task, record, original, look in self.looked_at(tasks, reader):
+            read = partial(self.page, look=look)
+            try:
+                if task.shelf is None:
+                    page = read(original)
                 else:
-                    sheets.append(original.sheet(page))
-            yield task, record, sheets
+                    page = task.shelf.page(original, read, reader, self.provenance)
+            except DataError as error:
+                self.report(Skipped(error))
+                sheets.append(None)
+            else:
+                sheets.append(original.sheet(page))
+            if len(sheets) == len(task.originals):
+                yield task, record, sheets
+                sheets = []
 
-    def page(self, original: Original) -> Page:
-        """Read a page.
+    def looked_at(
+        self, tasks: Iterable[FileTask], reader: str
+    ) -> Iterator[tuple[FileTask, Recorder, Original, Callable[[], Seen | None]]]:
+        """Each page of each file. While a page is read, other threads look at the next ones.
+
+        A third of the work on a page is to open it, find its lines and cut them out; hence the number of threads.
+        """
+        threads = self.recognizer.threads
+        ahead = max(1, threads // 3) if threads > 1 else 0
+        with ThreadPoolExecutor(max(1, ahead)) as pool:
+            waiting = deque[tuple[FileTask, Recorder, Original, Callable[[], Seen | None]]]()
+            for task, record in self.won(tasks):
+                if self.job.force and task.shelf is not None:
+                    task.shelf.clear_pages()  # or the pages of the last run would be taken for this one's
+                for original in task.originals:
+                    look = partial(self.see, task, original, reader, max(1, threads // (ahead + 1)))
+                    waiting.append((task, record, original, pool.submit(look).result if ahead else look))
+                    if len(waiting) > ahead:
+                        yield waiting.popleft()
+            yield from waiting
+
+    def see(self, task: FileTask, original: Original, reader: str, threads: int) -> Seen | None:
+        """What can be done before a page is read; nothing if it was read before.
+
+        Raises:
+            DataError: if it cannot be read.
+        """
+        if task.shelf is not None and is_there(task.shelf.place(original, reader)):
+            return None
+        original = original.opened()
+        finder = self.job.segmentation.finder(original).with_threads(threads)
+        return see(original, self.recognizer, finder, self.job.keeps)
+
+    def page(self, original: Original, look: Callable[[], Seen | None]) -> Page:
+        """Read a page, at which `look` looked before.
 
         Raises:
             DataError: if it cannot be read.
         """
         page = None
         try:
-            original = original.opened()
+            seen = look()
+            original = original.opened() if seen is None else seen.original
             finder = self.job.segmentation.finder(original)
-            page = transcribe(original, self.recognizer, finder, keeps=self.job.keeps, witness=self.witness)
+            page = transcribe(original, self.recognizer, finder, keeps=self.job.keeps, witness=self.witness, seen=seen)
         finally:
             self.report(PageRead(original, page))
         return page

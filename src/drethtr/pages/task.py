@@ -50,14 +50,17 @@ class Shelf:
         Raises:
             DataError: if it cannot be read.
         """
-        # The name holds reader and state, so that a page of another model or another scan is simply not found.
-        mark = blake2b(f"{reader} {state_of(files_of(original))}".encode(), digest_size=8).hexdigest()
-        place = self.folder / f"{original.source.number:04}.{mark}.json"
+        place = self.place(original, reader)
         if is_there(place):
             return read_page(place)
         page = read(original)
         write_bytes(place, write_json(Document((Sheet(page, original.scan()),), provenance)))
         return page
+
+    def place(self, original: Original, reader: str) -> Path:
+        """The file of a page; its name holds reader and state: a page of another model or scan is simply not found."""
+        mark = blake2b(f"{reader} {state_of(files_of(original))}".encode(), digest_size=8).hexdigest()
+        return self.folder / f"{original.source.number:04}.{mark}.json"
 
     def write(self, target: Path, content: bytes, lacking: frozenset[str]) -> None:
         """Write a file, after a note on the pages it lacks, so that it never looks complete."""

@@ -1,8 +1,8 @@
 """Read a page: find its lines unless they are given, straighten and read them, and place their words on the page."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
 
@@ -100,6 +100,46 @@ class ReadLine(NamedTuple):
     reading: Reading
 
 
+class Seen(NamedTuple):
+    """A page whose lines are known and cut out, but not read: what can be done ahead, in another thread.
+
+    given   its description, if it has one
+    lines   the given lines that are read, or those of the layout that was found
+    strips  of these lines, by number; lines that cannot be read have none
+    """
+
+    original: Original
+    gray: Line
+    given: Page | None
+    layout: Layout
+    strips: Mapping[int, Strip]
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether its lines are given."""
+        return self.given is not None and bool(self.given.lines)
+
+
+def see(original: Original, recognizer: Recognizer, finder: Finder, keeps: Keeps = nothing) -> Seen | None:
+    """A page with its lines, for `transcribe` with the same arguments; None for the image of a single line.
+
+    Raises:
+        DataError: as `transcribe`.
+        MissingExtraError: as `transcribe`.
+    """
+    if original.error is not None:
+        raise original.error
+    if finder.whole and not original.has_lines:
+        return None
+    gray = original.source.gray()
+    given = original.given_for(gray)
+    if given is not None and given.lines:
+        layout = Layout(tuple(given_lines(gray, given, keeps, original.outlines)))
+    else:
+        layout = Layout.of(finder.find(gray))
+    return Seen(original, gray, given, layout, dict(strips_of(gray, layout.lines, recognizer)))
+
+
 def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | None = None) -> Page:
     """Transcribe a page: an image file, or a PAGE, ALTO or JSON file with its image beside it.
 
@@ -131,6 +171,7 @@ def transcribe(
     keeps: Keeps = nothing,
     witness: Witness = nobody,
     read: ReadLines | None = None,
+    seen: Seen | None = None,
 ) -> Page:
     """Transcribe a page: its given lines, or the detected ones if there are none.
 
@@ -139,6 +180,7 @@ def transcribe(
         keeps: Whether a given line is not read; others lose their text, also if they cannot be read.
         witness: Receives every line that is read, once, when its text is final.
         read: Reads the lines; by default the recognizer does, all at once.
+        seen: What `see` found on the page before.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described.
@@ -147,25 +189,27 @@ def transcribe(
     if original.error is not None:
         raise original.error
     chosen = finder or finder_named(original.finder_name)
-    page = read_original(original, recognizer, chosen, keeps, witness, read or recognizer.read_lines)
+    seen = seen or see(original, recognizer, chosen.with_threads(recognizer.threads), keeps)
+    read = read or recognizer.read_lines
+    page = read_original(original, seen, recognizer, keeps, witness, read)
     rate = recognizer.model.record.error_rate(recognizer.strategy)
     return replace(page, source=original.source, flags=(*page.flags, *page_flags(page.lines, rate)))
 
 
 def read_original(
-    original: Original, recognizer: Recognizer, finder: Finder, keeps: Keeps, witness: Witness, read: ReadLines
+    original: Original, seen: Seen | None, recognizer: Recognizer, keeps: Keeps, witness: Witness, read: ReadLines
 ) -> Page:
     """The page of `transcribe`, still without its scan."""
-    if finder.whole and not original.has_lines:
+    if seen is None:
         line = WholeLine.open(original, recognizer)
         [reading] = read([line.pixels])
         return line.page(reading, witness)
-    gray = original.source.gray()
-    given = original.given_for(gray)
-    if given is not None and given.lines:
-        return read_given(gray, given, recognizer, keeps, witness, read, original.outlines)
+    gray, given = seen.gray, seen.given
+    reads = dict(read_lines(gray, seen.layout.lines, recognizer, read, seen.strips))
+    if given is not None and seen.has_lines:
+        return read_given_lines(gray, given, reads, recognizer, keeps, witness, read)
     name = original.source.image_name if given is None else given.image
-    return read_found(gray, name, recognizer, finder, witness, read)
+    return read_layout(gray, name, seen.layout, reads, recognizer, witness, read)
 
 
 def read_given(
@@ -178,11 +222,33 @@ def read_given(
     outlines: Outlines = Outlines.AUTO,
 ) -> Page:
     """The page with its given lines read; lines without a usable place have no text."""
+    reads = dict(read_lines(gray, given_lines(gray, page, keeps, outlines), recognizer, read))
+    return read_given_lines(gray, page, reads, recognizer, keeps, witness, read)
+
+
+def given_lines(gray: Line, page: Page, keeps: Keeps, outlines: Outlines) -> Sequence[FoundLine]:
+    """The given lines of a page that are read and have a place."""
+    return complete(gray, [GivenLine.of(line) for line in page.lines if not keeps(line) and is_placed(line)], outlines)
+
+
+def is_placed(line: TextLine) -> bool:
+    """Whether a given line has a place."""
+    return bool(line.baseline or line.polygon)
+
+
+def read_given_lines(
+    gray: Line,
+    page: Page,
+    reads: Mapping[int, ReadLine],
+    recognizer: Recognizer,
+    keeps: Keeps,
+    witness: Witness,
+    read: ReadLines | None,
+) -> Page:
+    """The page with the readings of its `given_lines`."""
     wanted = [line for line in page.lines if not keeps(line)]
-    placed = [line for line in wanted if line.baseline or line.polygon]
+    placed = list(filter(is_placed, wanted))
     done = {line.id: replace(line, transcription=None) for line in wanted}
-    lines = complete(gray, [GivenLine.of(line) for line in placed], outlines)
-    reads = dict(read_lines(gray, lines, recognizer, read))
     for number, one in upright(gray, reads, recognizer, read).items():
         text = transcription_of(one.reading, one.strip, page.width, page.height)
         line = placed[number]
@@ -212,9 +278,23 @@ def read_found(
     read: ReadLines | None = None,
 ) -> Page:
     """The page of an image with this name: the lines that are found and have text."""
-    height, width = gray.shape
     layout = Layout.of(finder.with_threads(recognizer.threads).find(gray))
-    reads = upright(gray, dict(read_lines(gray, layout.lines, recognizer, read)), recognizer, read)
+    reads = dict(read_lines(gray, layout.lines, recognizer, read))
+    return read_layout(gray, name, layout, reads, recognizer, witness, read)
+
+
+def read_layout(
+    gray: Line,
+    name: str,
+    layout: Layout,
+    reads: Mapping[int, ReadLine],
+    recognizer: Recognizer,
+    witness: Witness,
+    read: ReadLines | None,
+) -> Page:
+    """The page with the readings of the lines of a layout."""
+    height, width = gray.shape
+    reads = upright(gray, reads, recognizer, read)
     written = {number: one for number, one in reads.items() if one.reading.text}
     layout = arranged(layout.with_lines({number: one.line for number, one in written.items()}))
     in_layout = list(written.values())
@@ -265,18 +345,26 @@ def regions_of(layout: Layout, lines: Mapping[int, TextLine], width: int, height
 
 
 def read_lines(
-    gray: Line, lines: Sequence[FoundLine], recognizer: Recognizer, read: ReadLines | None = None
+    gray: Line,
+    lines: Sequence[FoundLine],
+    recognizer: Recognizer,
+    read: ReadLines | None = None,
+    strips: Mapping[int, Strip] | None = None,
 ) -> Iterable[tuple[int, ReadLine]]:
-    """The lines that can be read, with their numbers."""
+    """The lines that can be read, with their numbers; `strips` are those of all lines, if they were cut out before."""
     read = read or recognizer.read_lines
-    for start in range(0, len(lines), LINES_AT_A_TIME):
-        strips = {}
-        for number in range(start, min(start + LINES_AT_A_TIME, len(lines))):
-            if (strip := readable(gray, lines[number], recognizer)) is not None:
-                strips[number] = strip
-        readings = read([strip.line for strip in strips.values()])
-        for (number, strip), reading in zip(strips.items(), readings, strict=True):
+    every = strips_of(gray, lines, recognizer) if strips is None else iter(strips.items())
+    while some := list(islice(every, LINES_AT_A_TIME)):
+        readings = read([strip.line for _, strip in some])
+        for (number, strip), reading in zip(some, readings, strict=True):
             yield number, ReadLine(lines[number], strip, reading)
+
+
+def strips_of(gray: Line, lines: Sequence[FoundLine], recognizer: Recognizer) -> Iterator[tuple[int, Strip]]:
+    """The strips of the lines that can be read, with the numbers of these."""
+    for number, line in enumerate(lines):
+        if (strip := readable(gray, line, recognizer)) is not None:
+            yield number, strip
 
 
 def readable(gray: Line, line: FoundLine, recognizer: Recognizer) -> Strip | None:
