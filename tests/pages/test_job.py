@@ -1,5 +1,7 @@
 """Jobs as Python programs run them; tests/cli/test_transcribe_pages.py has their other laws."""
 
+from functools import partial
+
 import pytest
 from made_pages import TEXTS, blank, write
 from printed_pages import draw_page, put_page
@@ -46,19 +48,21 @@ def test_pages_that_are_looked_at_ahead_are_read_alike_and_in_order(scans, tiny_
     put_page(scans / "zed.png", scans / "zed.xml", TEXTS[:2])
     for name in ("lost.png", "lost2.png"):
         write(blank(700, 400), TEXTS[:2]).image.save(scans / name)
-    told = []
-    for threads in (1, 2, 9):
+
+    def told(threads):
         out, events, lines = tmp_path / str(threads), [], []
         job = open_job([scans], out, ["json"], segmentation="auto")
         for name in ("lost.png", "lost2.png"):
             (scans / name).rename(tmp_path / name)
-        recognizer = Recognizer.load(tiny_path, threads=threads)
-        job.run(lambda: recognizer, events.append, lambda id, strip, reading: lines.append((id, reading.text)))
+        load = partial(Recognizer.load, tiny_path, threads=threads)
+        job.run(load, events.append, lambda id, strip, reading: lines.append((id, reading.text)))
         for name in ("lost.png", "lost2.png"):
             (tmp_path / name).rename(scans / name)
         texts = {path.name: read_page(path).text for path in sorted(out.glob("*.json"))}
-        told.append(([(type(event), str(getattr(event, "original", ""))) for event in events], lines, texts))
-    assert told[0] == told[1] == told[2] and len(told[0][2]) == 4 and Skipped in [kind for kind, _ in told[0][0]]
+        return [(type(event), str(getattr(event, "original", ""))) for event in events], lines, texts
+
+    alone = told(1)
+    assert told(2) == told(9) == alone and len(alone[2]) == 4 and Skipped in [kind for kind, _ in alone[0]]
 
 
 def test_a_pdf_is_not_taken_for_a_pdfa(scans, tiny_path, tmp_path):
