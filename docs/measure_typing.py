@@ -1,9 +1,9 @@
 """Count the keystrokes for correcting readings in `drethtr edit`, in a text editor, and for retyping the page.
 
 A simulated typist who knows the text works through the real page in Chromium, line by line, with the keyboard alone.
-She goes to a wrong word with F2 or F3, whichever is shorter, types over it, takes an alternative reading with Alt and
-its number where that saves keys, retypes a line where that is shorter still, and confirms the line. In the end, the
-PAGE file must contain the true text. Keystrokes in the text editor and for retyping are computed.
+She goes to a wrong word with F2 or F3, whichever is shorter, takes an alternative of it with Alt and its number where
+the right one is offered, else types over it, retypes a line where that is shorter, and confirms the line. In the end,
+the PAGE file must contain the true text. Keystrokes in the text editor and for retyping are computed.
 
 Keystrokes are counted as pressed: a held modifier counts once, a capital as one key. Seconds follow the keystroke-level
 model of Card, Moran and Newell (1980): K, 0.28 per key; M, 1.35 per decision, one per line and per place where she
@@ -15,21 +15,19 @@ stops. Reading and finding errors are not counted.
 
 import shutil
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import sleep
 from typing import Any
 
 from playwright.sync_api import Page as Tab
-from playwright.sync_api import TimeoutError as Late
 from playwright.sync_api import sync_playwright
 from served import served
 
 from drethtr.documents.page import TextLine
 from drethtr.documents.read import read_page
-from drethtr.recognition.reading import DOUBTFUL
 
 KEY, DECISION = 0.28, 1.35
 """Seconds."""
@@ -42,7 +40,8 @@ SEEN = """async ([truth, threshold]) => {
     const text = document.activeElement.closest(".text");
     const line = text.closest(".line");
     const [, id] = location.pathname.match(/p[/](.+)/);
-    const { words } = await (await fetch(`/api/pages/${id}/lines/${encodeURIComponent(line.dataset.line)}`)).json();
+    const { lines } = await (await fetch(`/api/pages/${id}`)).json();
+    const { words } = lines.find(({ id }) => id === line.dataset.line);
     const range = getSelection().getRangeAt(0);
     const offset = (node, place) => {
         const before = document.createRange();
@@ -57,11 +56,20 @@ SEEN = """async ([truth, threshold]) => {
         last: offset(range.endContainer, range.endOffset),
         differences: differencesOf(text.textContent, truth),
         doubts: doubtsOf(text.textContent, words, threshold),
-        others: [...line.querySelectorAll(".alternatives button")].map((other) => other.title),
+        others: [...line.querySelectorAll(".other-words:not([hidden]) .word")].map((other) => other.textContent),
+        waits: line.querySelector(".other-words:not([hidden]) .skeleton") !== null,
         words: wordsOf(text.textContent),
     };
 }"""
 """What the typist sees of the line at the caret, and its differences from the truth."""
+
+
+THRESHOLD = """async () => {
+    const { marking } = await import("/static/page/words.js");
+    const [, id] = location.pathname.match(/p[/](.+)/);
+    return marking((await (await fetch(`/api/pages/${id}`)).json()).lines, 0.7).threshold;
+}"""
+"""The confidence below which words of the page are marked."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,7 @@ class Typist:
 
     def __init__(self, tab: Tab) -> None:
         self.tab = tab
+        self.threshold: float = tab.evaluate(THRESHOLD)
         self.effort = Effort()
         self.held = ""
 
@@ -105,37 +114,34 @@ class Typist:
 
     def see(self, truth: str) -> dict[str, Any]:
         """The line at the caret."""
-        seen: dict[str, Any] = self.tab.evaluate(SEEN, [truth, DOUBTFUL])
+        seen: dict[str, Any] = self.tab.evaluate(SEEN, [truth, self.threshold])
         return seen
 
     def correct(self, truth: str) -> None:
         """Correct the line at the caret, confirm it, and go on."""
         self.effort += Effort(0, 1)
-        if self.see(truth)["differences"]:
-            with suppress(Late):  # the line may have none
-                self.tab.locator(".alternatives").wait_for(timeout=3000)
-            self.choose(truth)
+        self.retype(truth)
         while found := (seen := self.see(truth))["differences"]:
             self.effort += Effort(0, 1)
             self.change(seen, found[0])
         self.press("Control+Enter")
 
-    def choose(self, truth: str) -> None:
-        """Take an alternative reading of the line, or retype it, if that is shorter than correcting it."""
-        seen = self.see(truth)
-        ways = {"": cost_of(seen["text"], truth), "Alt+0": 2 + len(truth)}
-        ways |= {f"Alt+{number}": 2 + cost_of(text, truth) for number, text in enumerate(seen["others"], start=1)}
-        best = min(ways, key=lambda way: ways[way])
-        if best:
+    def retype(self, truth: str) -> None:
+        """Retype the line, if that is shorter than correcting it."""
+        if 2 + len(truth) < cost_of(self.see(truth)["text"], truth):
             self.effort += Effort(0, 1)
-            self.press(best)
-            if best == "Alt+0":
-                self.type(truth)
+            self.press("Alt+0")
+            self.type(truth)
 
     def change(self, seen: dict[str, Any], difference: dict[str, Any]) -> None:
-        """Type over a difference."""
+        """Take an alternative of a word where it is offered, or type over a difference."""
         self.go(seen, difference)
         theirs = difference["theirs"]
+        while (there := self.see(theirs))["waits"]:
+            sleep(0.05)
+        if difference["text"] and " " not in difference["text"] and theirs in there["others"]:
+            self.press(f"Alt+{there['others'].index(theirs) + 1}")
+            return
         if not theirs:
             self.press("Delete")
         elif difference["start"] < difference["end"]:

@@ -113,7 +113,7 @@ def test_back_from_a_page_the_keyboard_is_at_its_card(page):
 
 
 def test_back_from_a_hit_the_search_is_still_there(tab):
-    tab.get_by_label("Search all texts").fill(TEXTS[0][:8])
+    tab.get_by_label("Find pages and texts").fill(TEXTS[0][:8])
     tab.locator(".hits a").first.click()
     tab.locator(".text:focus").wait_for()
     tab.go_back()

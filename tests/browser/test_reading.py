@@ -35,7 +35,7 @@ def test_a_page_in_an_unknown_hand_says_so_once(folder, tiny_path, open_tab, tmp
         tab.get_by_text("Hand not known").wait_for()
         cards = tab.locator(".card")
         assert ["Hand not known" in text for text in cards.all_inner_texts()] == [False, True]
-        assert "Expected error (estimate)" in cards.first.inner_text()
+        assert "of characters, estimated" in cards.first.inner_text()
         enter(tab, "b.png")
         assert "confirm about 60 lines of it, then choose Learn" in tab.get_by_role("note").inner_text()
         tab.get_by_role("link", name="All pages").click()

@@ -1,7 +1,8 @@
-"""Pages are selected for export."""
+"""The overview as a work list: pages are found, filtered, selected, confirmed; others are seen where they are."""
 
-from browser_steps import served
-from edited_folders import put_page
+from browser_steps import enter, served
+from edited_folders import put_page, scan
+from made_pages import TEXTS
 
 
 def test_shift_selects_all_pages_up_to_another_one(folder, tiny_path, open_tab):
@@ -16,3 +17,62 @@ def test_shift_selects_all_pages_up_to_another_one(folder, tiny_path, open_tab):
         tab.get_by_text("2 pages selected").wait_for()
         tab.get_by_role("button", name="Export").click()
         tab.get_by_label("2 selected pages").wait_for()
+
+
+def names(tab):
+    return tab.locator(".card .name").all_inner_texts()
+
+
+def test_pages_are_filtered_found_by_name_and_confirmed_together(folder, tiny_path, open_tab):
+    scan(2).image.save(folder / "unread.png")
+    (folder / "broken.png").write_bytes(b"no image")
+    with served(folder, tiny_path) as site:
+        tab = open_tab(site)
+        tab.locator(".card").nth(3).wait_for()
+        tab.locator(".picture.none").wait_for()
+        tab.get_by_role("button", name="To correct 2").click()
+        assert names(tab) == ["a.png", "b.png"]
+        tab.get_by_label("Sort by").select_option("wrong words")
+        assert names(tab) == ["b.png", "a.png"]
+        tab.get_by_label("Select b.png").click()
+        tab.get_by_role("button", name="Confirm all lines").click()
+        tab.get_by_role("button", name="Done 1").click()
+        tab.locator(".card[data-status=confirmed]", has_text="4 of 4 lines confirmed").wait_for()
+        tab.get_by_role("button", name="All 4").click()
+        tab.get_by_label("Find pages and texts").fill("unr")
+        assert names(tab) == ["unread.png"]
+        tab.get_by_label("Find pages and texts").fill(TEXTS[0])
+        tab.locator(".hits li").nth(1).wait_for()
+        assert names(tab) == []
+
+
+def test_of_many_pages_only_those_near_the_window_are_there(tmp_path, tiny_path, open_tab):
+    put_page(tmp_path / "many" / "letters", "p1000")
+    for number in range(1001, 1200):
+        (tmp_path / "many" / "letters" / f"p{number}.png").hardlink_to(tmp_path / "many" / "letters" / "p1000.png")
+    with served(tmp_path / "many", tiny_path) as site:
+        tab = open_tab(site)
+        tab.locator(".card").first.wait_for()
+        assert names(tab)[0] == "p1000.png" and tab.locator(".card").count() < 60
+        tab.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        tab.locator(".name", has_text="p1199.png").wait_for()
+        tab.get_by_role("link", name="p1199.png").click()
+        tab.get_by_role("link", name="All pages").click()
+        tab.locator(".card a:focus", has_text="p1199.png").wait_for()
+
+
+def test_everybody_sees_where_the_others_are_and_the_history_has_their_names(site, browser, open_tab):
+    tab = open_tab(site)
+    tab.get_by_title("Your name").click()
+    tab.get_by_role("textbox", name="Your name").fill("Ada Lovelace")
+    tab.keyboard.press("Enter")
+    enter(tab, "a.png")
+    tab.keyboard.type("Oh ")
+    other = browser.new_context().new_page()
+    other.goto(site)
+    other.locator(".card .dot", has_text="AL").wait_for()
+    enter(other, "a.png")
+    other.locator(".line .dot", has_text="AL").wait_for()
+    other.get_by_role("button", name="History").click()
+    other.get_by_text("Ada Lovelace changed the text").wait_for()
+    other.context.close()

@@ -123,8 +123,6 @@ def test_doubts_are_painted_where_they_are_after_every_change(tab):
     assert page.evaluate(painted) == words
     page.keyboard.press("Control+z")
     assert page.evaluate(painted) == words
-    page.locator(".slider input").fill("0.1")
-    assert page.evaluate(painted) == []
 
 
 def test_the_caret_shows_its_place_on_the_scan_and_a_click_there_puts_it_back(page):
@@ -186,3 +184,71 @@ def test_an_earlier_text_is_put_back_from_the_history(page, folder):
     page.keyboard.press("Enter")
     wait_until_saved(page)
     assert lines(folder)[0][0] == TEXTS[0]
+
+
+def test_an_alternative_changes_the_word_at_the_caret_and_nothing_else(tab):
+    page = enter(tab, "b.png")
+    page.keyboard.press("End")
+    page.keyboard.type(" and more")
+    page.keyboard.press("Control+Home")
+    page.keyboard.press("F2")
+    page.locator(".choices button .word").first.wait_for()
+    other = page.locator(".choices button .word").first.inner_text()
+    height = page.locator(".lines").evaluate("lines => lines.scrollHeight")
+    page.keyboard.press("Alt+1")
+    first, *rest = TEXTS[0].split()
+    assert texts(page)[0] == " ".join([other, *rest, "and more"]) and other != first
+    page.keyboard.press("Control+z")
+    assert texts(page)[0] == f"{TEXTS[0]} and more"
+    page.keyboard.press("F3")
+    page.keyboard.press("Alt+ArrowDown")
+    page.locator(".choices button:focus").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".text:focus").wait_for()
+    assert page.locator(".lines").evaluate("lines => lines.scrollHeight") == height
+
+
+def test_after_the_last_mark_the_page_says_how_many_errors_are_left(tab):
+    page = enter(tab, "b.png")
+    text_of(page, 4).click()
+    page.keyboard.press("End")
+    page.keyboard.press("F2")
+    page.get_by_text("No more words to look at on this page; probably less than one wrong word is left.").wait_for()
+    page.get_by_text("Looking at 100 % of the words finds about 100 % of the errors").wait_for()
+
+
+def test_a_page_is_confirmed_at_once_with_what_was_typed(page, folder):
+    page.keyboard.type("Oh ")
+    page.keyboard.press("Control+Shift+Enter")
+    page.get_by_text("4 of 4 confirmed").wait_for()
+    assert lines(folder) == [(f"{'Oh ' * (not place)}{text}", Review.CONFIRMED) for place, text in enumerate(TEXTS[:4])]
+
+
+def test_keys_that_type_characters_do_nothing_else(site, browser, open_tab):
+    """AltGr, as Windows and Linux report it, and Option on a Mac."""
+    pressed = """([key, code, held]) => !document.activeElement.dispatchEvent(new KeyboardEvent("keydown",
+        {key, code, bubbles: true, cancelable: true, ...held}))"""
+    page = enter(open_tab(site), "b.png")
+    assert page.evaluate(pressed, ["1", "Digit1", {"altKey": True}])
+    assert not page.evaluate(pressed, ["[", "Digit1", {"altKey": True, "ctrlKey": True}])
+    assert not page.evaluate(pressed, ["@", "KeyL", {"altKey": True, "modifierAltGraph": True}])
+    mac = browser.new_context()
+    mac.add_init_script("Object.defineProperty(navigator, 'platform', {value: 'MacIntel'})")
+    page = mac.new_page()
+    page.goto(site)
+    page = enter(page, "b.png")
+    for key, code in (("[", "Digit5"), ("@", "KeyL"), ("ç", "KeyC"), ("º", "Digit0")):
+        assert not page.evaluate(pressed, [key, code, {"altKey": True}])
+    assert page.evaluate(pressed, ["1", "Digit1", {"ctrlKey": True}])
+    mac.close()
+
+
+def test_writing_is_at_least_40_pixels_high_and_long_lines_break_between_words(page):
+    def heights():
+        return page.locator(".strip-frame").evaluate_all("frames => frames.map((one) => one.offsetHeight)")
+
+    page.locator(".strip img").first.evaluate("image => image.decode()")
+    assert len(heights()) == 4 and min(heights()) >= 40
+    page.set_viewport_size({"width": 330, "height": 850})
+    page.locator(".line:first-child .strip-frame").nth(1).wait_for()
+    assert min(heights()) >= 40

@@ -1,16 +1,24 @@
 import pytest
-from page_examples import letter_page, register_page
+from page_examples import document_of, letter_page, register_page
 
+from drethtr.documents.formats import FORMATS
+from drethtr.documents.page_file import PageFile
 from drethtr.editing.overview import Summary
+from drethtr.editing.page_files import OpenPage
 from drethtr.layout.doubt import IN_TABLE, ONE_COLUMN
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.decoding.strategies import CTC
+
+
+def summary_of(page, *, made_here):
+    return Summary.of(OpenPage(PageFile.parse(FORMATS["page"].write(document_of(page)), "page"), made_here))
+
 
 RATE = ErrorRate(CTC(), factor=1.0, spread=0.1, noise=1.0, sets=9)
 
 
 def test_a_layout_found_here_is_part_of_the_expected_error():
-    given, found = (Summary.of(letter_page(), made_here=made_here) for made_here in (False, True))
+    given, found = (summary_of(letter_page(), made_here=made_here) for made_here in (False, True))
     assert (given.layout, found.layout) == (0.0, ONE_COLUMN.expected)
     with_layout, without = found.row(RATE), given.row(RATE)
     assert with_layout["expected_cer"] - without["expected_cer"] == pytest.approx(ONE_COLUMN.expected)
@@ -18,6 +26,6 @@ def test_a_layout_found_here_is_part_of_the_expected_error():
 
 
 def test_tables_are_doubted_most_and_the_doubt_is_kept():
-    summary = Summary.of(register_page(), made_here=True)
+    summary = summary_of(register_page(), made_here=True)
     assert (summary.layout, summary.layout_high) == (IN_TABLE.expected, IN_TABLE.high)
     assert Summary.from_json(summary.to_json()) == summary and summary.row(RATE)["layout"] == IN_TABLE.expected

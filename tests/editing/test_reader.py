@@ -16,6 +16,7 @@ from drethtr.editing.executor import PriorityExecutor
 from drethtr.editing.folder_pages import find_pages
 from drethtr.editing.jobs import State
 from drethtr.editing.overview import Summary
+from drethtr.editing.page_files import Missing
 from drethtr.layout.projection import Projection
 
 
@@ -124,10 +125,14 @@ def test_back_to_the_machines(opened):
     assert (newest["action"], newest["old"], newest["who"]) == ("read", "mine", None) and newest["model"]
 
 
-def test_other_texts_are_offered_without_the_present_one(opened):
+def test_a_word_has_at_most_four_other_texts_whatever_else_was_typed(opened):
     page = page_named(opened, "a.png")
-    found = opened.reader.other_texts(page["id"], page["lines"][0]["id"])
-    assert found and len(found) <= 9 and all(other["text"] != page["lines"][0]["text"] for other in found)
+    line = page["lines"][0]["id"]
+    found = opened.reader.word_texts(page["id"], line, "Entirely typed wodr", 15, 19)
+    assert 0 < len(found) <= 4 and "wodr" not in [one["text"] for one in found]
+    assert [one["probability"] for one in found] == sorted((one["probability"] for one in found), reverse=True)
+    with pytest.raises(Missing, match="no line"):
+        opened.reader.word_texts(page["id"], "gone", "wodr", 0, 4)
 
 
 def test_a_cancelled_job_keeps_what_it_has_read(opened):

@@ -10,6 +10,7 @@ from io import BytesIO
 import printed_pages
 import pytest
 from edited_folders import foreign, put_page
+from made_pages import TEXTS
 from PIL import Image
 
 from drethtr.base import files
@@ -206,11 +207,28 @@ def test_the_overview_counts_and_remembers(tmp_path):
         [row] = folder.pages()
         edit(folder, status=Review.CONFIRMED)
         [after] = folder.pages()
-    assert (row["status"], row["lines"], row["doubtful"]) == ("read", 4, 1.0)
+    assert (row["status"], row["lines"], row["wrong"]) == (
+        "read",
+        4,
+        pytest.approx(0.6 * len(" ".join(TEXTS[:4]).split())),
+    )
     assert (after["status"], after["confirmed"]) == ("corrected", 1)
     assert row["gain"] == pytest.approx(0.6 * 102, abs=2) and after["gain"] < row["gain"]
     with Workspace.open(tmp_path) as folder:
         assert folder.pages() == [after]
+
+
+@pytest.mark.parametrize(("status", "confirmed"), [("GT", 4), ("FINAL", 4), ("DONE", 4), ("IN_PROGRESS", 0)])
+def test_a_page_that_is_done_in_transkribus_is_confirmed(tmp_path, status, confirmed):
+    path = foreign(put_page(tmp_path, "a", confidence=None))
+    told = f'<TranskribusMetadata docId="1" pageNr="1" status="{status}"/></Metadata>'
+    path.write_text(path.read_text(encoding="utf-8").replace("</Metadata>", told), encoding="utf-8")
+    with Workspace.open(tmp_path) as folder:
+        [row] = folder.pages()
+        assert (row["confirmed"], row["corrected"]) == (confirmed, 4 - confirmed)
+        edit(folder, text="Corrected again")
+        [row] = folder.pages()
+        assert row["corrected"] == (1 if confirmed else 4)
 
 
 def test_unknown_pages_and_lines_are_missing(folder):

@@ -51,7 +51,7 @@ def address(page, line):
 
 def test_the_overview_and_a_page(client, page):
     first, second = client.get("/api/pages").json()
-    assert (first["name"], second["name"]) == ("a.png", "sub/b.png") and second["doubtful"] == 1.0
+    assert (first["name"], second["name"]) == ("a.png", "sub/b.png") and second["wrong"] > first["wrong"] > 0
     found = client.get(f"/api/pages/{page}").json()
     assert (found["width"], found["height"], found["previous"], found["next"]) == (700, 340, None, second["id"])
     assert [line["id"] for line in found["lines"]] == ["l0", "l1", "l2", "l3"]
@@ -309,3 +309,27 @@ def test_images_are_read_beside_the_folder(client):
     assert client.get("/about").json()["precision"] == "float32" and client.get("/health").json() == {"status": "ok"}
     scan = client.get(f"/api/pages/{client.get('/api/pages').json()[0]['id']}/image.jpg").content
     assert client.post("/page?format=txt", content=scan).status_code == 200
+
+
+def test_whole_pages_are_confirmed_and_lines_that_changed_meanwhile_are_not(client):
+    first, second = client.get("/api/pages").json()
+    assert client.post("/api/confirm", json={"pages": [second["id"]], "who": "Ada"}).json() == {"confirmed": 4}
+    page = client.get(f"/api/pages/{second['id']}").json()
+    assert {line["status"] for line in page["lines"]} == {"confirmed"}
+    [change] = client.get(f"/api/pages/{second['id']}/lines/{page['lines'][0]['id']}/history").json()
+    assert (change["who"], change["action"]) == ("Ada", "status")
+    lines = {line["id"]: line["revision"] for line in client.get(f"/api/pages/{first['id']}").json()["lines"]}
+    lines[next(iter(lines))] = "changed"
+    asked = {"pages": [first["id"]], "lines": lines}
+    assert client.post("/api/confirm", json=asked).json() == {"confirmed": len(lines) - 1}
+    assert client.post("/api/confirm", json={"pages": "all"}).status_code == 400
+
+
+def test_everybody_learns_where_the_others_are(client, page):
+    ada = {"id": "1", "who": "Ada", "page": page, "line": "l1"}
+    assert client.post("/api/here", json=ada).json() == [ada]
+    bo = {"id": "2", "who": "", "page": page, "line": None}
+    assert client.post("/api/here", json=bo).json() == [ada, bo]
+    gone = {"id": "1", "who": "", "page": None, "line": None}
+    assert client.post("/api/here", json=gone).json() == [bo]
+    assert client.post("/api/here", json={"who": "Ada"}).status_code == 400

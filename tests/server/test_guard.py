@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from drethtr.server.guard import Guard, Rules
+from drethtr.server.guard import Guard, Role, Rules
 
 TOKEN = "a-secret"
 
@@ -128,3 +128,38 @@ def test_each_port_has_its_own_cookie():
         assert browser.get("/").status_code == 200
         other = browser.get("/", headers={"Host": "localhost:8011", "Cookie": f"drethtr-8010={TOKEN}"})
         assert other.status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "path", "allowed"),
+    [
+        (Role.READ, "GET", "/api/pages", True),
+        (Role.READ, "POST", "/api/here", True),
+        (Role.READ, "POST", "/api/pages/5f/lines/r1/l1/alternatives", True),
+        (Role.READ, "PUT", "/api/pages/5f/lines/r1l1", False),
+        (Role.READ, "POST", "/api/confirm", False),
+        (Role.CORRECT, "PUT", "/api/pages/5f/lines/r1l1", True),
+        (Role.CORRECT, "POST", "/api/confirm", True),
+        (Role.CORRECT, "POST", "/api/learn", False),
+        (Role.CORRECT, "POST", "/api/pages/5f/read", False),
+        (Role.CORRECT, "DELETE", "/api/jobs/1", False),
+        (Role.MANAGE, "POST", "/api/learn", True),
+    ],
+)
+def test_a_token_may_what_its_role_may(role, method, path, allowed):
+    token = {"Authorization": f"Bearer {role.token(TOKEN)}"}
+    answer = client(token=TOKEN).request(method, path, headers=token)
+    assert (answer.status_code == 200) is allowed and (allowed or "only lets you" in answer.json()["error"])
+
+
+def test_tokens_of_roles_are_different_and_do_not_give_the_secret_away():
+    tokens = {role.token(TOKEN) for role in Role}
+    assert len(tokens) == 3 and not any(TOKEN in token for token in tokens - {TOKEN})
+
+
+def test_a_browser_without_a_token_is_told_what_to_do():
+    visit = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "none"}
+    answer = client(token=TOKEN).get("/p/5f", headers=visit)
+    assert answer.status_code == 401 and "This folder is locked" in answer.text
+    assert client(token=TOKEN).get("/api/pages").json()["error"].startswith("this server requires a token")
+    assert client(token=TOKEN).get("/static/style/base.css").status_code == 200

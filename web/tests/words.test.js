@@ -6,6 +6,8 @@ import {
   difference,
   differencesOf,
   doubtsOf,
+  leftOver,
+  marking,
   spansOf,
   taken,
   utf16,
@@ -89,4 +91,23 @@ test("two texts differ in stretches of words, and any of them can be taken", () 
   assert.equal(found.findLast(Boolean).start, ours.length);
   assert.equal(taken("", differencesOf("", theirs)[0]), theirs);
   assert.deepEqual(differencesOf(ours, ours), []);
+});
+
+test("the least sure words are marked until they hold the wanted share of the errors", () => {
+  const words = [0.99, 0.6, 0.2, 0.9].map((confidence) => ({ confidence }));
+  const { threshold, look, found } = marking([{ words }, { words: [{ confidence: null }] }], 0.6);
+  assert.ok(threshold > 0.2 && threshold < 0.6);
+  assert.equal(look, 0.25);
+  assert.ok(Math.abs(found - 0.8 / 1.31) < 1e-9);
+  assert.deepEqual(marking([], 0.7), { threshold: 0, look: 0, found: 0 });
+  assert.equal(marking([{ words: [{ confidence: 1 }] }], 0.7).threshold, 0);
+});
+
+test("of the words that are not marked, some are probably wrong, unless a person wrote them", () => {
+  const reading = [
+    { text: "Deer", confidence: 0.3 },
+    { text: "Sir", confidence: 0.9 },
+  ];
+  assert.ok(Math.abs(leftOver("Deer Sir", reading, 0.5) - 0.1) < 1e-9);
+  assert.equal(leftOver("Deer Madam", reading, 0.5), 0);
 });

@@ -40,7 +40,7 @@ LEAST = 32
 """Characters of a token: 24 random bytes."""
 
 PATIENCE = 3
-"""Seconds to wait for open requests at the end: a browser that listens for events never disconnects."""
+"""Seconds to wait for open requests at the end."""
 
 
 @with_reading_options()
@@ -89,6 +89,7 @@ def edit(
                 if not no_browser:
                     Timer(0.5, webbrowser.open, [page]).start()
                 serving(app, PATIENCE).run([door])
+            typer.echo("Stopped; everything is saved.", err=True)
 
 
 def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:

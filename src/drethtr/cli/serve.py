@@ -97,7 +97,17 @@ def serving(app: Starlette, patience: int, *, access_log: bool = False) -> Serve
     )
     if access_log:
         getLogger("uvicorn.access").setLevel(INFO)
-    return Server(config)
+    return EndingServer(config)
+
+
+class EndingServer(Server):
+    """A server that ends the application's event streams when it stops, as their clients would listen for ever."""
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        app = self.config.app
+        for end in app.state.endings if isinstance(app, Starlette) else ():
+            end()
+        await super().shutdown(sockets)
 
 
 def allow_descriptors() -> None:

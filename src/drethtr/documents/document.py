@@ -51,6 +51,23 @@ class Scan:
     file: Path | None = None
 
 
+@dataclass(frozen=True)
+class About:
+    """What an edition says of itself; "" for what is not known.
+
+    shelf_mark  the institution that keeps the source, and its mark there
+    editors     their names, parted by semicolons
+    language    a code such as `de` or `frm`
+    """
+
+    title: str = ""
+    author: str = ""
+    shelf_mark: str = ""
+    editors: str = ""
+    licence: str = ""
+    language: str = ""
+
+
 class Canvas(NamedTuple):
     """The canvas of a page in a IIIF manifest: its id, and its size, 0 if unknown."""
 
@@ -82,14 +99,16 @@ class Sheet:
 class Document:
     """One or more pages that belong together.
 
-    pdf   the PDF file they come from, if any
-    name  the file they were read from, as rows of several files name it
+    pdf    the PDF file they come from, if any
+    name   the file they were read from, as rows of several files name it
+    about  what it says of itself as an edition
     """
 
     sheets: tuple[Sheet, ...]
     provenance: Provenance
     pdf: Path | None = None
     name: str = ""
+    about: About = About()
 
     @property
     def pages(self) -> tuple[Page, ...]:

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Edit, Element, Identifiers, Markup, clean
 from drethtr.documents.page import Parsed, Region, TextLine
-from drethtr.documents.transcription import Review
+from drethtr.documents.transcription import Review, Tag
 
 REFERENCES = ("regionRef", "REF")
 """Attributes by which a reading order refers to a region or a line."""
@@ -141,6 +141,14 @@ class Editor(ABC):
     def lost_tags(self, element: Element, text: str) -> Sequence[str]:
         """The tags of a line that would be lost with a new text, because all that they mark is gone."""
         return ()
+
+    def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
+        """Replace what is marked in the text of a line; places count the characters of its text.
+
+        Raises:
+            DataError: if the format has no tags.
+        """
+        raise DataError("ALTO has no tags for passages; export this page as PAGE and use that")
 
     @abstractmethod
     def remove_text(self, element: Element) -> Iterator[Edit]:

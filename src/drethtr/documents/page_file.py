@@ -24,7 +24,7 @@ from drethtr.documents.editor import Editor
 from drethtr.documents.markup import Edit, Element, Markup, apply, clean
 from drethtr.documents.page import Page, Parsed, Region, TextLine
 from drethtr.documents.read import Dialect, parse_page
-from drethtr.documents.transcription import PageWord, Review, Transcription
+from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
 
 SIGNATURE = f"edited with drethtr {__version__}"
 
@@ -167,6 +167,14 @@ class PageFile:
             changed[new.id] = as_read(new)
         after_all = self.page.with_lines(lambda line: changed.get(line.id, line))
         return self.edited([*edits, *self.region_edits(self.page, after_all)])
+
+    def with_tags(self, line_id: str, tags: Sequence[Tag]) -> Self:
+        """The file with other tags on a line.
+
+        Raises:
+            DataError: if there is no such line, or the format has no tags.
+        """
+        return self.edited(self.editor.set_tags(self.element(line_id), tags))
 
     def with_new_lines(self, lines: Sequence[TextLine], after: str | None) -> Self:
         """The file with new lines after the line `after`, in its region; if None, before all others.

@@ -34,7 +34,25 @@ NOT_ON_THE_PAGE = frozenset(
 """Elements of TEI that editors added: of two forms of a word, the one on the page counts."""
 
 WITHIN_WORDS = frozenset(
-    {"hi", "c", "g", "w", "pc", "choice", "abbr", "am", "orig", "sic", "unclear", "del", "add", "persName", "placeName"}
+    {
+        "hi",
+        "c",
+        "g",
+        "w",
+        "pc",
+        "choice",
+        "abbr",
+        "am",
+        "orig",
+        "sic",
+        "unclear",
+        "del",
+        "add",
+        "persName",
+        "placeName",
+        "orgName",
+        "date",
+    }
 )
 """Elements of TEI that may occur within a word; others separate words."""
 
@@ -125,6 +143,8 @@ def tei_parts(markup: Markup, element: Element) -> Iterator[str]:
         return
     space = "" if element.name in WITHIN_WORDS else " "
     yield space
+    if element.name == "hi" and element.attributes.get("rend") == "superscript":
+        yield "^"
     # Texts between children are cut from the bytes, since the parser keeps the text of an element in one piece.
     place, previous = element.inside, ""
     for child in element.children:

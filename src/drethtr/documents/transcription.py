@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Self
+from typing import NamedTuple, Self
 
 from drethtr.documents.points import Box, Points, box_around
 
@@ -52,6 +52,22 @@ class Review(StrEnum):
     CONFIRMED = "confirmed"
 
 
+class Tag(NamedTuple):
+    """What a person marked in a text: a name such as `person`, and the passage; one of 0 characters marks the line.
+
+    details  further values by name, such as the expansion of an abbreviation
+    """
+
+    name: str
+    start: int = 0
+    length: int = 0
+    details: tuple[tuple[str, str], ...] = ()
+
+    def detail(self, name: str) -> str:
+        """A value, or ""."""
+        return dict(self.details).get(name, "")
+
+
 @dataclass(frozen=True)
 class Transcription:
     """The text of a line; `words` cover all of it, or are empty if unknown.
@@ -61,7 +77,7 @@ class Transcription:
     flags       warnings about the line as a whole
     calibrated  whether confidences are calibrated probabilities; None if unknown
     review      what a person did with the text; None if nothing is known
-    tags        names of the tags on passages of the text, such as `unclear`, apart from the doubts of drethtr
+    tags        what people marked in it, such as names and dates, apart from the doubts of drethtr
     """
 
     text: str
@@ -70,7 +86,7 @@ class Transcription:
     flags: tuple[PageFlag, ...] = ()
     calibrated: bool | None = None
     review: Review | None = None
-    tags: frozenset[str] = field(default=frozenset(), compare=False)
+    tags: tuple[Tag, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if "".join(self.text.split()) != "".join(part for word in self.words for part in word.text.split()):

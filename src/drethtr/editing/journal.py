@@ -234,6 +234,14 @@ class Journal:
         )
         return dict(self.texts(statement, (page,)))
 
+    def last_persons(self) -> dict[str, tuple[str, str]]:
+        """Who changed each page last, and when; pages that only models changed are left out."""
+        statement = (
+            "SELECT page, who, time FROM change WHERE number IN "
+            "(SELECT max(number) FROM change WHERE who IS NOT NULL GROUP BY page)"
+        )
+        return {page: (who, time) for page, who, time in self.texts(statement, ())}
+
     def summary(self, page: str) -> tuple[str, str] | None:
         """The stored summary of a page, with the mark of the file that it was made from."""
         found = self.texts("SELECT mark, content FROM summary WHERE page = ?", (page,))

@@ -15,13 +15,12 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Page, TextLine
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.journal import Journal
-from drethtr.editing.page_files import PageFiles, xml_mark
-from drethtr.editing.status import Status, status_of, status_of_page
+from drethtr.editing.page_files import OpenPage, PageFiles, xml_mark
+from drethtr.editing.status import Status, status_of_page
 from drethtr.layout.doubt import LayoutDoubt, doubt_of
 from drethtr.layout.finder import FoundLine
 from drethtr.pages.unknown_hand import doubt_in
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
-from drethtr.recognition.reading import DOUBTFUL
 from drethtr.search.spelling import Spelling
 
 FOLDED = Spelling()
@@ -30,9 +29,10 @@ FOLDED = Spelling()
 
 @dataclass(frozen=True)
 class Summary:
-    """Numbers of a page. Words, doubts and the expected error are those of lines that no person has touched.
+    """Numbers of a page. Words and expected errors are those of lines that no person has touched.
 
     texts       id, text and status of each line
+    wrong       expected number of wrong words, from their confidences
     doubt       expected number of wrong characters, before the model's own factor
     characters  of the lines that `doubt` is known of
     measured    how many lines those are
@@ -43,7 +43,7 @@ class Summary:
 
     texts: tuple[tuple[str, str, str], ...] = ()
     words: int = 0
-    doubtful: int = 0
+    wrong: float = 0.0
     doubt: float = 0.0
     characters: int = 0
     measured: int = 0
@@ -53,20 +53,20 @@ class Summary:
     layout_high: float = 0.0
 
     @classmethod
-    def of(cls, page: Page, *, made_here: bool) -> Self:
+    def of(cls, opened: OpenPage) -> Self:
         """The summary of a page."""
-        words = doubtful = 0
+        page, words, wrong = opened.file.page, 0, 0.0
         texts, untouched = [], list[TextLine]()
         for line in page.lines:
-            status = status_of(line, made_here=made_here)
+            status = opened.status(line)
             texts.append((line.id, line.text, str(status)))
             if status is not Status.READ:
                 continue
             untouched.append(line)
             words += len(line.words)
-            doubtful += sum(word.confidence is not None and word.confidence < DOUBTFUL for word in line.words)
-        layout = layout_of(page) if made_here else LayoutDoubt(0.0, 0.0, 0.0)
-        known = words, doubtful, *doubt_in(untouched), made_here
+            wrong += sum(1 - word.confidence for word in line.words if word.confidence is not None)
+        layout = layout_of(page) if opened.made_here else LayoutDoubt(0.0, 0.0, 0.0)
+        known = words, round(wrong, 2), *doubt_in(untouched), opened.made_here
         return cls(tuple(texts), *known, layout.expected, layout.high)
 
     @cached_property
@@ -109,7 +109,7 @@ class Summary:
             "gain": round(self.doubt if expected is None else expected.cer * self.characters, 1)
             if self.measured
             else None,
-            "doubtful": round(self.doubtful / self.words, 4) if self.words else None,
+            "wrong": round(self.wrong, 1) if self.words else None,
             "words": self.words,
             "lines": len(self.texts),
             **{str(status): counts[status] for status in (Status.UNREAD, Status.CORRECTED, Status.CONFIRMED)},
@@ -137,7 +137,7 @@ class Summary:
 def layout_of(page: Page) -> LayoutDoubt:
     """The doubt about the lines of a page that were found here."""
     placed = [line for line in page.lines if line.baseline and line.polygon]
-    lines = [FoundLine(*(np.array(points, dtype=np.float64) for points in (x.baseline, x.polygon))) for x in placed]
+    lines = [FoundLine(np.array(x.baseline, np.float64), np.array(x.polygon, np.float64)) for x in placed]
     return doubt_of(lines, table=any(region.cell is not None for region in page.regions))
 
 
@@ -153,13 +153,16 @@ class Overview:
 
     def rows(self, pages: Iterable[FolderPage], rate: ErrorRate | None) -> list[dict[str, Any]]:
         """Pages as JSON values; `rate` predicts error rates from confidences."""
-        rows = []
+        rows, last = [], self.journal.last_persons()
         for page, summary in self.at_hand(pages) if self.waiting else self.of(pages):
+            who, changed = last.get(page.id, (None, None))
             row: dict[str, Any] = {
                 "id": page.id,
                 "name": page.name,
                 "error": page.error,
                 "counted": summary is not None,
+                "who": who,
+                "changed": changed,
             }
             if summary is None:
                 row |= Summary().row(None)
@@ -197,6 +200,17 @@ class Overview:
         if new:
             self.journal.keep_summaries(new)
 
+    def confirmed_words(self, pages: Iterable[FolderPage]) -> set[str]:
+        """The words of all lines that a person has confirmed."""
+        summaries = [summary for _, summary in self.of(pages) if isinstance(summary, Summary)]
+        return {
+            word
+            for one in summaries
+            for _, text, status in one.texts
+            if status == Status.CONFIRMED
+            for word in text.split()
+        }
+
     def stored(self, page: FolderPage) -> tuple[str, Summary] | None:
         """The summary from an earlier session, with the mark of its file; None if there is none that can be read."""
         kept = self.journal.summary(page.id)
@@ -209,4 +223,4 @@ class Overview:
             opened = self.page_files.open(page)
         except DataError as error:
             return error
-        return Summary() if opened is None else Summary.of(opened.file.page, made_here=opened.made_here)
+        return Summary() if opened is None else Summary.of(opened)

@@ -4,6 +4,7 @@ A change is made from what the file has at the moment it is replaced, whoever wr
 it is on the disk.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ from drethtr.editing.status import Status, status_of, status_of_page
 from drethtr.layout.orientation import orientation_of
 from drethtr.layout.turn import quarters_of
 
+APPROVED = re.compile(rb"""<TranskribusMetadata\b[^>]*\bstatus\s*=\s*["'](?:GT|FINAL|DONE)["']""")
+"""The status of a page in Transkribus whose lines somebody has approved."""
+
 FILES_KEPT = 16
 """Parsed files that are kept, as long as their bytes stay the same."""
 
@@ -52,14 +56,21 @@ class Stale(DrethtrError):
 
 @dataclass(frozen=True)
 class OpenPage:
-    """The PAGE or ALTO file of a page, as it is now; `made_here` if drethtr created it, not only edited it."""
+    """The PAGE or ALTO file of a page, as it is now.
+
+    made_here  whether drethtr created it, not only edited it
+    approved   whether its page status in Transkribus says that its text is done
+    """
 
     file: PageFile
     made_here: bool
+    approved: bool = False
 
     def status(self, line: TextLine) -> Status:
         """The state of a line."""
-        return status_of(line, made_here=self.made_here)
+        found = status_of(line, made_here=self.made_here)
+        reviewed = line.transcription is not None and line.transcription.review is not None
+        return Status.CONFIRMED if self.approved and line.text and not reviewed else found
 
 
 class PageFiles:
@@ -106,7 +117,8 @@ class PageFiles:
     def known(self, page: FolderPage, file: PageFile) -> OpenPage:
         """The open page of a file that was parsed, such as one just changed; it is not parsed again while it stays."""
         self.files.get((page.id, file.data, file.image), lambda: file)
-        return OpenPage(file, MADE_HERE.search(file.data[:4096]) is not None)
+        head = file.data[:4096]
+        return OpenPage(file, MADE_HERE.search(head) is not None, APPROVED.search(head) is not None)
 
     def open_existing(self, page: FolderPage) -> OpenPage:
         """The file of a page that has one.
@@ -125,7 +137,7 @@ class PageFiles:
         for region in opened.file.page.regions:
             for one in region.lines:
                 if one.id == line:
-                    return line_content(page, opened.file, one, region.id, made_here=opened.made_here)
+                    return line_content(page, opened, one, region.id)
         return None
 
     def check_revision(self, page: FolderPage, opened: OpenPage, line: str, revision: str) -> None:
@@ -180,9 +192,9 @@ def xml_mark(file: Path) -> str:
     return f"{known.st_size} {known.st_mtime_ns} {known.st_ctime_ns} {known.st_ino}"
 
 
-def line_content(page: FolderPage, file: PageFile, line: TextLine, region: str, *, made_here: bool) -> dict[str, Any]:
+def line_content(page: FolderPage, opened: OpenPage, line: TextLine, region: str) -> dict[str, Any]:
     """A line as JSON values."""
-    status = status_of(line, made_here=made_here)
+    status = opened.status(line)
     sure = [word.confidence for word in line.words if word.confidence is not None]
     known = status is Status.READ and sure and len(sure) == len(line.words)
     address = f"/api/pages/{page.id}/lines/{quote(line.id, safe='')}/strip.jpg?v={place_mark(line)}"
@@ -192,7 +204,7 @@ def line_content(page: FolderPage, file: PageFile, line: TextLine, region: str, 
         "region": region,
         "text": line.text,
         "status": status,
-        "revision": file.revision_of(line.id),
+        "revision": opened.file.revision_of(line.id),
         "confidence": line.confidence,
         "expected_wer": round(1 - sum(sure) / len(sure), 4) if known else None,
         "words": [
@@ -207,11 +219,12 @@ def line_content(page: FolderPage, file: PageFile, line: TextLine, region: str, 
 
 
 def page_content(
-    page: FolderPage, file: PageFile, *, made_here: bool, earlier: Mapping[str, str] = MappingProxyType({})
+    page: FolderPage, opened: OpenPage, earlier: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, Any]:
     """A page with its lines as JSON values, those to be read with what they said `earlier`."""
+    file = opened.file
     lines = [
-        {**line_content(page, file, line, region.id, made_here=made_here), "earlier": earlier.get(line.id)}
+        {**line_content(page, opened, line, region.id), "earlier": earlier.get(line.id)}
         for region in file.page.regions
         for line in region.lines
     ]
@@ -219,7 +232,7 @@ def page_content(
     return {
         "id": page.id,
         "name": page.name,
-        "status": status_of_page(states, made_here=made_here),
+        "status": status_of_page(states, made_here=opened.made_here),
         "revision": file.revision,
         "width": file.page.width,
         "height": file.page.height,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from threading import Lock, Timer
 from typing import Any
 
@@ -27,7 +28,7 @@ from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
 from drethtr.editing.layout import Replace
-from drethtr.editing.page_files import OpenPage
+from drethtr.editing.page_files import OpenPage, no_line
 from drethtr.editing.recent import RecentResults
 from drethtr.editing.scans import place_mark, source_of
 from drethtr.editing.status import Status
@@ -39,14 +40,20 @@ from drethtr.layout.turn import turn_points
 from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import ReadLines, on_page, transcribe, transcription_of
-from drethtr.recognition.reading import Reading
+from drethtr.recognition.alternatives import SeenLine, WordCandidate, see, word_candidates
 from drethtr.recognition.recognizer import Recognizer
 
 READ = "read"
 """The kind of reading jobs."""
 
-MAX_ALTERNATIVES = 9
-"""How many other texts of a line are offered."""
+MAX_ALTERNATIVES = 4
+"""How many other texts of a word are offered."""
+
+MAX_KNOWN, LIKE = 20, 0.5
+"""How many confirmed words are tried in the place of a word, and how much they have to resemble it."""
+
+LINES_SEEN = 16
+"""Encoded lines that are kept: the words of a line are asked about one after the other."""
 
 PAUSE = 1.0
 """Seconds without a change of the layout after which new lines are read."""
@@ -67,7 +74,7 @@ class Reader:
         self.jobs = jobs
         self.finder = finder
         self.executor = PriorityExecutor()
-        self.alternatives = RecentResults(500)
+        self.seen = RecentResults(LINES_SEEN)
         self.prioritized: list[str] = []
         self.soon: dict[str, tuple[Timer | None, frozenset[str]]] = {}  # lines to read by their pages, see `read_soon`
         self.lock = Lock()
@@ -344,33 +351,34 @@ class Reader:
         self.workspace.change(page, work, {line: revision}, who, model=recognizer.model.identity)
         return self.workspace.line(page, line)
 
-    def other_texts(self, page: str, line: str) -> list[dict[str, Any]]:
-        """Alternative readings of a line, best first, without its present text.
+    def word_texts(self, page: str, line: str, text: str, start: int, end: int) -> list[dict[str, Any]]:
+        """What a word of a line may be instead, likeliest first, without what stands there.
+
+        Args:
+            text: The text of the line as it is typed; other words than the one asked for are taken as right.
+            start: The first character of the word.
+            end: The character after its last one.
 
         Raises:
             Missing: if there is no such line.
             DataError: if it cannot be cut out of its scan.
         """
         folder_page = self.workspace.folder_page(page)
-        now = self.workspace.line(page, line)
         file = self.workspace.page_files.open_existing(folder_page).file
-        placed = file.line(line)
+        placed = file.lines.get(line)
+        if placed is None:
+            raise no_line(folder_page, line)
+        recognizer, word = self.recognizer, text[start:end]
+        confirmed = self.workspace.overview.confirmed_words(self.workspace.folder_pages.values())
+        known = get_close_matches(word, confirmed, MAX_KNOWN, LIKE)
 
-        def read() -> Reading:
+        def rank() -> list[WordCandidate]:
+            seen = self.seen.get((page, line, place_mark(placed), self.model), see_line)
+            return [] if seen is None else word_candidates(recognizer, seen, text, start, end, known)
+
+        def see_line() -> SeenLine | None:
             strip = self.workspace.scans.straighten_line(folder_page, placed, file.page.lines)
-            several = with_alternatives(self.recognizer)
-            [reading] = several.read_lines([several.open_line(strip.line)])
-            return reading
+            return see(recognizer, recognizer.open_line(strip.line))
 
-        key = (page, line, place_mark(placed), self.model)
-        reading = self.alternatives.get(key, lambda: self.executor.submit(read).result())
-        texts: list[dict[str, Any]] = [
-            {"text": other.text, "score": round(other.score, 4)} for other in reading.alternatives
-        ] or [{"text": reading.text, "score": None}]
-        return [other for other in texts if other["text"] != now["text"]][:MAX_ALTERNATIVES]
-
-
-def with_alternatives(recognizer: Recognizer) -> Recognizer:
-    """A recognizer that also returns alternatives; it shares the network."""
-    most = min(MAX_ALTERNATIVES, recognizer.strategy.most_alternatives)
-    return Recognizer(recognizer.model, recognizer.strategy, alternatives=most, **recognizer.shared)
+        found = [other for other in self.executor.submit(rank).result() if other.text != word]
+        return [{"text": one.text, "probability": round(one.probability, 4)} for one in found[:MAX_ALTERNATIVES]]

@@ -10,7 +10,7 @@ from PIL import Image, UnidentifiedImageError
 from drethtr.base.errors import DataError
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import revision_of
-from drethtr.documents.points import Points
+from drethtr.documents.points import Box, Points
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.recent import RecentResults
 from drethtr.images.decode import ORIENTATION, decoding
@@ -84,6 +84,18 @@ class Scans:
         source = source_of(page)
         kept = self.small if width is not None and width <= THUMBNAIL else self.large
         return kept.get((source, scan_mark(source), width), lambda: picture(source, width))
+
+    def part(self, page: FolderPage, box: Box) -> bytes:
+        """A part of a page as JPEG, at most as high as the picture of a line, with some room around it.
+
+        Raises:
+            DataError: if the scan is missing or damaged, or the box is not on it.
+        """
+        gray, room = self.gray(source_of(page)), box.height // 4
+        part = gray[max(0, box.top - room) : box.bottom + room, max(0, box.left - room) : box.right + room]
+        if not part.size:
+            raise DataError(f"{page.name} has nothing at {tuple(box)}")
+        return strip_picture(part)
 
     def strip(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> bytes:
         """A straightened line as JPEG; `lines` are all lines of its page.

@@ -8,6 +8,7 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.overview import FOLDED, Summary
 from drethtr.editing.page_files import Missing
+from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.search import Hit, open_index
 
@@ -24,7 +25,7 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     """The lines that have all words of a query in their texts, in the order of pages; then those of the index.
 
     Returns at most `limit` lines, how many there are, and why the index could not be searched, if so. A line of the
-    index has a `probability`, and the `box` on the scan in which the words may stand.
+    index has a `probability`, and the `box` on the scan in which the words may stand; it is `unread` if its page is.
     """
     words = [word for word, _ in map(fold_text, query.split()) if word]
     pages = [(page, summary) for page, summary in workspace.page_summaries() if isinstance(summary, Summary)]
@@ -48,10 +49,12 @@ def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
     for hit in possible:
         if (page_of := scans.get((hit.page.resolve(), hit.number))) is None or (page_of.id, hit.line) in seen:
             continue
-        for line, text, status in summaries[page_of.id].texts:
-            if line == hit.line:
-                known = known_line(page_of, line, text, status)
-                hits.append({**known, "ranges": [], "probability": round(hit.probability, 4), "box": hit.box})
+        texts = summaries[page_of.id].texts
+        known = next((known_line(page_of, *one) for one in texts if one[0] == hit.line), None)
+        if known is None and not texts:
+            known = {**known_line(page_of, hit.line, hit.text, Status.UNREAD), "unread": True}
+        if known is not None:
+            hits.append({**known, "ranges": [], "probability": round(hit.probability, 4), "box": hit.box})
     found = {"total": len(hits), "hits": hits[:limit]}
     return found if error is None else {**found, "index_error": error}
 

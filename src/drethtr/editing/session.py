@@ -14,15 +14,16 @@ from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
 from drethtr.editing.confirmed import MIN_CONFIRMED
 from drethtr.editing.folder_pages import Listing, find_pages
+from drethtr.editing.indexer import Indexer
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import Learner
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
+from drethtr.editing.search import index_of
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.layout.finder import Finder
 from drethtr.pages.source import Original
-from drethtr.recognition.reading import DOUBTFUL
 from drethtr.recognition.recognizer import Recognizer
 
 AFRESH = 0.3
@@ -56,7 +57,8 @@ class Session:
         self.jobs = Jobs(self.notify_job)
         self.reader = Reader(workspace, self.jobs, recognizer, finder)
         self.learner = Learner(workspace, self.jobs, self.reader, load, model, device)
-        self.watcher = Watcher(workspace, self.reader)
+        self.indexer = Indexer(workspace, self.jobs, self.reader)
+        self.watcher = Watcher(workspace, self.reader, self.indexer)
 
     def __enter__(self) -> Self:
         self.watcher.start()
@@ -107,7 +109,6 @@ class Session:
             "version": __version__,
             "model": self.reader.model,
             "model_file": self.learner.adopted,
-            "doubtful": DOUBTFUL,
             "afresh": AFRESH,
             "pages": len(pages),
             "uncounted": pages.count(None),
@@ -117,6 +118,7 @@ class Session:
             "history_error": self.workspace.journal.error,
             "disk_error": self.workspace.page_files.error,
             "formats": list(FORMATS),
+            "index": index_of(self.workspace) is not None,
             "jobs": [job.to_json() for job in self.jobs.newest_first()],
         }
 
@@ -134,9 +136,10 @@ SEARCHES = 10
 class Watcher:
     """A thread that checks the folder regularly."""
 
-    def __init__(self, workspace: Workspace, reader: Reader) -> None:
+    def __init__(self, workspace: Workspace, reader: Reader, indexer: Indexer) -> None:
         self.workspace = workspace
         self.reader = reader
+        self.indexer = indexer
         self.ended = Event()
         self.thread = Thread(target=self.run, name="watcher", daemon=True)
 
@@ -161,6 +164,7 @@ class Watcher:
             began = thread_time()
             stale |= self.workspace.notice_changes() or not self.workspace.listing.is_current()
             due = monotonic() + SHARE * (thread_time() - began)
+            self.indexer.update()
             if stale and monotonic() >= search_due:
                 began = thread_time()
                 self.update_pages()

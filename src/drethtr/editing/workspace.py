@@ -17,6 +17,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
+from drethtr.documents.transcription import Review
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
@@ -35,6 +36,7 @@ from drethtr.editing.page_files import (
     xml_mark,
 )
 from drethtr.editing.scans import Scans
+from drethtr.editing.status import Status
 from drethtr.editing.undo import Difference
 from drethtr.layout.given import Outlines
 from drethtr.recognition.confidence.error_rate import ErrorRate
@@ -194,8 +196,7 @@ class Workspace:
         try:
             opened = self.page_files.open(page)
             if opened is not None:
-                earlier = self.journal.earlier_texts(page.id)
-                return page_content(page, opened.file, made_here=opened.made_here, earlier=earlier)
+                return page_content(page, opened, self.journal.earlier_texts(page.id))
             width, height = (0, 0) if page.source is None else self.scans.size(page.source)
             return unread_content(page, width, height, None)
         except DataError as error:
@@ -256,6 +257,29 @@ class Workspace:
         changed = self.change(page, work, {line: revision}, who)
         folder_page = self.folder_page(page)
         return self.line_in(folder_page, self.page_files.known(folder_page, changed.file), line)
+
+    def confirm(self, page: str, revisions: Mapping[str, str] | None = None, who: str = "") -> tuple[str, ...]:
+        """Confirm the lines of a page as they are, and return the ids of those that were not confirmed before.
+
+        Args:
+            revisions: Only lines of these revisions, which somebody has seen; by default all.
+
+        Raises:
+            Missing, DataError: if there is no such page, or its file cannot be read or written.
+        """
+
+        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
+            edit, changed, notes = LineEdit(status=Review.CONFIRMED), opened.file, list[Change]()
+            for line in opened.file.page.lines:
+                seen = revisions is None or revisions.get(line.id) == opened.file.revision_of(line.id)
+                if seen and opened.status(line) not in (Status.UNREAD, Status.CONFIRMED):
+                    outline = self.outline_of(folder_page)
+                    one = changes.edit_line(changed, line.id, edit, page, made_here=opened.made_here, outline=outline)
+                    changed = one.file
+                    notes += one.notes
+            return Changed(changed, tuple(note.line for note in notes), tuple(notes))
+
+        return self.change(page, work, {}, who).lines
 
     def change(
         self,

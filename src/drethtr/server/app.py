@@ -69,7 +69,8 @@ def make_app(
         routes.insert(0, Route("/", service.about))
     else:
         session.reader.on_model_change.append(service.use)
-        routes += routes_of(session)
+        folder = Folder(session, rules)
+        routes += routes_of(session, folder)
     message_of = str if session is None else session.workspace.without_private_paths
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), partial(error_response, message_of))
     unknown = dict.fromkeys((404, 405), unknown_route)
@@ -79,17 +80,18 @@ def make_app(
         middleware=[Middleware(CountRequests, metrics=metrics), Middleware(Guard, rules=rules)],
     )
     app.state.budget = service.budget
+    app.state.endings = [] if session is None else [folder.end_streams]
     app.router.redirect_slashes = False  # a redirect would contain the host name that the client sent
     return app
 
 
-def routes_of(session: Session) -> list[BaseRoute]:
+def routes_of(session: Session, folder: Folder) -> list[BaseRoute]:
     """The routes of the editor."""
     return [
         Route("/", index),
         Route("/p/{page}", index),
         Mount("/static", StaticFiles(directory=STATIC, check_dir=False)),
-        *Folder(session).routes(),
+        *folder.routes(),
         *JobHandlers(session).routes(),
         *Pages(session).routes(),
         *Lines(session).routes(),

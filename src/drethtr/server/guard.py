@@ -9,7 +9,11 @@ Source of the check of origins: Filippo Valsorda, "Cross-Site Request Forgery", 
 """
 
 import re
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from hmac import digest
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from secrets import compare_digest
@@ -17,7 +21,7 @@ from socket import gethostname
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -31,6 +35,18 @@ PAGES = re.compile(r"/|/p/[^/]*")
 OPEN = frozenset({"/health"})
 """Paths that answer under any host name and need no token, for the probes of load balancers; they tell nothing."""
 
+STATIC = "/static/"
+"""Below this lie the files of the web page, which need no token."""
+
+ASKS = re.compile(r"/api/here|/api/pages/[^/]+/compare|/api/pages/[^/]+/lines/.+/alternatives")
+"""Paths of requests that change nothing, although they have a body."""
+
+MANAGES = re.compile(r"/api/(read|learn|index|jobs)\b.*|/api/pages/[^/]+/read")
+"""Paths of requests that start, stop or adopt the machine's work on whole pages."""
+
+ROLE = "drethtr.role"
+"""The key of the role in the scope of a request."""
+
 HOST = re.compile(r"(?:\[(?P<address>[^\[\]]*)\]|(?P<name>[^:@/]*))(?::(?P<port>[0-9]*))?")
 """A Host header: a name or an address, and maybe a port."""
 
@@ -38,6 +54,16 @@ POLICY = (
     "default-src 'self'; img-src 'self' blob: data:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; "
     "form-action 'self'"
 )
+
+LOCKED = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>drethtr</title><link rel="stylesheet" href="/static/style/base.css">
+<main class="notice"><h1>This folder is locked</h1>
+<p>Open it with the full address that <code>drethtr edit</code> printed when it started, or ask the person who runs it
+for an address. It ends in <code>?token=…</code>; the part after the equals sign is the key.</p>
+<form action="/"><label>Key <input name="token" type="password" autocomplete="off" required autofocus></label>
+<button class="main">Open</button></form></main></html>
+"""
+"""The page for a browser without a token."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -48,13 +74,36 @@ HEADERS = {
 }
 
 
+class Role(StrEnum):
+    """What the holder of a token may do."""
+
+    READ = "read"
+    CORRECT = "correct"
+    MANAGE = "manage"
+
+    def token(self, secret: str) -> str:
+        """The token of this role; that for managing is the secret, which the others do not give away."""
+        if self is Role.MANAGE:
+            return secret
+        return urlsafe_b64encode(digest(secret.encode(), self.encode(), "sha256"))[:32].decode()
+
+    def may(self, method: str, path: str) -> bool:
+        """Whether requests for a path are allowed."""
+        if self is Role.MANAGE or method in READS or ASKS.fullmatch(path):
+            return True
+        return self is Role.CORRECT and not MANAGES.fullmatch(path)
+
+
+DOES = {Role.READ: "read", Role.CORRECT: "read and correct"}
+
+
 @dataclass(frozen=True)
 class Rules:
     """Which requests are accepted.
 
     hosts      names of this server besides those of loopback
     addresses  whether it also responds to IP addresses as host names
-    token      the token that requests must have; None accepts requests without one
+    token      the token for managing, from which those of other roles follow; None accepts requests without one
     """
 
     hosts: frozenset[str] = frozenset()
@@ -68,6 +117,11 @@ class Rules:
             return cls(frozenset(map(str.lower, hosts)) | {host.lower()}, token=token)
         own = gethostname().lower()
         return cls(frozenset(map(str.lower, hosts)) | {host.lower(), own, f"{own}.local"}, addresses=True, token=token)
+
+    @property
+    def tokens(self) -> dict[Role, str]:
+        """The token of each role; none without a token."""
+        return {} if self.token is None else {role: role.token(self.token) for role in Role}
 
     def answers_as(self, host: str) -> bool:
         """Whether the server responds to a host name."""
@@ -110,27 +164,44 @@ class Guard:
                 "only requests from this server's own pages and from programs are accepted, not from other web pages"
             )
             return JSONResponse({"error": words}, 403)
-        return None if self.rules.token is None else self.refuse_without_token(scope, headers)
+        if self.rules.token is None or scope["path"].startswith(STATIC):
+            scope[ROLE] = Role.MANAGE
+            return None
+        return self.refuse_without_token(scope, headers)
 
     def refuse_without_token(self, scope: Scope, headers: Headers) -> Response | None:
-        """The response for a request without the token; None if it has it.
+        """The response for a request without a token, or with that of another role; None if it is allowed.
 
-        A page requested with the token in its URL gets a cookie, and is redirected to the URL without the token.
+        A page requested with a token in its URL gets a cookie, and is redirected to the URL without the token.
         """
-        token, name = self.rules.token or "", cookie_name(headers.get("host", ""))
-        given = headers.get("authorization", "").removeprefix("Bearer "), cookie(headers, name)
-        if any(is_same(one, token) for one in given):
-            return None
+        name = cookie_name(headers.get("host", ""))
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if scope["method"] in READS and any(name == "token" and is_same(value, token) for name, value in asked):
+        new = [value for key, value in asked if key == "token"] if scope["method"] in READS else []
+        if (role := self.role_of(new)) is not None:
+            token = self.rules.tokens[role]
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
             path = "/" + scope["path"].lstrip("/")  # two slashes would lead to another server
             answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
             # Not strict: the browser comes from a file of the user, and would not send it after the redirection.
             answer.set_cookie(name, token, httponly=True, samesite="lax")
             return answer
-        words = "this server requires a token; open the full address that it printed at startup"
-        return JSONResponse({"error": words}, 401, {"WWW-Authenticate": "Bearer"})
+        role = self.role_of([headers.get("authorization", "").removeprefix("Bearer "), cookie(headers, name)])
+        if role is None:
+            unknown = {"WWW-Authenticate": "Bearer"}
+            if is_visit(scope, headers):
+                return HTMLResponse(LOCKED, 401, unknown)
+            words = "this server requires a token; open the full address that it printed at startup"
+            return JSONResponse({"error": words}, 401, unknown)
+        scope[ROLE] = role
+        if role.may(scope["method"], scope["path"]):
+            return None
+        words = f"your address only lets you {DOES[role]}; ask whoever gave it to you for another one"
+        return JSONResponse({"error": words}, 403)
+
+    def role_of(self, given: Sequence[str]) -> Role | None:
+        """The role of the first of some tokens that is right; None if none is."""
+        tokens = self.rules.tokens.items()
+        return next((role for one in given for role, token in tokens if is_same(one, token)), None)
 
 
 def is_visit(scope: Scope, headers: Headers) -> bool:

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -7,8 +8,10 @@ from hypothesis import given, settings
 from page_examples import PROVENANCE, document_of, letter_page, line_of, pages, register_page, with_texts
 
 from drethtr.documents import FORMATS, Document, Page, PageFlag, PageWord, Region, TextLine, Transcription
+from drethtr.documents.document import About
+from drethtr.documents.reflow import is_hyphenated, paragraphs
 from drethtr.documents.running_text import READERS
-from drethtr.documents.transcription import Review
+from drethtr.documents.transcription import Review, Tag
 
 TEI = "{http://www.tei-c.org/ns/1.0}"
 ID = "{http://www.w3.org/XML/1998/namespace}id"
@@ -20,6 +23,18 @@ def tei(*given_pages):
 
 def found(root, name):
     return list(root.iter(f"{TEI}{name}"))
+
+
+def text_of(region):
+    """The text of a region; words that go on in the next line of a paragraph are joined."""
+    lines = [line for line in region.lines if line.transcription is not None]
+    parts = [lines] if region.cell is not None else paragraphs(lines)
+    return "".join(f"{with_breaks([line.text for line in part])}\n" for part in parts)
+
+
+def with_breaks(texts):
+    breaks = ("" if is_hyphenated(*pair) else "\n" for pair in pairwise(texts))
+    return "".join(f"{text}{space}" for text, space in zip(texts, [*breaks, "\n"], strict=False))
 
 
 def page_of_words(*words):
@@ -37,13 +52,15 @@ def test_every_break_points_to_its_zone_and_the_text_is_that_of_the_pages(first,
     data = FORMATS["tei"].write(document_of(first, second))
     root = ET.fromstring(data)
     zones = {zone.get(ID): zone for zone in [*found(root, "zone"), *found(root, "surface")]}
-    pointers = [found(root, name) for name in ("pb", "ab", "lb")]
+    pointers = [found(root, name) for name in ("pb", "p", "lb")]
     assert len(zones) == len(found(root, "zone")) + 2
     assert all(element.get("facs", "#")[1:] in zones for elements in pointers for element in elements if element.attrib)
     lines = [line for page in (first, second) for line in page.lines]
     assert len([zone for zone in zones.values() if zone.get("type") == "line"]) == len(lines)
     assert len(found(root, "lb")) == sum(line.transcription is not None for line in lines)
-    assert READERS[".xml"](data, Path("a.xml")).split() == (first.text + second.text).split()
+    assert (
+        READERS[".xml"](data, Path("a.xml")).split() == "".join(map(text_of, [*first.regions, *second.regions])).split()
+    )
 
 
 def test_regions_and_lines_have_their_places():
@@ -82,7 +99,7 @@ def test_white_space_between_words_is_kept():
     word = PageWord("a", 0.3, None, True)
     text = Transcription("a  a,aa", 0.3, (word, replace(word, text="a,a"), word))
     root = tei(Page("a.jpg", 8, 6, (Region("r", (TextLine("l", transcription=text),)),)))
-    assert "".join(found(root, "ab")[0].itertext()) == "a  a,aa\n   "
+    assert "".join(found(root, "text")[0].find(f".//{TEI}p").itertext()) == "a  a,aa\n   "
 
 
 def test_the_header_names_version_model_and_the_work_of_people():
@@ -122,10 +139,58 @@ def test_insertions_stand_in_their_line_and_numbers_and_stamps_are_told_apart():
         Region("m", (line_of("paid", id="m1"),), kind="MarginTextZone"),
     )
     root = tei(Page("a.jpg", 800, 600, regions))
-    [block, _, note] = found(root, "ab")
+    [block, _, note] = found(found(root, "body")[0], "p")
     assert "".join(block.itertext()).split() == ["we", "went", "all", "home", "late"]
     [added] = found(root, "add")
     assert added.attrib == {"place": "above", "facs": "#l2"} and added.text == "all"
     assert len(found(block, "lb")) == 2 and note in list(found(root, "note")[0])
     assert "".join(found(root, "fw")[0].itertext()).strip() == "12"
     assert "".join(found(root, "stamp")[0].itertext()).strip() == "ARCHIVES"
+
+
+TAGS = (
+    Tag("person", 0, 9),
+    Tag("abbrev", 0, 5, (("expansion", "Madame"),)),
+    Tag("date", 3, 10),
+    Tag("place", 16, 4),
+    Tag("organization"),
+)
+
+
+def test_raised_letters_tags_and_words_that_go_on_in_the_next_line():
+    lines = (
+        TextLine("l1", transcription=Transcription("M^me Anna went to Ly-", 0.9, tags=TAGS)),
+        TextLine("l2", transcription=Transcription("on in May", 0.9)),
+    )
+    root = tei(Page("a.jpg", 800, 600, (Region("r", lines),)))
+    [paragraph] = root.findall(f".//{TEI}body/{TEI}p")
+    written = ET.tostring(paragraph, encoding="unicode").replace(
+        ' xmlns:ns0="http://www.w3.org/XML/1998/namespace"', ""
+    )
+    assert [lb.get("break") for lb in found(root, "lb")] == [None, "no"]
+    [choice] = found(root, "choice")
+    assert ["".join(part.itertext()) for part in choice] == ["Mme ", "Madame"], written
+    assert [(hi.text, hi.get("rend")) for hi in found(root, "hi")] == [("me", "superscript")]
+    assert ["".join(name.itertext()) for name in found(root, "placeName")] == ["o Ly"]
+    assert not found(root, "date") and not found(
+        root, "orgName"
+    )  # the date crosses the person, the other marks no word
+    data = FORMATS["tei"].write(document_of(Page("a.jpg", 800, 600, (Region("r", lines),))))
+    assert READERS[".xml"](data, Path("a.xml")).split() == ["M^me", "Anna", "went", "to", "Ly-on", "in", "May"]
+
+
+def test_an_edition_says_what_it_is():
+    about = About(
+        "Letters", "Anne Brontë", "Leeds, MS 7", "Ada L.; Bo", "https://creativecommons.org/licenses/by/4.0/", "en"
+    )
+    root = ET.fromstring(FORMATS["tei"].write(replace(document_of(letter_page()), about=about)))
+    assert root.get("{http://www.w3.org/XML/1998/namespace}lang") == "en"
+    told = {name: [one.text for one in found(root, name)] for name in ("title", "author", "editor", "publisher")}
+    assert told == {
+        "title": ["Letters"],
+        "author": ["Anne Brontë"],
+        "editor": ["Ada L.", "Bo"],
+        "publisher": ["Ada L., Bo"],
+    }
+    assert found(root, "licence")[0].get("target") == about.licence
+    assert "Leeds, MS 7" in "".join(root.itertext())

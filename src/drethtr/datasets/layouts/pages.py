@@ -307,7 +307,8 @@ def is_clean(line: TextLine) -> bool:
     text = line.transcription
     if text is None:
         return True
-    return not marks_in(text.text, text.tags) and not any(word.doubtful for word in text.settled.words)
+    tags = (tag.name for tag in text.tags)
+    return not marks_in(text.text, tags) and not any(word.doubtful for word in text.settled.words)
 
 
 def key_of(path: Path, line: TextLine) -> str:

@@ -21,7 +21,7 @@ from drethtr.documents.points import (
     number_or_none,
     polygon_or_none,
 )
-from drethtr.documents.transcription import PageWord, Review, Transcription
+from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
 
 NAMESPACES = tuple(f"http://www.loc.gov/standards/alto/ns-v{version}#" for version in (2, 3, 4))
 
@@ -222,13 +222,13 @@ def labels_of(root: Element) -> Mapping[str, str]:
     return {tag.attributes.get("ID", ""): tag.attributes.get("LABEL", "") for tag in (tags.children if tags else ())}
 
 
-def labels_on(line: Element, labels: Mapping[str, str]) -> frozenset[str]:
+def labels_on(line: Element, labels: Mapping[str, str]) -> tuple[Tag, ...]:
     """The labels of the tags of a line and of its words."""
     told = (part.attributes.get("TAGREFS", "").split() for part in (line, *line.all("String")))
-    return frozenset(labels[id] for ids in told for id in ids if id in labels)
+    return tuple(Tag(name) for name in sorted({labels[id] for ids in told for id in ids if id in labels}))
 
 
-def tagged(line: TextLine, tags: frozenset[str]) -> TextLine:
+def tagged(line: TextLine, tags: tuple[Tag, ...]) -> TextLine:
     """Record the labels of tags in the text of a line."""
     return replace(line, transcription=line.transcription and replace(line.transcription, tags=tags))
 

@@ -6,15 +6,21 @@ Tags are the work of people. When the text changes, they move with it.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from drethtr.documents.transcription import Tag
+
 ENTRY = re.compile(r"(?<!\s)\s*+(?<![^{}\s])([^{}\s]*+)\s*+\{[^{}]*+\}")
 OFFSET = re.compile(r"([{;]\s*offset\s*:\s*)(\d{1,9})")
 LENGTH = re.compile(r"([{;]\s*length\s*:\s*)(\d{1,9})")
+
+DETAIL = re.compile(r"[{;]\s*([A-Za-z]\w{0,40})\s*:([^;{}]*)")
+PLACE = frozenset({"offset", "length", "continued"})
+CODES = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 LONGEST = 10_000
 """Longest text that is compared letter by letter, since memory grows with the square."""
@@ -64,6 +70,44 @@ def passage_of(entry: str) -> Passage | None:
 def names_of(custom: str) -> frozenset[str]:
     """The names of the entries in a value."""
     return frozenset(found[1] for found in ENTRY.finditer(custom))
+
+
+def tags_of(custom: str) -> tuple[Tag, ...]:
+    """The entries that mark a passage, in their order; entries about the whole element are none."""
+    found = []
+    for entry in ENTRY.finditer(custom):
+        if (passage := passage_of(entry[0])) is not None:
+            details = tuple((key, decoded(value)) for key, value in DETAIL.findall(entry[0]) if key not in PLACE)
+            found.append(Tag(entry[1], *passage, details))
+    return tuple(found)
+
+
+def entry_of(tag: Tag) -> str:
+    """A tag as an entry; other signs than letters and digits are encoded in its details, as Transkribus does."""
+    details = "".join(f" {key}:{encoded(value)};" for key, value in tag.details)
+    return f"{tag.name} {{offset:{tag.start}; length:{tag.length};{details}}}"
+
+
+def encoded(value: str) -> str:
+    """A detail as it is written."""
+    return "".join(sign if sign.isalnum() else "".join(map(code, pairs_of(sign))) for sign in value)
+
+
+def pairs_of(sign: str) -> Iterator[int]:
+    """The UTF-16 code units of a character."""
+    data = sign.encode("utf-16-be", "surrogatepass")
+    return (int.from_bytes(data[place : place + 2]) for place in range(0, len(data), 2))
+
+
+def code(unit: int) -> str:
+    """A code unit as it is written."""
+    return f"\\u{unit:04x}"
+
+
+def decoded(value: str) -> str:
+    """A detail as it is meant."""
+    units = CODES.sub(lambda found: chr(int(found[1], 16)), value.strip())
+    return units.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
 
 
 def without_tags(custom: str, name: str, passages: Collection[Passage] | None = None) -> str:

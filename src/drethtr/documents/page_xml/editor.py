@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import Region, TextLine
-from drethtr.documents.page_xml.custom import moved, without_tags
+from drethtr.documents.page_xml.custom import ENTRY, entry_of, moved, passage_of, tags_of, without_tags
 from drethtr.documents.page_xml.reader import CUSTOM_INDEX, UNCLEAR, own_doubts, read_text, whole_text
 from drethtr.documents.page_xml.writer import (
     add_coords,
@@ -19,7 +19,7 @@ from drethtr.documents.page_xml.writer import (
     unclear,
 )
 from drethtr.documents.points import Box, box_around, flat_polygon, written
-from drethtr.documents.transcription import Review
+from drethtr.documents.transcription import Review, Tag
 
 INDEX = re.compile(r"readingOrder\s*\{[^{}]*\}\s*")
 MARK = re.compile(r"(?<!\s)\s*\bdrethtr\s*\{[^{}]*\}")
@@ -47,6 +47,13 @@ class PageXMLEditor(Editor):
 
     def lost_tags(self, element: Element, text: str) -> Sequence[str]:
         return moved(element.attributes.get("custom", ""), whole_text(element), clean(text)).lost
+
+    def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
+        custom = element.attributes.get("custom", "")
+        known = [*tags_of(without_tags(custom, UNCLEAR, own_doubts(element)))]
+        rest = ENTRY.sub(lambda found: "" if any(same_entry(found, tag) for tag in known) else found[0], custom)
+        new = " ".join([rest.strip(), *map(entry_of, tags)]).strip()
+        yield self.splicer.set_attribute(element, "custom", new or None)
 
     def replace_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Replace text and words; a word that stays, or is replaced by one other, keeps its id and its tags."""
@@ -201,6 +208,11 @@ class PageXMLEditor(Editor):
             texts[element.attributes.get("id", "")] += element.all("TextEquiv")
         unicodes = {id: found[0].first("Unicode") for id, found in texts.items() if len(found) == 1}
         return {id: unicode for id, unicode in unicodes.items() if unicode and unicode.inside < unicode.end}
+
+
+def same_entry(found: re.Match[str], tag: Tag) -> bool:
+    """Whether an entry of `custom` is this tag."""
+    return (found[1], passage_of(found[0])) == (tag.name, (tag.start, tag.length))
 
 
 def moved_tags(element: Element, line: TextLine) -> str:

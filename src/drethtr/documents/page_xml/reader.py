@@ -10,7 +10,7 @@ from itertools import islice
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Element, ids_of
 from drethtr.documents.page import LINES, TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
-from drethtr.documents.page_xml.custom import Passage, names_of, without_tags
+from drethtr.documents.page_xml.custom import Passage, moved, names_of, tags_of, without_tags
 from drethtr.documents.points import PageScale, baseline_or_none, number_or_none, polygon_or_none
 from drethtr.documents.transcription import PageWord, Review, Transcription
 
@@ -172,7 +172,8 @@ def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcri
     text = text or " ".join(word.text for word in words)
     review = review_of(line)
     known = text or confidence is not None or review is not None
-    tags = names_of(without_tags(line.attributes.get("custom", ""), UNCLEAR, own_doubts(line)))
+    custom = without_tags(line.attributes.get("custom", ""), UNCLEAR, own_doubts(line))
+    tags = tags_of(moved(custom, whole_text(line), text).custom)  # offsets count white space that we drop
     return Transcription(text, confidence, tuple(words), review=review, tags=tags) if known else None
 
 

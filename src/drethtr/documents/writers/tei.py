@@ -1,10 +1,10 @@
-"""Write TEI P5: a facsimile with a zone per region and line, and the text that points to them.
+"""Write TEI P5: a facsimile with a zone per region and line, and the text in paragraphs, whose lines point to them.
 
 Source: https://www.tei-c.org/release/doc/tei-p5-doc/en/html/
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -12,7 +12,8 @@ from drethtr.documents.document import Document, Provenance, address
 from drethtr.documents.markup import Identifiers, as_file, clean
 from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_table
 from drethtr.documents.points import Box, Points, is_box, written
-from drethtr.documents.transcription import Grade, PageWord
+from drethtr.documents.reflow import RAISED, is_hyphenated, paragraphs
+from drethtr.documents.transcription import Grade, PageWord, Transcription
 
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
 
@@ -33,17 +34,49 @@ UNCLEAR = (
 )
 
 
-class Block(NamedTuple):
-    """A region, its element in the text, and the zone ids of its lines by line id."""
+NAMES = {
+    "person": "persName",
+    "place": "placeName",
+    "organization": "orgName",
+    "date": "date",
+    "abbrev": "abbr",
+    "unclear": "unclear",
+    "deleted": "del",
+    "added": "add",
+}
+"""Elements for tags; in Transkribus some have more names, which are left out."""
 
-    region: Region
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+ADDRESS = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
+
+
+class Span(NamedTuple):
+    """A passage of a line that becomes an element; an abbreviation may have an expansion.
+
+    Where a line is inserted, the passage is empty.
+    """
+
+    start: int
+    end: int
+    name: str
+    attributes: Mapping[str, str] = {}
+    expansion: str = ""
+    inserted: TextLine | None = None
+
+
+class Block(NamedTuple):
+    """A paragraph: its element, its lines with insertions into them, and the ids of zones by those of lines."""
+
     element: ET.Element
+    lines: Mapping[TextLine, Sequence[TextLine]]
     zones: Mapping[str, str]
 
 
 def write_tei(document: Document) -> bytes:
     """Write all pages of a document."""
     root = ET.Element("TEI", xmlns=NAMESPACE)
+    if LANGUAGE.fullmatch(document.about.language):
+        root.set("{http://www.w3.org/XML/1998/namespace}lang", document.about.language)
     ids = Identifiers()
     add_header(root, document, ids.claim(MACHINE))
     facsimile = ET.SubElement(root, "facsimile")
@@ -54,11 +87,11 @@ def write_tei(document: Document) -> bytes:
         surface = add_surface(facsimile, page, number, surface_id)
         ET.SubElement(body, "pb", n=str(number), facs=f"#{surface_id}")
         for regions in page.blocks:
-            is_table = regions[0].cell is not None
-            parents = table_cells(body, regions) if is_table else [text_element(body, regions[0])]
-            blocks += [add_region(surface, parent, one, ids) for one, parent in zip(regions, parents, strict=True)]
+            cells = table_cells(body, regions) if regions[0].cell is not None else [None]
+            for region, cell in zip(regions, cells, strict=True):
+                blocks += add_region(surface, body if cell is None else cell, region, ids)
     if not blocks:
-        ET.SubElement(body, "ab")  # a body must not be empty
+        ET.SubElement(body, "p")  # a body must not be empty
     ET.indent(root, " ")
     for block in blocks:  # after indenting, since white space between words belongs to the text
         fill(block)
@@ -72,14 +105,27 @@ def add_header(root: ET.Element, document: Document, id: str) -> None:
     file = ET.SubElement(header, "fileDesc")
     titles = ET.SubElement(file, "titleStmt")
     images = list(dict.fromkeys(clean(page.image) or "an image without a name" for page in document.pages))
-    ET.SubElement(titles, "title").text = " to ".join(dict.fromkeys((images[0], images[-1])))
+    about = document.about
+    ET.SubElement(titles, "title").text = clean(about.title) or " to ".join(dict.fromkeys((images[0], images[-1])))
+    editors = [clean(name).strip() for name in about.editors.split(";") if name.strip()]
+    for name, people in (("author", [clean(about.author)] if about.author else []), ("editor", editors)):
+        for person in people:
+            ET.SubElement(titles, name).text = person
     responsible = ET.SubElement(titles, "respStmt", {XML_ID: id})
     ET.SubElement(responsible, "resp").text = "automatic transcription"
     ET.SubElement(responsible, "name").text = clean(str(made_by))
     publication = ET.SubElement(file, "publicationStmt")
-    ET.SubElement(publication, "p").text = "Unpublished."
+    if about.licence:
+        ET.SubElement(publication, "publisher").text = ", ".join(editors) or "drethtr"
+        licence = ET.SubElement(ET.SubElement(publication, "availability"), "licence")
+        licence.text = clean(about.licence)
+        if ADDRESS.fullmatch(about.licence):
+            licence.set("target", about.licence)
+    else:
+        ET.SubElement(publication, "p").text = "Unpublished."
     source = ET.SubElement(file, "sourceDesc")
-    ET.SubElement(source, "p").text = f"Transcribed from images: {', '.join(images)}."
+    images_told = f"Transcribed from images: {', '.join(images)}."
+    ET.SubElement(source, "p").text = f"{clean(about.shelf_mark)}. {images_told}" if about.shelf_mark else images_told
     encoding = ET.SubElement(header, "encodingDesc")
     practice = ET.SubElement(encoding, "editorialDecl")
     ET.SubElement(practice, "p").text = UNCLEAR
@@ -129,12 +175,12 @@ def table_cells(body: ET.Element, regions: Sequence[Region]) -> list[ET.Element]
         element = ET.SubElement(table, "row")
         for cells in row.values():
             of_cell = ET.SubElement(element, "cell")
-            elements |= {region.id: of_cell if len(cells) == 1 else ET.SubElement(of_cell, "ab") for region in cells}
+            elements |= {region.id: of_cell if len(cells) == 1 else ET.SubElement(of_cell, "p") for region in cells}
     return [elements[region.id] for region in regions]
 
 
-def add_region(surface: ET.Element, text: ET.Element, region: Region, ids: Identifiers) -> Block:
-    """Add a region with its lines to the facsimile, and point from the element of its text there."""
+def add_region(surface: ET.Element, parent: ET.Element, region: Region, ids: Identifiers) -> list[Block]:
+    """Add a region with its lines to the facsimile, and point from the elements of its paragraphs there."""
     id = ids.claim(region.id)
     zone = add_zone(surface, "region", id, region.box, region.polygon)
     zones = {line.id: ids.claim(line.id) for line in region.lines}
@@ -142,8 +188,21 @@ def add_region(surface: ET.Element, text: ET.Element, region: Region, ids: Ident
         of_line = add_zone(zone, "line", zones[line.id], line.box, line.polygon)
         for flag in line.flags:
             ET.SubElement(of_line, "note", type="flag").text = clean(str(flag))
-    text.set("facs", f"#{id}")
-    return Block(region, text, zones)
+    lines = dict(with_insertions([line for line in region.lines if line.transcription is not None]))
+    if region.cell is not None:
+        parent.set("facs", f"#{id}")
+        return [Block(parent, lines, zones)]
+    role = role_of(region.kind)
+    if role == "number":
+        return [Block(ET.SubElement(parent, "fw", type="pageNum", facs=f"#{id}"), lines, zones)]
+    if role == "margin":
+        parent = ET.SubElement(parent, "note", place="margin")
+    blocks = []
+    for part in list(paragraphs(list(lines))) or [[]]:
+        element = ET.SubElement(parent, "p", facs=f"#{id}")
+        within = ET.SubElement(element, "stamp") if role == "stamp" else element
+        blocks.append(Block(within, {line: lines[line] for line in part}, zones))
+    return blocks
 
 
 def add_zone(parent: ET.Element, kind: str, id: str, box: Box | None, polygon: Points | None) -> ET.Element:
@@ -162,23 +221,22 @@ def place(box: Box | None) -> dict[str, str]:
 
 
 def fill(block: Block) -> None:
-    """Add the text of the region's transcribed lines, each after a line break that points to its zone.
-
-    Insertions stand in the line before them, where they are above it.
-    """
-    lines = [line for line in block.region.lines if line.transcription is not None]
-    for line, insertions in with_insertions(lines):
-        runs = list(line.transcription.parts if line.transcription else ())
-        places = [(place_in(line, insertion), insertion) for insertion in insertions]
-        ET.SubElement(block.element, "lb", facs=f"#{block.zones[line.id]}")
-        for number, (part, word) in enumerate([*runs, ("", None)]):
-            for place, insertion in places:
-                if place == number:
-                    add_part(block.element, " " * (number > 0), None)
-                    add_insertion(block, insertion)
-                    add_part(block.element, " " * (number == 0), None)
-            add_part(block.element, clean(part), word)
-        add_part(block.element, "\n   ", None)
+    """Add the lines of a paragraph, each after a line break that points to its zone; within a word without space."""
+    before = ""
+    for line, insertions in block.lines.items():
+        is_broken = is_hyphenated(before, line.text)
+        if len(block.element) and not is_broken:
+            append(block.element, block.element[-1], "\n   ")
+        broken = {"break": "no"} if is_broken else {}
+        last = ET.SubElement(block.element, "lb", {**broken, "facs": f"#{block.zones[line.id]}"})
+        before, spans = line.text, list(spans_of(line))
+        for insertion in insertions:
+            above = {"place": "above", "facs": f"#{block.zones[insertion.id]}"}
+            place = place_in(line, insertion)
+            spans.append(Span(place, place, "add", above, inserted=insertion))
+        add_text(block.element, last, before, 0, len(before), nested(spans))
+    if len(block.element):
+        append(block.element, block.element[-1], "\n   ")
 
 
 def with_insertions(lines: Sequence[TextLine]) -> Iterator[tuple[TextLine, list[TextLine]]]:
@@ -193,30 +251,77 @@ def with_insertions(lines: Sequence[TextLine]) -> Iterator[tuple[TextLine, list[
 
 
 def place_in(line: TextLine, insertion: TextLine) -> int:
-    """The number of the part of a line before which an insertion stands: after the words that begin left of it."""
-    parts = line.transcription.parts if line.transcription else ()
-    boxes = [(number, word.box) for number, (_, word) in enumerate(parts) if word is not None]
-    if insertion.box is None or not all(box for _, box in boxes):
-        return len(parts)
-    before = [number for number, box in boxes if box and (box.left + box.right) / 2 < insertion.box.left]
-    return before[-1] + 1 if before else 0
-
-
-def add_insertion(block: Block, line: TextLine) -> None:
-    """Add what is written above a line."""
-    added = ET.SubElement(block.element, "add", place="above", facs=f"#{block.zones[line.id]}")
+    """Where in the text of a line an insertion stands: after the words that begin left of it."""
+    end, place = len(line.text), 0
+    found = 0
     for part, word in line.transcription.parts if line.transcription else ():
-        add_part(added, clean(part), word)
+        place += len(part)
+        if word is None:
+            continue
+        if insertion.box is None or word.box is None:
+            return end
+        if (word.box.left + word.box.right) / 2 < insertion.box.left:
+            found = place
+    return found
 
 
-def add_part(parent: ET.Element, part: str, word: PageWord | None) -> None:
-    """Add a part of a line to an element; a doubtful word is marked."""
-    if word is not None and word.doubtful:
-        ET.SubElement(parent, "unclear", doubt(word)).text = part
-    elif len(parent):
-        parent[-1].tail = (parent[-1].tail or "") + part
+def add_text(
+    parent: ET.Element, last: ET.Element | None, text: str, start: int, end: int, spans: list[Span]
+) -> ET.Element | None:
+    """Add a passage of a text behind the last child of an element, with the spans in it, which are taken from the list.
+
+    Returns the last child after that.
+    """
+    while spans and (spans[0].start < end or spans[0].start == end == len(text)):
+        span = spans.pop(0)
+        append(parent, last, text[start : span.start])
+        if span.inserted is not None:
+            append(parent, last, " " * (span.start > 0))
+            last = ET.SubElement(parent, span.name, dict(span.attributes))
+            add_text(last, None, span.inserted.text, 0, len(span.inserted.text), nested(spans_of(span.inserted)))
+            append(parent, last, " " * (span.start == 0))
+            start = span.end
+            continue
+        outer = ET.SubElement(parent, "choice") if span.expansion else parent
+        element = ET.SubElement(outer, span.name, dict(span.attributes))
+        begin = span.start + (span.name == "hi")  # after the sign for raised letters
+        add_text(element, None, text, begin, span.end, spans)
+        if span.expansion:
+            ET.SubElement(outer, "expan").text = clean(span.expansion)
+        last, start = (outer if span.expansion else element), span.end
+    append(parent, last, text[start:end])
+    return last
+
+
+def append(parent: ET.Element, last: ET.Element | None, text: str) -> None:
+    """Add text behind the last child of an element, or as its first."""
+    if last is None:
+        parent.text = (parent.text or "") + clean(text)
     else:
-        parent.text = (parent.text or "") + part
+        last.tail = (last.tail or "") + (text if text.isspace() else clean(text))
+
+
+def spans_of(line: TextLine) -> Iterator[Span]:
+    """The doubtful words of a line, its tags, and its raised letters."""
+    text, start = line.transcription or Transcription(""), 0
+    for part, word in text.parts:
+        if word is not None and word.doubtful:
+            yield Span(start, start + len(part), "unclear", doubt(word))
+        start += len(part)
+    for tag in text.tags:
+        if tag.name in NAMES and tag.length:
+            yield Span(tag.start, tag.start + tag.length, NAMES[tag.name], {}, tag.detail("expansion"))
+    for found in RAISED.finditer(text.text):
+        yield Span(*found.span(), "hi", {"rend": "superscript"})
+
+
+def nested(spans: Iterable[Span]) -> list[Span]:
+    """Spans in the order in which their elements begin; of two that cross, only the first."""
+    kept: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end, span.name == "hi", span.inserted is not None)):
+        if not any(other.start < span.start < other.end < span.end for other in kept):
+            kept.append(span)
+    return kept
 
 
 def doubt(word: PageWord) -> dict[str, str]:

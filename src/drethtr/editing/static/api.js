@@ -1,5 +1,7 @@
 // The server's API. Every call returns the parsed answer or throws a `Refused` or, with no server, an `Unreachable`.
 
+import { setting } from "./settings.js";
+
 export class Refused extends Error {
   constructor(status, answer) {
     super(answer.error ?? `The server answered with status ${status}.`);
@@ -34,6 +36,9 @@ async function ask(method, path, { body, content, revision, keepalive } = {}) {
   return answer;
 }
 
+// A change with the name of the person who makes it, for the history.
+const signed = (body) => ({ ...body, who: setting("name", "") || undefined });
+
 const pagePath = (page) => `/api/pages/${encodeURIComponent(page)}`;
 const linePath = (page, line) => `${pagePath(page)}/lines/${encodeURIComponent(line)}`;
 
@@ -46,29 +51,37 @@ export const judgeHit = (q, page, line, stands) =>
   ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 
 export const putLine = (page, line, revision, body, options) =>
-  ask("PUT", linePath(page, line), { body, revision, ...options });
-export const alternatives = (page, line) => ask("GET", `${linePath(page, line)}/alternatives`);
+  ask("PUT", linePath(page, line), { body: signed(body), revision, ...options });
+// What the word from `start` to `end` of a text may be instead; places count code points.
+export const alternatives = (page, line, body) => ask("POST", `${linePath(page, line)}/alternatives`, { body });
 export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
 export const readLine = (page, line, revision) => ask("POST", `${linePath(page, line)}/read`, { revision });
 
 // What a person does to the layout: `{do: "cut", stroke: […]}`. Answers with the page, and which lines `changed`.
-export const layout = (page, body) => ask("POST", `${pagePath(page)}/layout`, { body });
-export const undo = (page, body = {}) => ask("POST", `${pagePath(page)}/undo`, { body });
-export const redo = (page, body = {}) => ask("POST", `${pagePath(page)}/redo`, { body });
+export const layout = (page, body) => ask("POST", `${pagePath(page)}/layout`, { body: signed(body) });
+export const undo = (page, body = {}) => ask("POST", `${pagePath(page)}/undo`, { body: signed(body) });
+export const redo = (page, body = {}) => ask("POST", `${pagePath(page)}/redo`, { body: signed(body) });
 export const steps = (page) => ask("GET", `${pagePath(page)}/history`);
 
 // `content` is a File or a text; `allow` are names of conventions.
 export const compare = (page, { name, content, allow }) =>
   ask("POST", `${pagePath(page)}/compare?${new URLSearchParams({ name, allow })}`, { content });
 
+// Confirms pages; with `lines`, of one page, only lines of these revisions.
+export const confirm = (pages, lines) => ask("POST", "/api/confirm", { body: signed({ pages, lines }) });
+
 export const readPage = (page) => ask("POST", `${pagePath(page)}/read`);
-export const readUnread = () => ask("POST", "/api/read");
+// Reads pages; without their ids, those that were never read.
+export const read = (pages) => ask("POST", "/api/read", { body: { pages } });
+export const makeSearchable = () => ask("POST", "/api/index");
+// Says where this person is, and answers where everybody is.
+export const here = (body, options) => ask("POST", "/api/here", { body, ...options });
 export const learn = () => ask("POST", "/api/learn", { body: {} });
 export const adopt = (job) => ask("POST", `/api/jobs/${encodeURIComponent(job)}/adopt`);
 export const endJob = (job) => ask("DELETE", `/api/jobs/${encodeURIComponent(job)}`);
 
 export const thumbnail = (page) => `${pagePath(page)}/thumbnail.jpg`;
-export const image = (page) => `${pagePath(page)}/image.jpg`;
+export const image = (page, box) => `${pagePath(page)}/image.jpg${box ? `?box=${box.join(",")}` : ""}`;
 export const strip = (page, line) => `${linePath(page, line)}/strip.jpg`;
 
 export function exportPath(format, pages) {

@@ -4,11 +4,14 @@ import * as api from "./api.js";
 import { Export } from "./dialogs/export.js";
 import { Keys } from "./dialogs/keys.js";
 import { Learn, learningState } from "./dialogs/learn.js";
+import { Name } from "./dialogs/name.js";
+import { Share } from "./dialogs/share.js";
 import { listen, useEvents } from "./events.js";
 import { isGoing } from "./format.js";
 import { html } from "./html.js";
 import { Overview } from "./overview/overview.js";
 import { Page } from "./page/page.js";
+import { Dots, usePeople } from "./people.js";
 import { useRoute } from "./route.js";
 import { showTheme, THEMES, useSetting } from "./settings.js";
 import { useEffect, useRef, useState } from "./vendor/hooks.js";
@@ -38,6 +41,9 @@ function App() {
   const [theme, setTheme] = useSetting("theme", "auto");
   const [selection, setSelection] = useState([]);
   const [words, setWords] = useState(""); // searched for
+  const [name, setName] = useSetting("name", null);
+  const [line, setLine] = useState(null); // at the caret
+  const people = usePeople(route.page, route.page && line);
   const last = useRef(null); // the page shown last
   const timer = useRef(0);
   if (route.page) last.current = route.page;
@@ -70,7 +76,9 @@ function App() {
     },
   });
   if (!status) {
-    return html`<main class="notice"><p>${isLost ? "The server does not respond. Start drethtr edit again; this page will continue by itself." : "Opening…"}</p></main>`;
+    return isLost
+      ? html`<main class="notice"><p>The server does not respond. Start drethtr edit again; this page will continue by itself.</p></main>`
+      : html`<main class="overview" aria-busy="true"><h1 class="skeleton"> </h1></main>`;
   }
   const toolbar = ({ name, previous, next, state, unsaved, page }) => html`
     <header class="bar">
@@ -91,9 +99,13 @@ function App() {
           : state &&
             html`<span class="saved" role="status" data-state=${state}>${saying(state, unsaved, status)}</span>`
       }
-      <button type="button" onClick=${() => setDialog("learn")}>${learningState(status.learn, jobs)}</button>
+      ${status.role === "read" && html`<span class="hint">Read only</span>`}
+      <${Dots} people=${people.filter((one) => one.page === route.page)} />
+      ${status.role === "manage" && html`<button type="button" onClick=${() => setDialog("learn")}>${learningState(status.learn, jobs)}</button>`}
       <button type="button" onClick=${() => setDialog({ page })}>Export</button>
+      ${status.links && html`<button type="button" onClick=${() => setDialog("share")}>Share</button>`}
       <button type="button" onClick=${() => setDialog("keys")}>Keys</button>
+      ${status.role !== "read" && html`<button type="button" title="Your name, for the history" onClick=${() => setDialog("name")}>${name || status.user}</button>`}
       <button type="button" class="theme" aria-label=${`Colors: ${theme}`} title=${`Colors: ${theme}`}
         onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
     </header>`;
@@ -102,11 +114,16 @@ function App() {
   return html`
     ${
       route.page
-        ? html`<${Page} key=${route.page} id=${route.page} wanted=${route} status=${status} isReading=${isReading} toolbar=${toolbar} />`
-        : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} selection=${selection} select=${setSelection}
+        ? html`<${Page} key=${route.page} id=${route.page} wanted=${route} status=${status} isReading=${isReading} people=${people} onLine=${setLine} toolbar=${toolbar} />`
+        : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} people=${people} selection=${selection} select=${setSelection}
           words=${words} search=${setWords} last=${last.current} />`
     }
     ${dialog === "learn" && html`<${Learn} status=${status} jobs=${jobs} close=${close} />`}
+    ${dialog === "share" && html`<${Share} links=${status.links} close=${close} />`}
+    ${
+      (dialog === "name" || (name === null && status.shared && status.role !== "read")) &&
+      html`<${Name} name=${name || ""} usual=${status.user} set=${setName} close=${close} />`
+    }
     ${dialog === "keys" && html`<${Keys} close=${close} />`}
     ${dialog && typeof dialog === "object" ? html`<${Export} formats=${status.formats} page=${dialog.page} selection=${selection} close=${close} />` : null}`;
 }

@@ -8,7 +8,7 @@ let stream;
 // Opens the stream; call it once.
 export function listen() {
   stream = new EventSource("/api/events");
-  for (const name of ["page", "line", "pages", "job", "status"]) {
+  for (const name of ["page", "line", "pages", "job", "status", "people"]) {
     stream.addEventListener(name, (event) => {
       source.dispatchEvent(new CustomEvent(name, { detail: JSON.parse(event.data) }));
     });

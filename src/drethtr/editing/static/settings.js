@@ -5,7 +5,8 @@ import { useEffect, useState } from "./vendor/hooks.js";
 const PREFIX = "drethtr.setting.";
 const watchers = new Set();
 
-function load(name, fallback) {
+// What is set now, for code outside components.
+export function setting(name, fallback) {
   try {
     return JSON.parse(localStorage.getItem(PREFIX + name)) ?? fallback;
   } catch {
@@ -23,7 +24,7 @@ function store(name, value) {
 
 // [value, set], shared by all components that use the name.
 export function useSetting(name, fallback) {
-  const [value, setValue] = useState(() => load(name, fallback));
+  const [value, setValue] = useState(() => setting(name, fallback));
   useEffect(() => {
     const watch = (changed, to) => changed === name && setValue(to);
     watchers.add(watch);

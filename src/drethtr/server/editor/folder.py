@@ -4,6 +4,8 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from time import monotonic
+from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -17,9 +19,17 @@ from drethtr.editing.jobs import Job
 from drethtr.editing.page_files import Missing
 from drethtr.editing.search import MAX_HITS, judge, search
 from drethtr.editing.session import Session
-from drethtr.editing.workspace import Event
+from drethtr.editing.workspace import Event, user
 from drethtr.server.answers import packed
-from drethtr.server.editor.values import MAX_TEXT_LENGTH, page_of, refuse_unknown, text_of
+from drethtr.server.editor.values import (
+    MAX_ID_LENGTH,
+    MAX_NAME_LENGTH,
+    MAX_TEXT_LENGTH,
+    page_of,
+    refuse_unknown,
+    text_of,
+)
+from drethtr.server.guard import ROLE, Role, Rules
 from drethtr.server.uploads import HeavyWork, json_of, parameters_of, whole_number
 
 BEAT = 15.0
@@ -28,6 +38,12 @@ BEAT = 15.0
 MAX_EVENTS = 1000
 """Maximum events in the queue of a slow client."""
 
+GONE = 60.0
+"""Seconds of silence after which a person is not shown any more."""
+
+MAX_PEOPLE = 100
+"""How many people are shown."""
+
 MAX_STREAMS = 32
 """Maximum event streams: one for each window, of which a browser opens six at most."""
 
@@ -35,10 +51,12 @@ MAX_STREAMS = 32
 class Folder:
     """The handlers for the folder as a whole."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, rules: Rules) -> None:
         self.session = session
+        self.rules = rules
         self.workspace = session.workspace
         self.reader = session.reader
+        self.people: dict[str, tuple[float, dict[str, Any]]] = {}  # when they were last heard of, and where
         self.streams: list[asyncio.Queue[Event | None]] = []
         self.searching, self.exporting = HeavyWork(), HeavyWork()
 
@@ -47,8 +65,10 @@ class Folder:
         return [
             Route("/api/status", self.status),
             Route("/api/events", self.events),
+            Route("/api/here", self.here, methods=["POST"]),
             Route("/api/search", self.search),
             Route("/api/search/judge", self.judge_hit, methods=["POST"]),
+            Route("/api/confirm", self.confirm, methods=["POST"]),
             Route("/api/export", self.export),
             Route("/api/pages/{page}/characters", self.characters),
             Route("/api/pages/{page}/export", self.export_page),
@@ -56,7 +76,27 @@ class Folder:
 
     async def status(self, request: Request) -> Response:
         """`GET /api/status`: the folder as a whole."""
-        return JSONResponse(await asyncio.to_thread(self.session.status))
+        role = request.scope.get(ROLE, Role.MANAGE)
+        about = {"role": role, "user": user(), "shared": self.rules.addresses or len(self.rules.hosts) > 1}
+        about["links"] = self.rules.tokens or None if role is Role.MANAGE else None
+        return JSONResponse(await asyncio.to_thread(self.session.status) | about)
+
+    async def here(self, request: Request) -> Response:
+        """`POST /api/here`: say where a person is, and learn where all are; after a minute of silence they are gone."""
+        body = await json_of(request)
+        refuse_unknown(body, "id", "who", "page", "line")
+        id, who = text_of(body, "id", MAX_NAME_LENGTH), text_of(body, "who", MAX_NAME_LENGTH) or ""
+        page, line = text_of(body, "page", MAX_NAME_LENGTH), text_of(body, "line", MAX_ID_LENGTH)
+        if id is None:
+            raise ConfigError('say who is where, as {"id": "17", "who": "Ada", "page": "5f0c", "line": "r1l3"}')
+        before, now = self.people.pop(id, None), monotonic()
+        self.people = {key: one for key, one in self.people.items() if now - one[0] < GONE}
+        if body.get("page", "") is not None or who:
+            self.people[id] = (now, {"id": id, "who": who, "page": page, "line": line})
+        people = [one for _, one in list(self.people.values())[-MAX_PEOPLE:]]
+        if before is None or before[1] != self.people.get(id, before)[1]:
+            self.workspace.notify("people", people=people)
+        return JSONResponse(people)
 
     async def events(self, request: Request) -> Response:
         """`GET /api/events`: what happens in the folder, as server-sent events; the oldest of too many streams ends."""
@@ -68,6 +108,11 @@ class Folder:
             media_type="text/event-stream",
             headers={"Cache-Control": "no-store"},
         )
+
+    def end_streams(self) -> None:
+        """End all event streams, because the server stops."""
+        for queue in self.streams:
+            end_stream(queue)
 
     async def search(self, request: Request) -> Response:
         """`GET /api/search?q=haus&limit=100`: lines with these words."""
@@ -86,6 +131,19 @@ class Folder:
             raise ConfigError('say what stands where, as {"q": "haus", "page": "…", "line": "r1l3", "stands": true}')
         await self.searching.run(request, judge, self.workspace, query, page, line, stands=stands)
         return JSONResponse({"stands": stands})
+
+    async def confirm(self, request: Request) -> Response:
+        """`POST /api/confirm`: confirm whole pages; `lines` confirms those of one page that are of these revisions."""
+        body = await json_of(request)
+        refuse_unknown(body, "pages", "lines", "who")
+        pages, lines, who = body.get("pages"), body.get("lines"), text_of(body, "who", MAX_NAME_LENGTH) or ""
+        if not isinstance(pages, list) or not (lines is None or (isinstance(lines, dict) and len(pages) == 1)):
+            raise ConfigError('name pages, as {"pages": ["5f0c"]}, or one with its lines and their revisions')
+
+        def work() -> int:
+            return sum(len(self.workspace.confirm(str(page), lines, who)) for page in pages)
+
+        return JSONResponse({"confirmed": await asyncio.to_thread(work)})
 
     async def characters(self, request: Request) -> Response:
         """`GET /api/pages/{page}/characters`: characters that keyboards lack, those of the page's language first."""
@@ -161,6 +219,7 @@ class JobHandlers:
         return [
             Route("/api/read", self.read_pages, methods=["POST"]),
             Route("/api/learn", self.learn, methods=["POST"]),
+            Route("/api/index", self.index, methods=["POST"]),
             Route("/api/jobs", self.jobs),
             Route(job, self.job),
             Route(job, self.end_job, methods=["DELETE"]),
@@ -187,6 +246,10 @@ class JobHandlers:
             raise ConfigError("adapter must be true or false")
         job = await asyncio.to_thread(self.session.learner.learn, adapter=body.get("adapter", False))
         return JSONResponse(job.to_json(), 202)
+
+    async def index(self, request: Request) -> Response:
+        """`POST /api/index`: build an index of the folder for searching, and keep it up to date."""
+        return JSONResponse((await asyncio.to_thread(self.session.indexer.start)).to_json(), 202)
 
     async def jobs(self, request: Request) -> Response:
         """`GET /api/jobs`: all jobs, newest first."""

@@ -46,7 +46,7 @@ class Lines:
             Route("/api/pages/{page}/history", self.steps),
             Route(f"{LINE}/strip.jpg", self.strip),
             Route(f"{LINE}/history", self.history),
-            Route(f"{LINE}/alternatives", self.alternatives),
+            Route(f"{LINE}/alternatives", self.alternatives, methods=["POST"]),
             Route(f"{LINE}/read", self.read_line, methods=["POST"]),
             Route(LINE, self.line),
             Route(LINE, self.put_line, methods=["PUT"]),
@@ -84,8 +84,13 @@ class Lines:
         return JSONResponse(await asyncio.to_thread(self.workspace.history, page_of(request), line_of(request)))
 
     async def alternatives(self, request: Request) -> Response:
-        """`GET /api/pages/{page}/lines/{line}/alternatives`: other texts that a line may have, best first."""
-        found = await asyncio.to_thread(self.reader.other_texts, page_of(request), line_of(request))
+        """`POST /api/pages/{page}/lines/{line}/alternatives`: what a word of a line may be instead, likeliest first."""
+        body = await json_of(request)
+        refuse_unknown(body, "text", "start", "end")
+        text, start, end = text_of(body, "text", MAX_TEXT_LENGTH), body.get("start"), body.get("end")
+        if text is None or not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text)):
+            raise ConfigError('name a word of the text, as {"text": "Deer Sir", "start": 0, "end": 4}')
+        found = await asyncio.to_thread(self.reader.word_texts, page_of(request), line_of(request), text, start, end)
         return JSONResponse({"alternatives": found})
 
     async def read_line(self, request: Request) -> Response:

@@ -1,6 +1,7 @@
 """HTTP handlers for pages and their images, and for a page beside another text."""
 
 import asyncio
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from drethtr.base.errors import ConfigError
+from drethtr.documents.points import Box
 from drethtr.documents.running_text import running_text
 from drethtr.editing.comparison import compare
 from drethtr.editing.scans import THUMBNAIL
@@ -15,7 +18,7 @@ from drethtr.editing.session import Session
 from drethtr.editing.status import Status
 from drethtr.proofreading.conventions import conventions_named
 from drethtr.server.answers import packed
-from drethtr.server.editor.values import MAX_NAME_LENGTH, page_of
+from drethtr.server.editor.values import MAX_COORDINATE, MAX_NAME_LENGTH, page_of
 from drethtr.server.uploads import HeavyWork, parameters_of, read_body, share_of, whole_number
 
 MAX_WIDTH = 10_000
@@ -68,18 +71,25 @@ class Pages:
         return await self.picture(request, THUMBNAIL)
 
     async def image(self, request: Request) -> Response:
-        """`GET /api/pages/{page}/image.jpg?width=1200`: the scan, as it is or smaller."""
+        """`GET /api/pages/{page}/image.jpg?width=1200`: the scan, or its part in a `box=4,8,90,60`."""
         asked = request.query_params
+        if "box" in asked:
+            box = [whole_number({"box": part}, "box", 0, MAX_COORDINATE) for part in asked["box"].split(",")]
+            if len(box) != 4:
+                raise ConfigError("box must be left,top,right,bottom in pixels of the page")
+            return await self.picture(request, None, Box(*box))
         return await self.picture(request, whole_number(asked, "width", 1, MAX_WIDTH) if "width" in asked else None)
 
-    async def picture(self, request: Request, width: int | None) -> Response:
-        """The response with a scan as JPEG, or 304 if the browser has it."""
+    async def picture(self, request: Request, width: int | None, box: Box | None = None) -> Response:
+        """The response with a scan, or a part of it, as JPEG, or 304 if the browser has it."""
         page = self.workspace.folder_page(page_of(request))
         mark = await asyncio.to_thread(self.workspace.scans.mark, page)
         headers = {"ETag": f'"{mark}"', "Cache-Control": "private, no-cache"}
         if mark in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        content = await self.drawing.run(request, self.workspace.scans.page, page, width)
+        scans = self.workspace.scans
+        work = partial(scans.page, page, width) if box is None else partial(scans.part, page, box)
+        content = await self.drawing.run(request, work)
         return Response(content, media_type="image/jpeg", headers=headers)
 
     async def read_page(self, request: Request) -> Response:

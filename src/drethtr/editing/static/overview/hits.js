@@ -1,7 +1,7 @@
 // Lines that hold the words searched for: in their texts, and by the index, where they may have been misread.
 
 import * as api from "../api.js";
-import { counted } from "../format.js";
+import { counted, isGoing } from "../format.js";
 import { html } from "../html.js";
 import { pathOfHit } from "../route.js";
 import { useSetting } from "../settings.js";
@@ -10,7 +10,7 @@ import { useEffect, useState } from "../vendor/hooks.js";
 const PAUSE = 200; // ms
 const ANSWERS = { y: true, n: false };
 
-export function Hits({ words }) {
+export function Hits({ words, status, jobs, pages, start }) {
   const [found, setFound] = useState(null);
   const [error, setError] = useState(null);
   const [least, setLeast] = useSetting("least", 10); // percent
@@ -35,21 +35,38 @@ export function Hits({ words }) {
       .then(setFound)
       .catch(fail);
   const shown = found.hits.filter(({ probability }) => !probability || 100 * probability >= least);
+  const hidden = found.hits.length - shown.length;
   const number = found.total - found.hits.filter((hit) => hit.probability === 0 || !shown.includes(hit)).length;
   const isIndexed = found.hits.some(({ probability }) => probability !== undefined);
   return html`
     ${found.index_error && html`<p class="hint flag" role="alert">Only texts were searched: ${found.index_error}</p>`}
-    <p class="count" role="status">${number ? counted(number, "line") : "No line contains these words."}</p>
+    <p class="count" role="status">${number ? counted(number, "line") : "No line contains these words"}${saidOf(pages, isIndexed)}.${
+      hidden > 0 && ` ${counted(hidden, "less likely line")} below ${least} %.`
+    }</p>
+    ${
+      !status.index &&
+      status.role === "manage" &&
+      !jobs.some((job) => job.kind === "index" && isGoing(job)) &&
+      html`<p class="hint"><button type="button" onClick=${() => api.makeSearchable().catch(fail)}>Make searchable</button>
+        builds an index that also finds words that were misread, and keeps it up to date.</p>`
+    }
     ${
       isIndexed &&
       html`<p class="least"><label>Possible lines from <input type="range" min="2" max="95" value=${least} onInput=${(event) => setLeast(Number(event.target.value))} /> ${least} %</label>
         <span class="hint">Press <kbd>Y</kbd> or <kbd>N</kbd> at a line to say whether the words stand there; later searches learn from it.</span></p>`
     }
-    <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} hit=${hit} judge=${judge} />`)}</ol>`;
+    <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} hit=${hit} start=${start} judge=${judge} />`)}</ol>`;
 }
 
-function Hit({ hit, judge }) {
-  const { page, name, line, text, ranges, probability } = hit;
+// In how many pages was searched, if not in all.
+function saidOf(pages, isIndexed) {
+  const read = pages.filter(({ status }) => status !== "unread").length;
+  return read < pages.length && !isIndexed ? ` in the ${read} of ${counted(pages.length, "page")} read so far` : "";
+}
+
+function Hit({ hit, start, judge }) {
+  const { page, line, text, ranges, probability } = hit;
+  const name = hit.name.slice(start);
   const link = pathOfHit(hit);
   if (probability === undefined)
     return html`<li><a href=${link}><span class="text">${marked(text, ranges)}</span><span class="name">${name}</span></a></li>`;
@@ -63,9 +80,9 @@ function Hit({ hit, judge }) {
   };
   const likely = { 0: "rejected", 1: "certain" }[probability] ?? `${Math.round(100 * probability)} % likely`;
   return html`<li onKeyDown=${answer} data-rejected=${probability === 0 ? "" : null}><a href=${link}>
-      <img class="ink" src=${api.strip(page, line)} alt="" loading="lazy" />
+      <img class="ink" src=${hit.unread ? api.image(page, hit.box.map(Math.round)) : api.strip(page, line)} alt="" loading="lazy" />
       <span class="text">${text}</span>
-      <span class="name">${likely}, ${name}</span></a>
+      <span class="name">${likely}, ${name}${hit.unread && ", not read yet"}</span></a>
     <span class="verdict"><button type="button" title="Y" onClick=${() => judge(hit, true)}>Correct</button>
       <button type="button" title="N" onClick=${() => judge(hit, false)}>Not there</button></span></li>`;
 }

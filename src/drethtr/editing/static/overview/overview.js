@@ -1,21 +1,41 @@
-// All pages of the folder: what is done, what to do next, and a search in all texts.
+// All pages of the folder as a work list: what is done, what to do next, and a search in names and texts.
 
 import * as api from "../api.js";
 import { useEvents } from "../events.js";
-import { between, counted, duration, isGoing, percent, STATUS_NAMES, UNKNOWN_HAND } from "../format.js";
+import { counted, duration, isGoing } from "../format.js";
 import { html } from "../html.js";
 import { useSetting } from "../settings.js";
-import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { Hits } from "./hits.js";
+import { commonStart, isLayoutDoubtful, PageList } from "./pages.js";
 
 const REFETCH = 500; // ms; reading a folder changes a page every few seconds
 
-export function Overview({ status, jobs, selection, select, words, search, last }) {
+const FILTERS = {
+  all: ["All", () => true],
+  unread: ["Unread", ({ status }) => status === "unread"],
+  layout: ["Layout doubtful", isLayoutDoubtful],
+  work: ["To correct", ({ status }) => status === "read" || status === "corrected"],
+  done: ["Done", ({ status }) => status === "confirmed"],
+};
+
+const compareNumbers = (key) => (one, other) => (other[key] ?? -1) - (one[key] ?? -1);
+const ORDERS = {
+  name: ["name", () => 0],
+  wrong: ["wrong words", compareNumbers("wrong")],
+  rate: ["error rate", compareNumbers("expected_cer")],
+  changed: ["last change", (one, other) => (other.changed ?? "").localeCompare(one.changed ?? "")],
+};
+
+export function Overview({ status, jobs, people, selection, select, words, search, last }) {
   const [pages, setPages] = useState(null);
   const [error, setError] = useState(null);
-  const [sorting, setSorting] = useSetting("sorting", "name");
+  const [order, setOrder] = useSetting("order", "name");
+  const [filter, setFilter] = useState("all");
+  const [view, setView] = useSetting("view", "grid");
   const timer = useRef(0);
-  const load = () => api.pages().then(setPages, (failed) => setError(failed.message));
+  const fail = (failed) => setError(failed.message);
+  const load = () => api.pages().then(setPages, fail);
   const refetch = () => {
     clearTimeout(timer.current);
     timer.current = setTimeout(load, REFETCH);
@@ -25,109 +45,108 @@ export function Overview({ status, jobs, selection, select, words, search, last 
     load();
     return () => clearTimeout(timer.current);
   }, []);
-  // Back from a page, where that is.
-  const isLoaded = pages !== null;
-  useEffect(() => {
-    if (isLoaded && last) document.querySelector(`.card [href="/p/${CSS.escape(last)}"]`)?.focus();
-  }, [isLoaded]);
   const put = ({ row }) => setPages((known) => known?.map((page) => (page.id === row.id ? row : page)) ?? known);
   useEvents({ page: put, pages: refetch, connected: load });
-  const sorted =
-    pages && (sorting === "name" ? pages : pages.toSorted((one, other) => (other.gain ?? -1) - (one.gain ?? -1)));
-  const reading = jobs.filter((job) => job.kind === "read" && isGoing(job));
+  const start = useMemo(() => commonStart((pages ?? []).map(({ name }) => name)), [pages]);
+  const wanted = words.trim().toLowerCase();
+  const shown = useMemo(() => {
+    const [, isIn] = FILTERS[filter];
+    const [, compare] = ORDERS[order] ?? ORDERS.name;
+    return (pages ?? []).filter((page) => isIn(page) && page.name.toLowerCase().includes(wanted)).toSorted(compare);
+  }, [pages, filter, order, wanted]);
+  const isManager = status.role === "manage";
   const unread = pages?.filter((page) => page.status === "unread" && !page.error).length ?? 0;
-  const isRated = pages?.some(({ expected_cer }) => expected_cer !== null);
-  const toggle = (id) =>
-    select(selection.includes(id) ? selection.filter((other) => other !== id) : [...selection, id]);
-  // All pages from the one that was selected last to this one.
-  const extend = (id) => {
-    const ids = sorted.map((page) => page.id);
-    const [first, last] = [ids.indexOf(selection.at(-1)), ids.indexOf(id)].toSorted((one, other) => one - other);
-    select([...new Set([...selection, ...ids.slice(Math.max(first, 0), last + 1)])]);
+  const isReading = jobs.some((job) => job.kind === "read" && isGoing(job));
+  // Shift selects all pages from the one that was selected last to this one.
+  const choose = (id, isRange) => {
+    if (!isRange || !selection.length) {
+      select(selection.includes(id) ? selection.filter((other) => other !== id) : [...selection, id]);
+      return;
+    }
+    const ids = shown.map((page) => page.id);
+    const [first, end] = [ids.indexOf(selection.at(-1)), ids.indexOf(id)].toSorted((one, other) => one - other);
+    select([...new Set([...selection, ...ids.slice(Math.max(first, 0), end + 1)])]);
   };
   return html`
     <main class="overview">
       <h1>${status.folder}</h1>
       <${Done} pages=${pages} />
-      ${reading.map((job) => html`<${Reading} job=${job} />`)}
+      ${jobs.filter((job) => job.kind !== "learn" && isGoing(job)).map((job) => html`<${Working} key=${job.id} job=${job} isManager=${isManager} />`)}
       ${
         unread > 0 &&
-        !reading.length &&
+        !isReading &&
         html`<div class="reading"><span>${counted(unread, "page")} not read</span>
-        <button type="button" onClick=${() => api.readUnread().catch((failed) => setError(failed.message))}>Read</button></div>`
+        ${isManager && html`<button type="button" onClick=${() => api.read().catch(fail)}>Read</button>`}</div>`
       }
       <div class="tools">
-        <label class="search"><span class="unseen">Search all texts</span>
-          <input type="search" placeholder="Search all texts" value=${words} onInput=${(event) => search(event.target.value)} /></label>
+        <label class="search"><span class="unseen">Find pages and texts</span>
+          <input type="search" placeholder="Find pages and texts" value=${words} onInput=${(event) => search(event.target.value)} /></label>
+        <div class="filters" role="group" aria-label="Pages">${Object.entries(FILTERS).map(
+          ([
+            key,
+            [name, isIn],
+          ]) => html`<button type="button" aria-pressed=${key === filter} onClick=${() => setFilter(key)}>
+            ${name} <span class="count">${pages?.filter(isIn).length ?? ""}</span></button>`,
+        )}</div>
         <span class="gap" />
-        ${selection.length > 0 && html`<span class="count">${counted(selection.length, "page")} selected</span> <button type="button" onClick=${() => select([])}>Clear selection</button>`}
-        ${
-          !words.trim() &&
-          html`<label>Sort by <select value=${sorting} onChange=${(event) => setSorting(event.target.value)}>
-          <option value="name">name</option><option value="gain">most errors first</option></select></label>`
-        }
+        <label>Sort by <select value=${order} onChange=${(event) => setOrder(event.target.value)}>
+          ${Object.entries(ORDERS).map(([key, [name]]) => html`<option value=${key}>${name}</option>`)}</select></label>
+        <button type="button" aria-pressed=${view === "list"} onClick=${() => setView(view === "list" ? "grid" : "list")}>List</button>
       </div>
-      ${error && html`<p class="hint flag" role="alert">${error}</p>`}
       ${
-        words.trim()
-          ? html`<${Hits} words=${words.trim()} />`
-          : html`${isRated && html`<p class="hint">Expected error: the percentage of characters that are probably wrong, with a 95 % interval. Doubtful: words below 50 %.</p>`}
-            <ul class="cards">${sorted?.map((page) => html`<${Card} key=${page.id} page=${page} isChosen=${selection.includes(page.id)} choose=${(event) => (event.shiftKey && selection.length ? extend : toggle)(page.id)} />`)}</ul>`
+        selection.length > 0 &&
+        html`<${Selected} selection=${selection} select=${select} all=${shown} role=${status.role} fail=${fail} />`
       }
+      ${error && html`<p class="hint flag" role="alert">${error}</p>`}
+      ${wanted && shown.length > 0 && html`<h2 class="count">${counted(shown.length, "page")}</h2>`}
+      ${pages === null ? html`<${Waiting} />` : html`<${PageList} pages=${shown} start=${start} view=${view} order=${order} people=${people} selection=${selection} choose=${choose} last=${last} />`}
+      ${pages !== null && shown.length === 0 && !wanted && pages.length > 0 && html`<p class="notice">No page is ${FILTERS[filter][0].toLowerCase()}.</p>`}
+      ${wanted && html`<${Hits} words=${words.trim()} status=${status} jobs=${jobs} pages=${pages ?? []} start=${start} />`}
       ${pages?.length === 0 && html`<p class="notice">No scans were found. Put images or PDF files into this folder; they appear here.</p>`}
     </main>`;
 }
 
+// Cards that stand for those to come.
+function Waiting() {
+  return html`<ul class="waiting" aria-busy="true" aria-label="Pages">${[0, 1, 2, 3, 4].map(() => html`<li class="skeleton" />`)}</ul>`;
+}
+
 function Done({ pages }) {
-  if (!pages) return null;
-  const sum = (key) => pages.reduce((total, page) => total + page[key], 0);
+  if (!pages) return html`<div class="done"><p> </p></div>`;
+  const sum = (key) => pages.reduce((total, page) => total + (page[key] ?? 0), 0);
   const [lines, confirmed, corrected] = [sum("lines"), sum("confirmed"), sum("corrected")];
+  const read = pages.filter(({ status }) => status !== "unread").length;
+  const doubtful = pages.filter(isLayoutDoubtful).length;
+  const told = [
+    `${counted(pages.length, "page")}, ${read.toLocaleString("en")} read`,
+    `${counted(lines, "line")}, ${confirmed.toLocaleString("en")} confirmed, ${corrected.toLocaleString("en")} corrected`,
+    `about ${counted(Math.round(sum("wrong")), "wrong word")} left`,
+    doubtful > 0 && `${counted(doubtful, "page")} with doubtful layout`,
+  ];
   return html`<div class="done">
-    <p>${counted(pages.length, "page")}, ${counted(lines, "line")}: ${confirmed.toLocaleString("en")} confirmed, ${corrected.toLocaleString("en")} corrected</p>
-    <${Bar} confirmed=${confirmed} corrected=${corrected} lines=${lines} />
+    <p>${told.filter(Boolean).join(" · ")}</p>
+    <div class="share" aria-hidden="true"><i class="confirmed" style=${share(confirmed, lines)} /><i class="corrected" style=${share(corrected, lines)} /></div>
   </div>`;
 }
 
-function Bar({ confirmed, corrected, lines }) {
-  const share = (number) => ({
-    width: `${lines ? (100 * number) / lines : 0}%`,
-  });
-  return html`<div class="share" aria-hidden="true"><i class="confirmed" style=${share(confirmed)} /><i class="corrected" style=${share(corrected)} /></div>`;
-}
+const share = (number, lines) => ({ width: `${lines ? (100 * number) / lines : 0}%` });
 
-function Reading({ job }) {
+function Working({ job, isManager }) {
   return html`<div class="reading" role="status">
-    <progress max=${job.total || 1} value=${job.done} aria-label="Pages read" />
-    <span>${job.message ?? "Waiting to read"} · ${job.done} of ${job.total}${job.seconds_left === null ? "" : ` · ${duration(job.seconds_left)}`}</span>
-    <button type="button" onClick=${() => api.endJob(job.id)}>Stop</button>
+    <progress max=${job.total || 1} value=${job.done} aria-label=${job.kind === "read" ? "Pages read" : "Pages made searchable"} />
+    <span>${job.message || "Waiting"} · ${job.done} of ${job.total}${job.seconds_left === null ? "" : ` · ${duration(job.seconds_left)}`}</span>
+    ${isManager && html`<button type="button" onClick=${() => api.endJob(job.id)}>Stop</button>`}
   </div>`;
 }
 
-// File names are long; they break where their parts end.
-const breakable = (name) => name.split(/(?<=[/_.-])/u).flatMap((part) => [html`<wbr />`, part]);
-
-// The share of a page's characters that its layout may cost, from which it is worth a look.
-const DOUBTFUL_LAYOUT = 0.1;
-
-function Card({ page, isChosen, choose }) {
-  const rate =
-    page.expected_cer === null
-      ? null
-      : `${percent(page.expected_cer)}${page.expected_low === null ? "" : ` (${between(page.expected_low, page.expected_high)})`}`;
-  return html`<li class="card" data-status=${page.status} data-chosen=${isChosen ? "" : null}>
-    <a href=${`/p/${page.id}`}>
-      <img src=${api.thumbnail(page.id)} alt="" loading="lazy" onError=${(event) => event.target.removeAttribute("src")} />
-      <span class="name">${breakable(page.name)}</span>
-      <span class="state">${STATUS_NAMES[page.status]}${page.lines > 0 ? ` · ${page.confirmed} of ${counted(page.lines, "line")} confirmed` : page.status === "read" && " · no lines found"}</span>
-    </a>
-    <input type="checkbox" checked=${isChosen} onClick=${choose} aria-label=${`Select ${page.name}`} title="Select for export; Shift selects a range" />
-    <${Bar} ...${page} />
-    ${
-      page.error
-        ? html`<p class="hint flag">${page.error}</p>`
-        : rate &&
-          html`${page.unknown_hand && html`<p class="hint flag" title=${UNKNOWN_HAND}>Hand not known</p>`}
-          <dl><dt>${page.estimate ? "Expected error (estimate)" : "Expected error"}</dt><dd>${rate}</dd><dt>Doubtful words</dt><dd>${percent(page.doubtful)}</dd>${page.layout > DOUBTFUL_LAYOUT && html`<dt>Layout</dt><dd>table; check its order</dd>`}</dl>`
-    }
-  </li>`;
+// What may be done with the selected pages.
+function Selected({ selection, select, all, role, fail }) {
+  const attempt = (call) => call.then(() => select([]), fail);
+  return html`<div class="tools selected" role="group" aria-label="Selected pages">
+    <span>${counted(selection.length, "page")} selected</span>
+    ${role !== "read" && html`<button type="button" onClick=${() => attempt(api.confirm(selection))}>Confirm all lines</button>`}
+    ${role === "manage" && html`<button type="button" onClick=${() => attempt(api.read(selection))}>Read again</button>`}
+    <button type="button" onClick=${() => select(all.map(({ id }) => id))}>Select all ${all.length}</button>
+    <button type="button" onClick=${() => select([])}>Clear selection</button>
+  </div>`;
 }

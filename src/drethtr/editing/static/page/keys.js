@@ -11,9 +11,18 @@ function act(event, table) {
   found[1](event);
 }
 
+// On a Mac, Option and a letter or digit type a character; with AltGr they do so elsewhere, which some systems report as
+// Ctrl and Alt together. Neither may do anything else, so the Mac's key for all this is Ctrl.
+export const isMac = /^(Mac|iP)/.test(navigator.platform);
+export const keyName = (key) => (isMac ? key.replaceAll(/Alt\+(?!↓|Page)/g, "Ctrl+") : key);
+const isAlt = (event) =>
+  isMac
+    ? event.ctrlKey && !event.altKey && !event.metaKey
+    : event.altKey && !event.ctrlKey && !event.metaKey && !event.getModifierState("AltGraph");
+
 const by = (event) => (event.shiftKey ? -1 : 1);
 const isPlain = (event) => !event.ctrlKey && !event.metaKey && !event.altKey;
-const alt = (code) => (event) => event.altKey && event.code === code;
+const alt = (code) => (event) => isAlt(event) && event.code === code;
 const func = (key) => (event) => event.key === key && !event.altKey;
 
 export function lineKeys(event, id, { store, step, on }) {
@@ -29,10 +38,14 @@ export function lineKeys(event, id, { store, step, on }) {
     () => step(id, way, Math.min(caretIn(textOf(id)), store.order[place + way].text.length)),
   ];
   act(event, [
-    [({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey), () => on.confirmAndGo(id)],
+    [
+      ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey),
+      () => (event.shiftKey ? on.confirmPage() : on.confirmAndGo(id)),
+    ],
+    [({ key, altKey }) => key === "ArrowDown" && altKey, () => on.ask(id)],
     [({ key }) => key === "Enter", () => on.saveAndGo(id, by(event))],
     [
-      ({ altKey, code }) => altKey && /^Digit[1-9]$/.test(code),
+      (pressed) => isAlt(pressed) && /^Digit[1-4]$/.test(pressed.code),
       () => on.alternative(id, Number(event.code.at(-1)) - 1),
     ],
     [alt("Digit0"), () => on.afresh(id)],
@@ -52,6 +65,6 @@ export function screenKeys(event, on) {
     [({ altKey, key }) => altKey && key === "PageUp", () => on.turn("previous")],
     [alt("KeyC"), on.characters],
     [alt("KeyL"), on.lines],
-    [({ key }) => key === "Escape" && on.cancel, () => on.cancel()],
+    [({ key, target }) => key === "Escape" && on.cancel && !target.closest("dialog"), () => on.cancel()],
   ]);
 }

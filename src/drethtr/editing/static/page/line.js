@@ -1,18 +1,15 @@
-// One line: its straightened strip, its text, and what may be done with it while the caret is there.
+// One line: its straightened strip and its text.
 
-import * as api from "../api.js";
-import { percent } from "../format.js";
 import { html } from "../html.js";
+import { Dots } from "../people.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
-import { caretIn, replace } from "./caret.js";
+import { Alternatives } from "./alternatives.js";
+import { caretIn } from "./caret.js";
 import { Conflict } from "./conflict.js";
 import { clear, paint } from "./highlights.js";
-import { boxAt, onStrip } from "./places.js";
+import { boxAt, boxOfLine, onStrip } from "./places.js";
 import { Theirs } from "./theirs.js";
-import { differencesOf, doubtsOf } from "./words.js";
-
-// Flags that nearly every line in an unknown hand has; the page says so once.
-const OF_THE_HAND = ["unlike-training", "disagreement"];
+import { doubtsOf, wordsOf } from "./words.js";
 
 const MARKS = { unread: "", read: "", corrected: "●", confirmed: "✓" };
 const SAID = {
@@ -26,7 +23,21 @@ export function doubtsIn(entry, threshold) {
   return entry.line.status === "confirmed" ? [] : doubtsOf(entry.text, entry.line.words, threshold);
 }
 
-export function Line({ page, isHandKnown, entry, number, store, threshold, comparison, afresh, isActive, caret, on }) {
+export function Line({
+  page,
+  entry,
+  number,
+  store,
+  threshold,
+  room,
+  comparison,
+  isActive,
+  caret,
+  choice,
+  people,
+  isReadOnly,
+  on,
+}) {
   const { line, state } = entry;
   const element = useRef();
   const row = useRef();
@@ -48,25 +59,40 @@ export function Line({ page, isHandKnown, entry, number, store, threshold, compa
     repaint();
     on.caret(line.id, caretIn(element.current));
   };
-  const isLong = line.words.length >= 5; // to retype fewer words saves nothing
-  const isAfresh = line.status === "read" && isLong && line.expected_wer !== null && line.expected_wer >= afresh;
+  const word = isActive && caret !== null ? wordToChoose(entry, caret, threshold, choice) : null;
+  // Chromium takes back letter by letter what was typed while elements were removed: closed alternatives are hidden.
+  const lastWord = useRef(null);
+  if (word || !isActive) lastWord.current = word;
   return html`
     <li class="line" ref=${row} data-line=${line.id} data-status=${line.status} data-state=${state}
         aria-current=${isActive ? "true" : null}>
-      <span class="number" aria-hidden="true">${number}</span>
+      <span class="number"><span aria-hidden="true">${number}</span><${Dots} people=${people} /></span>
       <div class="writing">
-        ${line.strip && html`<${Strip} entry=${entry} caret=${isActive ? caret : null} onPlace=${on.strip} />`}
-        <div class="text" ref=${element} contenteditable="plaintext-only" role="textbox" spellcheck="false"
+        ${line.strip && html`<${Strip} entry=${entry} caret=${isActive ? caret : null} room=${room} onPlace=${on.strip} />`}
+        <div class="text" ref=${element} contenteditable=${isReadOnly ? "false" : "plaintext-only"} role="textbox" aria-readonly=${isReadOnly} spellcheck="false"
           autocapitalize="off" dir="auto" tabindex="0"
           aria-label=${`Line ${number}, ${SAID[line.status]}`}
           onInput=${input} onFocus=${() => on.focus(line.id)} onBlur=${() => store.save(line.id)}
           onKeyDown=${(event) => on.key(event, line.id)} onPaste=${paste} onDrop=${(event) => event.preventDefault()} />
-        ${comparison && html`<${Theirs} entry=${entry} comparison=${comparison} isActive=${isActive} on=${on} />`}
+        ${comparison && html`<${Theirs} entry=${entry} comparison=${comparison} />`}
         ${state === "conflict" && html`<${Conflict} entry=${entry} settle=${(isMine) => store.settle(line.id, isMine)} />`}
-        ${isActive && html`<${Actions} page=${page} isHandKnown=${isHandKnown} entry=${entry} element=${element} isAfresh=${isAfresh} on=${on} />`}
+        ${
+          lastWord.current &&
+          html`<${Alternatives} page=${page} entry=${entry} word=${lastWord.current} isOpen=${word !== null} element=${element} entered=${choice?.entered}
+          back=${on.back} close=${on.unchoose} register=${on.alternatives} />`
+        }
       </div>
       <span class="mark" aria-hidden="true" title=${SAID[line.status]}>${MARKS[line.status]}</span>
     </li>`;
+}
+
+// The word at the caret, if it is marked or its alternatives were asked for, unless they were closed.
+function wordToChoose(entry, caret, threshold, choice) {
+  const isHere = ({ start, end }) => start <= caret && caret <= end;
+  const word = wordsOf(entry.text).find(isHere);
+  if (!word || !entry.line.strip) return null;
+  if (choice?.line === entry.line.id && choice.start === word.start) return choice.isOpen ? word : null;
+  return doubtsIn(entry, threshold).some(isHere) ? word : null;
 }
 
 // A line stays one line, whatever is pasted.
@@ -75,73 +101,52 @@ function paste(event) {
   document.execCommand("insertText", false, event.clipboardData.getData("text/plain").replace(/\s+/gu, " "));
 }
 
-function Strip({ entry, caret, onPlace }) {
-  const box = caret === null ? null : boxAt(entry.line, entry.text, caret);
-  const [left, right] = box ? onStrip(entry.line, box) : [0, 0];
-  const click = (event) => {
-    const frame = event.currentTarget.getBoundingClientRect();
-    onPlace(entry.line.id, (event.clientX - frame.left) / frame.width);
-  };
-  return html`
-    <div class="strip"><span class="strip-frame" onClick=${click}>
-      <img src=${entry.line.strip} alt="" loading="lazy" draggable=${false} />
-      ${box && html`<i class="strip-mark" style=${{ left: `${100 * left}%`, width: `${100 * (right - left)}%` }} />`}
-    </span></div>`;
-}
+const LEAST = 40; // px; writing that is less high is tiring to read
+const MOST = 56;
 
-function Actions({ page, isHandKnown, entry, element, isAfresh, on }) {
+// The straightened line. One that is too long to be high enough in the given room is broken at gaps between its words.
+function Strip({ entry, caret, room, onPlace }) {
   const { line } = entry;
-  const [others, setOthers] = useState([]);
-  useEffect(() => {
-    setOthers([]);
-    if (line.status !== "read") return undefined;
-    let isWanted = true;
-    const timer = setTimeout(() => {
-      api.alternatives(page, line.id).then(
-        (answer) => isWanted && setOthers(answer.alternatives.slice(0, 9)),
-        () => {}, // They are a help, not a need: without them the line is corrected by hand.
-      );
-    }, 350);
-    return () => {
-      isWanted = false;
-      clearTimeout(timer);
+  const [shape, setShape] = useState(aspectOf(line)); // width by height
+  const parts = brokenAt(line, Math.max(1, (shape * LEAST) / Math.max(room, 1)));
+  const widest = Math.max(...parts.map(([from, to]) => to - from));
+  const height = Math.min(MOST, room / (shape * widest));
+  const box = caret === null ? null : boxAt(line, entry.text, caret);
+  const [left, right] = box ? onStrip(line, box) : [0, 0];
+  const load = ({ target }) => setShape(target.naturalWidth / target.naturalHeight);
+  const frame = ([from, to]) => {
+    const whole = shape * height;
+    const share = (place) => `${(100 * (place - from)) / (to - from)}%`;
+    const click = (event) => {
+      const area = event.currentTarget.getBoundingClientRect();
+      onPlace(line.id, from + ((event.clientX - area.left) / area.width) * (to - from));
     };
-  }, [line.id, line.revision]);
-  useEffect(() => {
-    on.alternatives(line.id, (place) => others[place] && replace(element.current, others[place].text));
-  }, [others]);
-  const keep = (event) => event.preventDefault(); // the caret stays where it is
-  const flags = line.flags?.filter(({ kind }) => isHandKnown || !OF_THE_HAND.includes(kind));
-  return html`
-    <div class="actions" onMouseDown=${keep}>
-      ${
-        isAfresh &&
-        html`<p class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.${" "}
-        <button type="button" class="link" onClick=${() => on.afresh(line.id)}>Retype this line</button> <kbd>Alt+0</kbd></p>`
-      }
-      ${flags?.map(({ reason }) => html`<p class="hint flag">${reason}</p>`)}
-      ${
-        others.length > 0 &&
-        html`<ol class="alternatives" aria-label="Other readings">
-        ${others.map(
-          (
-            { text },
-            place,
-          ) => html`<li><button type="button" title=${text} onClick=${() => replace(element.current, text)}>
-            <kbd>Alt+${place + 1}</kbd> <span>${changes(entry.text, text)}</span></button></li>`,
-        )}</ol>`
-      }
-      <div class="buttons">
-        <button type="button" onClick=${() => on.confirm(line.id)}>
-          ${line.status === "confirmed" ? "Undo confirmation" : html`Confirm <kbd>Ctrl+Enter</kbd>`}</button>
-        ${line.status !== "read" && html`<button type="button" onClick=${() => on.machine(line.id)}>Read again</button>`}
-        <button type="button" onClick=${() => on.history(line.id)}>History</button>
-      </div>
-    </div>`;
+    const [begin, end] = [Math.max(left, from), Math.min(right, to)];
+    return html`<span class="strip-frame" style=${{ width: `${whole * (to - from)}px`, height: `${height}px` }} onClick=${click}>
+      <img src=${line.strip} alt="" loading="lazy" draggable=${false} onLoad=${load}
+        style=${{ width: `${whole}px`, marginLeft: `${-whole * from}px` }} />
+      ${box && end > begin && html`<i class="strip-mark" style=${{ left: share(begin), width: `${(100 * (end - begin)) / (to - from)}%` }} />`}
+    </span>`;
+  };
+  return html`<div class="strip">${parts.map(frame)}</div>`;
 }
 
-// What another reading changes in the text: its words, or those that it leaves out.
-function changes(text, other) {
-  const parts = differencesOf(text, other).map((one) => (one.theirs ? one.theirs : html`<del>${one.text}</del>`));
-  return parts.flatMap((part, place) => (place ? [" … ", part] : [part]));
+// About how much wider than high the picture of a line will be, from its outline.
+function aspectOf(line) {
+  const [left, top, right, bottom] = boxOfLine(line);
+  return Math.max(1, (right - left) / Math.max(1, bottom - top));
+}
+
+// The shares of a line's width that stand below one another, when none may be wider than one part of `most`.
+function brokenAt(line, most) {
+  const places = line.words.map(({ box }) => box && onStrip(line, box)).filter(Boolean);
+  const gaps = places.slice(1).map(([left], place) => (places[place][1] + left) / 2);
+  const parts = [];
+  for (let from = 0; from < 1; ) {
+    const furthest = from + 1 / most;
+    const to = furthest >= 1 ? 1 : (gaps.findLast((gap) => gap > from && gap <= furthest) ?? furthest);
+    parts.push([from, to]);
+    from = to;
+  }
+  return parts;
 }

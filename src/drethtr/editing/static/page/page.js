@@ -1,17 +1,19 @@
 // The screen of a page: the scan and its text side by side.
 
+import * as api from "../api.js";
 import { Compare } from "../dialogs/compare.js";
 import { History } from "../dialogs/history.js";
 import { counted, percent, UNKNOWN_HAND } from "../format.js";
 import { html } from "../html.js";
 import { useSetting } from "../settings.js";
-import { useEffect, useRef, useState } from "../vendor/hooks.js";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { replace } from "./caret.js";
 import { Orphans } from "./conflict.js";
 import { Divider } from "./divider.js";
 import { Empty } from "./empty.js";
-import { lineKeys, screenKeys } from "./keys.js";
+import { keyName, lineKeys, screenKeys } from "./keys.js";
 import { doubtsIn, Line } from "./line.js";
+import { LineBar } from "./line_bar.js";
 import { LineTools } from "./line_tools.js";
 import { Palette } from "./palette.js";
 import { boxOfLine } from "./places.js";
@@ -19,20 +21,26 @@ import { Scan } from "./scan.js";
 import { Compared } from "./theirs.js";
 import { useComparison } from "./use_comparison.js";
 import { textOf, turn, useCursor } from "./use_cursor.js";
-import { useDoubts } from "./use_doubts.js";
+import { leftSaid, useDoubts } from "./use_doubts.js";
 import { useReshaping } from "./use_reshaping.js";
 import { useStore } from "./use_store.js";
-import { wordsOf } from "./words.js";
+import { leftOver, marking, wordsOf } from "./words.js";
 
 const MESSAGE = 5000; // ms that a message stays
 const LETTER = 80; // ms more for each of its letters
 
-export function Page({ id, status, wanted, isReading, toolbar }) {
+export function Page({ id, status, wanted, isReading, people, onLine, toolbar }) {
   const { store, error, load, redraw } = useStore(id, status);
   const [said, say] = useState("");
   const cursor = useCursor(store, said, say);
-  const [threshold, setThreshold] = useSetting("threshold", status.doubtful);
-  const jump = useDoubts(store, cursor, threshold, wanted, say);
+  const [share, setShare] = useSetting("find", 0.7); // of the errors
+  const lines = store.order.length;
+  // Chosen once: while words are corrected, the marks of the others stay.
+  const { threshold, look, found } = useMemo(() => marking(store.page?.lines ?? [], share), [id, share, lines]);
+  const left = store.order
+    .filter(({ line }) => line.status !== "confirmed")
+    .reduce((sum, { text, line }) => sum + leftOver(text, line.words, threshold), 0);
+  const jump = useDoubts(store, cursor, { threshold, left }, wanted, say);
   const comparing = useComparison(store, { selectNext: cursor.selectNext, textOf, say, redraw });
   const reshaping = useReshaping(store, cursor, say, load);
   const [isShaping, setShaping] = useState(false);
@@ -41,9 +49,13 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
   const [history, setHistory] = useState(null);
   const [restored, restore] = useState(null); // {line, text} from the history
   const [hasPalette, setPalette] = useSetting("palette", false);
-  const [share, setShare] = useSetting("scan-share", 50);
-  const chosen = useRef(null); // takes an alternative of the active line
+  const [scanShare, setScanShare] = useSetting("scan-share", 50);
+  const [choice, setChoice] = useState(null); // {line, start, isOpen, entered}: alternatives that were asked for or closed
+  const list = useRef();
+  const room = useRoom(list, lines);
+  const chosen = useRef(null); // takes an alternative of the word at the caret
 
+  useEffect(() => onLine(cursor.active), [cursor.active]);
   useEffect(() => {
     const fade = setTimeout(() => say(""), MESSAGE + LETTER * said.length);
     return () => clearTimeout(fade);
@@ -59,7 +71,8 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
 
   if (error && !store.page)
     return html`${toolbar({})}<main class="notice"><h1>This page cannot be shown</h1><p>${error}</p></main>`;
-  if (!store.page) return html`${toolbar({})}<main class="notice" aria-busy="true"><p>Opening the page…</p></main>`;
+  if (!store.page)
+    return html`${toolbar({})}<main class="page waiting" aria-busy="true"><i class="skeleton" /><i class="skeleton" /></main>`;
   const { page, order } = store;
   const { active, caret, follow, back, step } = cursor;
   const { comparison } = comparing;
@@ -91,9 +104,30 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
       store.save(line, "confirmed");
       step(line, 1);
     },
+    confirmPage: async () => {
+      await store.saveAll();
+      const clean = order.filter(({ state }) => state === "clean").map(({ line }) => [line.id, line.revision]);
+      try {
+        const { confirmed } = await api.confirm([id], Object.fromEntries(clean));
+        say(`${counted(confirmed, "line")} confirmed.`);
+        load();
+      } catch (failed) {
+        say(failed.message);
+      }
+    },
     alternatives: (line, take) => {
       chosen.current = { line, take };
     },
+    ask: (line) => {
+      const word = wordsOf(store.entries.get(line).text).find(({ end }) => (caret ?? 0) <= end);
+      if (word) setChoice({ line, start: word.start, isOpen: true, entered: {} });
+    },
+    unchoose: () => {
+      const word = active && wordsOf(entry.text).find(({ end }) => (caret ?? 0) <= end);
+      if (word) setChoice({ line: active, start: word.start, isOpen: false });
+      back();
+    },
+    back,
     alternative: (line, number) => chosen.current?.line === line && chosen.current.take(number),
     afresh: (line) => replace(textOf(line), ""),
     machine: reshaping.readLine,
@@ -115,7 +149,7 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
     turn: (way) => turn(page[way]),
     characters: () => enter(".palette", setPalette),
     lines: () => enter(".shaping", setShaping),
-    cancel: isDrawing && (() => setDrawing(false)),
+    cancel: isDrawing ? () => setDrawing(false) : active && on.unchoose,
   };
   const drawn = (points) => {
     setDrawing(false);
@@ -125,22 +159,24 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
   const shown = { name: page.name, previous: page.previous, next: page.next, state, unsaved, page: id };
   return html`
     ${toolbar(shown)}
-    <main class="page" onKeyDown=${(event) => screenKeys(event, keys)} style=${{ "--scan-share": `${share}%` }}>
+    <main class="page" onKeyDown=${(event) => screenKeys(event, keys)} style=${{ "--scan-share": `${scanShare}%` }}>
       <h1 class="unseen">${page.name}</h1>
       <${Scan} page=${page} active=${entry} caret=${caret} isShaping=${isShaping} isDrawing=${isDrawing}
         onClick=${(line, point) => line && cursor.goTo(line, point)} onBaseline=${reshaping.moveBaseline} onDrawn=${drawn} />
-      <${Divider} share=${share} set=${setShare} />
+      <${Divider} share=${scanShare} set=${setScanShare} />
       <section class="texts" aria-label="Text">
         <div class="tools">
-          <label class="slider" title="Words below this confidence are marked"><span>Mark below <b>${percent(threshold)}</b></span>
-            <input type="range" min="0" max="0.95" step="0.05" value=${threshold} aria-valuetext=${percent(threshold)}
-              onInput=${(event) => setThreshold(Number(event.target.value))} /></label>
-          <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${counted(doubts, "doubt")} <kbd>F2</kbd></button>
+          <label class="slider" title="Marks the least sure words, until they should hold this share of the errors">
+            <span>Looking at <b>${percent(look)}</b> of the words finds about <b>${percent(found)}</b> of the errors</span>
+            <input type="range" min="0.5" max="0.95" step="0.05" value=${share} aria-valuetext=${`${percent(share)} of the errors`}
+              onInput=${(event) => setShare(Number(event.target.value))} /></label>
+          <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${doubts ? `${doubts} to look at` : leftSaid(left)} <kbd>F2</kbd></button>
           <span class="count">${confirmed} of ${order.length} confirmed</span>
+          <button type="button" onClick=${on.confirmPage} disabled=${confirmed === order.length} title="Ctrl+Shift+Enter">Confirm page</button>
           <span class="gap" />
-          <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title="Special characters (Alt+C)" aria-label="Special characters">ſ ä &</button>
+          <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title=${`Special characters (${keyName("Alt+C")})`} aria-label="Special characters">ſ ä &</button>
           <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>
-          <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title="Draw, split, join, move and delete lines (Alt+L)">Lines</button>
+          <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title=${`Draw, split, join, move and delete lines (${keyName("Alt+L")})`}>Lines</button>
         </div>
         ${
           isShaping &&
@@ -159,16 +195,19 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
           ${page.error && order.length > 0 && html`<p class="hint flag">${page.error}</p>`}
           <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
           ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reshaping.readPage} />`}
-          <ol class="lines">
+          <ol class="lines" ref=${list}>
             ${order.map((other, place) => {
               const isActive = other.line.id === active;
-              return html`<${Line} key=${other.line.id} page=${id} isHandKnown=${!page.unknown_hand} entry=${other} number=${place + 1} store=${store} threshold=${threshold}
-                comparison=${comparison} afresh=${status.afresh} isActive=${isActive} caret=${isActive ? caret : null} on=${on} />`;
+              return html`<${Line} key=${other.line.id} page=${id} entry=${other} number=${place + 1} store=${store} threshold=${threshold} room=${room}
+                comparison=${comparison} isActive=${isActive} caret=${isActive ? caret : null} choice=${isActive ? choice : null}
+                people=${people.filter((one) => one.page === id && one.line === other.line.id)} isReadOnly=${status.role === "read"} on=${on} />`;
             })}
           </ol>
           <div class="foot">
             <p class="said" role="status">${said}</p>
             ${hasPalette && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
+            <${LineBar} entry=${entry} isHandKnown=${!page.unknown_hand} afresh=${status.afresh} on=${on}
+              differs=${entry && comparison?.differences(entry).length > 0} />
           </div>
         </div>
       </section>
@@ -181,4 +220,16 @@ export function Page({ id, status, wanted, isReading, toolbar }) {
         }} />`
       }
     </main>`;
+}
+
+// The width in px that the pictures of lines have in a list of them.
+function useRoom(list, lines) {
+  const [room, setRoom] = useState(500);
+  useLayoutEffect(() => {
+    if (!list.current || !lines) return undefined;
+    const watch = new ResizeObserver(() => setRoom(list.current?.querySelector(".writing")?.clientWidth || 500));
+    watch.observe(list.current);
+    return () => watch.disconnect();
+  }, [lines]);
+  return room;
 }

@@ -1,27 +1,15 @@
-// What somebody else's text says on a line, below ours, and which of both shall stand.
+// What somebody else's text says on a line, below ours.
 
 import { counted } from "../format.js";
 import { html } from "../html.js";
 import { wordsOf } from "./words.js";
 
-export function Theirs({ entry, comparison, isActive, on }) {
+export function Theirs({ entry, comparison }) {
   const { line } = entry;
   if (comparison.lacks(line.id)) return html`<p class="theirs hint">Not in the text</p>`;
   const differences = comparison.differences(entry);
   if (!differences.length) return null;
-  const keep = (event) => event.preventDefault(); // the caret stays where it is
-  return html`
-    <div class="theirs" onMouseDown=${keep}>
-      <p><span class="whose">Theirs</span> <span class="side">${marked(comparison, line.id, differences)}</span></p>
-      ${
-        isActive &&
-        html`<div class="buttons">
-        <button type="button" onClick=${() => on.take(line.id)}>Take theirs <kbd>Alt+T</kbd></button>
-        <button type="button" onClick=${() => on.keep(line.id)}>Keep ours <kbd>Alt+O</kbd></button>
-        <button type="button" onClick=${() => on.takeLine(line.id)}>Take the whole line <kbd>Alt+Shift+T</kbd></button>
-      </div>`
-      }
-    </div>`;
+  return html`<p class="theirs"><span class="whose">Theirs</span> <span class="side">${marked(comparison, line.id, differences)}</span></p>`;
 }
 
 // Their text: words that differ are marked, words that the ink does not support underlined.

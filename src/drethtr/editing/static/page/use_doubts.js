@@ -1,24 +1,30 @@
 // From doubt to doubt, over the pages; and where the caret is when a page is opened.
 
-import { percent } from "../format.js";
+import { counted, percent } from "../format.js";
 import { useEffect } from "../vendor/hooks.js";
 import { select } from "./caret.js";
 import { doubtsIn } from "./line.js";
 import { placeWanted } from "./places.js";
 import { textOf } from "./use_cursor.js";
 
+// What is said of the errors among the words that are not marked.
+export const leftSaid = (left) =>
+  left < 1
+    ? "probably less than one wrong word is left"
+    : `about ${counted(Math.round(left), "wrong word")} ${left < 1.5 ? "is" : "are"} probably left`;
+
 let isSeeking = false; // from the last doubt of a page to the first one of the next page
 
 // `wanted` is what the address asks for. Returns what jumps by 1 or -1: the doubtful word is selected, to be typed over.
-export function useDoubts(store, { active, selectNext, leave }, threshold, wanted, say) {
+export function useDoubts(store, { active, selectNext, leave }, { threshold, left }, wanted, say) {
   const jump = (by, isFromStart = false) => {
     const next = selectNext((entry) => doubtsIn(entry, threshold), by, isFromStart);
     const seek = () => {
       isSeeking = true;
     };
-    if (next) say(`Doubtful: “${next.text}”, confidence ${percent(next.confidence)}`);
-    else if (by > 0) leave("No more doubts on this page.", "F2", seek);
-    else say("No earlier doubts on this page.");
+    if (next) say(`Look at “${next.text}”, confidence ${percent(next.confidence)}`);
+    else if (by > 0) leave(`No more words to look at on this page; ${leftSaid(left)}.`, "F2", seek);
+    else say("No earlier words to look at on this page.");
   };
   const { order } = store;
   useEffect(() => {

@@ -67,6 +67,26 @@ export function doubtsOf(text, reading, threshold) {
     .map((span) => ({ ...span, confidence: span.read.confidence }));
 }
 
+// Which words to look at: the least sure ones, as many as are expected to hold the `wanted` share of the errors. Returns
+// the confidence below which words are marked, the share of words that are, and the share of errors they should hold.
+export function marking(lines, wanted) {
+  const sure = lines.flatMap(({ words }) => words.map(({ confidence }) => confidence)).filter((one) => one !== null);
+  sure.sort((one, other) => one - other);
+  const errors = sure.reduce((sum, confidence) => sum + 1 - confidence, 0);
+  let [count, found] = [0, 0];
+  while (count < sure.length && found < wanted * errors) found += 1 - sure[count++];
+  const last = sure[count - 1] ?? 0;
+  while (sure[count] === last && count) found += 1 - sure[count++]; // words as sure as the last one are marked as well
+  const threshold = count < sure.length ? (last + sure[count]) / 2 : Math.min(1, last + 0.001);
+  return { threshold: count ? threshold : 0, look: count / (sure.length || 1), found: found / (errors || 1) };
+}
+
+// How many words are probably wrong among those that are not marked.
+export function leftOver(text, reading, threshold) {
+  const sure = spansOf(text, reading).filter(({ read }) => read && read.confidence !== null);
+  return sure.reduce((sum, { read }) => sum + (read.confidence < threshold ? 0 : 1 - read.confidence), 0);
+}
+
 // The part of `text` that differs from `other`, as [start, end] in both: the least that has to be replaced.
 export function difference(text, other) {
   let start = 0;

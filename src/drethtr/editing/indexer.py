@@ -1,0 +1,90 @@
+"""The index of the folder: built in the background, and kept up to date with scans and corrections."""
+
+from drethtr.base.errors import DrethtrError
+from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.jobs import Cancelled, Job, Jobs, State
+from drethtr.editing.reader import Reader
+from drethtr.editing.search import index_of
+from drethtr.editing.workspace import Event, Workspace
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import Original, open_originals
+from drethtr.pages.transcribe import transcribe
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.build import Builder, open_builder
+
+INDEX = "index"
+"""The kind of indexing jobs."""
+
+NAME = "archive.drethtr.sqlite"
+"""The index that is built, where the folder has none."""
+
+
+class Indexer:
+    """Builds the index of a folder, and updates it after changes."""
+
+    def __init__(self, workspace: Workspace, jobs: Jobs, reader: Reader) -> None:
+        self.workspace = workspace
+        self.jobs = jobs
+        self.reader = reader
+        self.outdated = False
+        workspace.listen(self.notice)
+
+    def notice(self, event: Event) -> None:
+        """Remember that a page has changed."""
+        self.outdated = self.outdated or event[0] in ("page", "pages")
+
+    def start(self) -> Job:
+        """Build or update the index, unless that is being done."""
+        job = self.jobs.running(INDEX)
+        if job is None:
+            job = self.jobs.new(INDEX, len(self.workspace.folder_pages))
+            started = job
+            self.reader.executor.submit_background(lambda: self.run(started))
+        return job
+
+    def update(self) -> None:
+        """Update an index after changes, once nobody waits for pages to be read."""
+        is_idle = all(job.state.ended for job in self.jobs.newest_first())
+        if self.outdated and is_idle and index_of(self.workspace) is not None:
+            self.start()
+
+    def run(self, job: Job) -> None:
+        """Read pages that are new to the index or have changed, until all are or the job is cancelled."""
+        self.outdated, reader = False, self.reader.recognizer
+        recognizer = Recognizer(reader.model, reader.strategy, posteriors=True, **reader.shared)
+        path = index_of(self.workspace) or self.workspace.folder / NAME
+        self.jobs.update(job, state=State.RUNNING, message="making pages searchable")
+        failed = 0
+        try:
+            with open_builder(path, recognizer, segmentation_named("auto")) as builder:
+                builder.remove_deleted()
+                for page in tuple(self.workspace.folder_pages.values()):
+                    job.check()
+                    try:
+                        for original in builder.waiting(original_of(page)):
+                            self.read(builder, recognizer, original, job)
+                    except DrethtrError:
+                        failed += 1  # the overview says why the page cannot be read
+                    self.jobs.update(job, done=job.done + 1)
+            message = f"{job.total - failed} of {job.total} pages can be searched for words that were misread"
+            self.jobs.update(job, state=State.DONE, message=message)
+        except Cancelled:
+            self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages are searchable")
+        except DrethtrError as error:
+            self.jobs.update(job, state=State.FAILED, error=self.workspace.without_private_paths(error))
+        self.workspace.notify("status")
+
+    def read(self, builder: Builder, recognizer: Recognizer, original: Original, job: Job) -> None:
+        """Read a page into the index, in turns with urgent work."""
+        builder.expect([original])
+        original = original.opened()
+        read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
+        finder = self.reader.finder(original)
+        builder.put(original, transcribe(original, recognizer, finder, read=read, witness=builder.witness))
+
+
+def original_of(page: FolderPage) -> tuple[Original, ...]:
+    """A page of the folder as the index knows it: its file, else its scan; nothing if neither is there."""
+    if page.xml_path.exists() and (page.source is None or page.xml_path != page.source.path):
+        return open_originals(page.xml_path)
+    return () if page.source is None else (Original(page.source),)

@@ -1,0 +1,22 @@
+// Addresses with which others may read, correct or manage this folder.
+
+import { html } from "../html.js";
+import { Dialog } from "./dialog.js";
+
+const ROLES = {
+  read: ["Read only", "see, search and export everything"],
+  correct: ["Correct", "also change texts and lines, and confirm them"],
+  manage: ["Manage", "also read pages again, learn, and make them searchable"],
+};
+
+// `links` are the tokens by role.
+export function Share({ links, close }) {
+  return html`<${Dialog} title="Share this folder" close=${close}>
+    <p class="hint">Whoever has an address may do what stands beside it. Give it only to people you trust with that.</p>
+    <dl class="links">${Object.entries(ROLES).map(
+      ([role, [name, told]]) => html`<dt>${name} <span class="hint">${told}</span></dt>
+        <dd><code>${location.origin}/?token=${links[role]}</code>
+          <button type="button" onClick=${() => navigator.clipboard.writeText(`${location.origin}/?token=${links[role]}`)}>Copy</button></dd>`,
+    )}</dl>
+  <//>`;
+}

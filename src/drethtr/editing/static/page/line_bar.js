@@ -1,0 +1,32 @@
+// What may be done with the line at the caret, below all lines, so that no line changes its height.
+
+import { percent } from "../format.js";
+import { html } from "../html.js";
+import { keyName } from "./keys.js";
+
+// Flags that nearly every line in an unknown hand has; the page says so once.
+const OF_THE_HAND = ["unlike-training", "disagreement"];
+
+export function LineBar({ entry, isHandKnown, afresh, differs, on }) {
+  if (!entry) return html`<div class="line-bar" />`;
+  const { line } = entry;
+  const isLong = line.words.length >= 5; // to retype fewer words saves nothing
+  const isAfresh = line.status === "read" && isLong && line.expected_wer !== null && line.expected_wer >= afresh;
+  const flags = line.flags?.filter(({ kind }) => isHandKnown || !OF_THE_HAND.includes(kind)) ?? [];
+  const told = flags.map(({ reason }) => reason).join("; ");
+  const keep = (event) => event.preventDefault(); // the caret stays where it is
+  const button = (label, key, act) =>
+    html`<button type="button" onClick=${() => act(line.id)}>${label}${key && html` <kbd>${keyName(key)}</kbd>`}</button>`;
+  return html`<div class="line-bar" role="group" aria-label="This line" onMouseDown=${keep}>
+    ${button(line.status === "confirmed" ? "Undo confirmation" : "Confirm", "Ctrl+Enter", on.confirm)}
+    ${
+      differs &&
+      html`${button("Take theirs", "Alt+T", on.take)} ${button("Keep ours", "Alt+O", on.keep)}
+      ${button("Take the whole line", "Alt+Shift+T", on.takeLine)}`
+    }
+    ${line.status !== "read" && button("Read again", null, on.machine)}
+    ${button("History", null, on.history)}
+    ${isAfresh && html`<span class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.</span> ${button("Retype", "Alt+0", on.afresh)}`}
+    ${told && html`<span class="hint flag told" title=${told}>${told}</span>`}
+  </div>`;
+}

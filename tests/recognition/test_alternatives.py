@@ -1,0 +1,47 @@
+"""What a word may be instead, by the shipped model."""
+
+from pathlib import Path
+
+import pytest
+
+from drethtr import Recognizer
+from drethtr.recognition.alternatives import see, word_candidates
+from drethtr.recognition.decoding.strategies import Greedy
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Recognizer.load()
+
+
+@pytest.fixture(scope="module")
+def seen(shipped):
+    return see(shipped, shipped.open_line(SAMPLES / "000000.png"))
+
+
+@pytest.fixture(scope="module")
+def text():
+    return (SAMPLES / "000000.gt.txt").read_text(encoding="utf-8").strip()
+
+
+def test_the_right_word_comes_first_where_a_wrong_one_stands(shipped, seen, text):
+    words = text.split()
+    for number, word in enumerate(words):
+        wrong = " ".join([*words[:number], word[::-1], *words[number + 1 :]])
+        start = len(" ".join(words[:number])) + bool(number)
+        found = word_candidates(shipped, seen, wrong, start, start + len(word))
+        assert found[0].text == word and abs(sum(one.probability for one in found) - 1) < 1e-6
+
+
+def test_a_confirmed_word_is_ranked_with_the_others(shipped, seen, text):
+    first, _, _ = text.partition(" ")
+    known = first + "bsolute"
+    assert known not in [one.text for one in word_candidates(shipped, seen, text, 0, len(first))]
+    assert known in [one.text for one in word_candidates(shipped, seen, text, 0, len(first), [known])]
+
+
+def test_a_decoder_without_ctc_offers_nothing(shipped):
+    greedy = Recognizer(shipped.model, Greedy())
+    assert see(greedy, greedy.open_line(SAMPLES / "000000.png")) is None
