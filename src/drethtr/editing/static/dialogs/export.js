@@ -17,6 +17,8 @@ const FORMATS = {
   json: ["JSON", "everything, for programs"],
   iiif: ["IIIF", "annotations of lines and words for viewers"],
   csv: ["CSV", "a table with a row per word"],
+  tables: ["Tables", "as CSV, a row per row of each table"],
+  xlsx: ["Excel", "tables and texts as sheets"],
   html: ["HTML", "for reading, doubtful words marked"],
   pdf: ["PDF", "the scans with text to search and copy"],
   pdfa: ["PDF/A", "the same for archives"],
