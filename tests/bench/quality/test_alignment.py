@@ -69,7 +69,7 @@ def test_pages_are_drawn_whole():
 
 
 def test_lines_of_unknown_pages_are_refused():
-    with pytest.raises(DataError, match="lines: the page of this line is unknown"):
+    with pytest.raises(DataError, match="lines: page unknown, but texts are aligned page by page"):
         marked_pages([Sample(b"", "text", "s", key="lines")])
 
 

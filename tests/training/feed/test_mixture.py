@@ -57,7 +57,7 @@ def test_factors(pattern):
     assert sets(Mixture.open((Real(paths=(pattern,), factors=none),), 0)) == {"large": 1.0}
     with pytest.raises(ConfigError, match="set 'smal' in factors; known: large, small"):
         Real(paths=(pattern,), factors=(SetFactor(set="smal", factor=2.0),)).open()
-    with pytest.raises(ConfigError, match="must not be negative"):
+    with pytest.raises(ConfigError, match="each factor must be at least 0, not -"):
         Real(paths=(pattern,), factors=(SetFactor(set="small", factor=-1.0),)).open()
 
 
