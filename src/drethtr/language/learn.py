@@ -28,11 +28,7 @@ def found(sorted_keys: Keys, keys: Keys) -> tuple[Keys, NDArray[np.bool_]]:
 
 
 def check_order(order: int, size: int) -> None:
-    """Check that keys of this order fit into 64 bits, and tokens into 16.
-
-    Raises:
-        ConfigError: if they do not.
-    """
+    """Check that keys of this order fit into 64 bits, and tokens into 16."""
     if not 1 <= order <= MAX_ORDER or size > np.iinfo(np.int16).max or size**order >= 2**63:
         raise ConfigError(f"order {order} is too high for a vocabulary of {size} tokens; choose a lower one")
 

@@ -167,11 +167,7 @@ class PublishedBeam(Published):
 
 
 def check_limit(limit: int) -> None:
-    """Refuse a limit out of range.
-
-    Raises:
-        ConfigError: naming the range.
-    """
+    """Refuse a limit out of range."""
     if not 1 <= limit <= MAX_LIMIT:
         raise ConfigError(f"limit must be between 1 and {MAX_LIMIT:,} tokens, including the end, not {limit}")
 

@@ -126,11 +126,7 @@ class ShallowCNN(BackboneConfig):
 
 
 def check_rows(backbone: str, rows: int, possible: tuple[int, ...]) -> None:
-    """Refuse a number of rows that a backbone cannot output.
-
-    Raises:
-        ConfigError: naming the possible ones.
-    """
+    """Refuse a number of rows that a backbone cannot output."""
     if rows not in possible:
         raise ConfigError(f"rows must be {' or '.join(map(str, possible))} for {backbone}, not {rows}")
 

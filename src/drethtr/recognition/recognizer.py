@@ -329,11 +329,7 @@ class Recognizer:
 
 
 def check_record(model: Model, network: Network) -> None:
-    """Refuse out-of-distribution detection that was fitted on other line features than the network gives.
-
-    Raises:
-        CheckpointError: saying so; the model can still be calibrated.
-    """
+    """Refuse out-of-distribution detection that was fitted on other line features than the network gives."""
     known, seen = model.record.unlike_training, features_of(network.dimensions)
     if known is not None and len(known.alike.weights) != seen:
         raise CheckpointError(

@@ -112,11 +112,7 @@ def load_snapshot(
 def check_same(
     header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str], kind: type[Any] = RunConfig
 ) -> None:
-    """Refuse the snapshot of another run.
-
-    Raises:
-        CheckpointError: saying what differs.
-    """
+    """Refuse the snapshot of another run."""
     saved = with_new_defaults(header["run"], path, kind)
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])

@@ -574,6 +574,7 @@ static Number add(Number a, Number b)
     Number high = a.exponent < b.exponent ? b : a, low = a.exponent < b.exponent ? a : b;
     if (high.exponent == low.exponent)
         high.mantissa += low.mantissa;
+    /* Two exponents apart, the lower number is far below the last bit of the higher one. */
     else if (high.exponent == low.exponent + 1)
         high.mantissa += low.mantissa / SCALE;
     return high;
@@ -582,6 +583,7 @@ static Number add(Number a, Number b)
 static Number multiply(Number a, Number b)
 {
     Number product = {a.mantissa * b.mantissa, a.exponent + b.exponent};
+    /* Both mantissas are above 2^-256, so that their product is above 2^-512, and one step up is enough. */
     if (product.mantissa < 1 / SCALE && product.mantissa > 0) {
         product.mantissa *= SCALE;
         product.exponent--;
@@ -717,6 +719,7 @@ static int viterbi_labels(const float *rows, Py_ssize_t steps, Py_ssize_t tokens
     for (step = 0; step < steps; step++) {
         const float *row = rows + step * tokens;
         uint8_t *move = moves + step * labels;
+        /* From the last label down: the scores of the labels before it are then still those of the step before. */
         for (label = labels - 1; label >= 0; label--) {
             int32_t token = label % 2 ? text[label / 2] : blank;
             double best = scores[label];

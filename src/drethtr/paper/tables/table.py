@@ -192,11 +192,7 @@ def reproduce(table: PaperTable, rows: Sequence[TableRow], seeds: int, condition
 
 
 def check_kept(table: PaperTable, conditions: Conditions) -> None:
-    """Check that all results of a table are comparable; those that cannot be checked are reported.
-
-    Raises:
-        ConfigError: naming results with other settings or data.
-    """
+    """Check that all results of a table are comparable; those that cannot be checked are reported."""
     rows, others = {row.name: row for row in table.rows}, []
     for path in sorted((conditions.folder / table.name).glob("*.json")):
         kept = Result.load(path)

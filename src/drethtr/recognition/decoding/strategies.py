@@ -113,11 +113,7 @@ DEFAULT_WEIGHTS = Weights(ctc=0.4, language=0.0)
 
 
 def check_weight(name: str, weight: float | None) -> None:
-    """Refuse a weight outside [0, 1].
-
-    Raises:
-        ConfigError: naming the setting.
-    """
+    """Refuse a weight outside [0, 1]."""
     if weight is not None and not 0 <= weight <= 1:
         raise ConfigError(f"{name} must be between 0 and 1, not {weight}")
 

@@ -15,11 +15,7 @@ class BackboneConfig:
 
 
 def check_height(height: int, descent: int) -> None:
-    """Refuse rows that a backbone cannot reduce evenly.
-
-    Raises:
-        ConfigError: if `descent` does not divide the height.
-    """
+    """Refuse rows that a backbone cannot reduce evenly."""
     if height < descent or height % descent:
         raise ConfigError(f"height must be a multiple of {descent}, not {height}")
 
@@ -192,11 +188,7 @@ class CTCConfig:
 
 
 def check_size(layers: int, width: int, heads: int, hidden: int) -> None:
-    """Refuse a network that cannot be built.
-
-    Raises:
-        ConfigError: saying what is wrong.
-    """
+    """Refuse a network that cannot be built."""
     if not 1 <= layers <= MAX_LAYERS:
         raise ConfigError(f"layers must be between 1 and {MAX_LAYERS:,}, not {layers}")
     if not (4 <= width <= MAX_WIDTH and 1 <= hidden <= MAX_WIDTH):

@@ -198,11 +198,7 @@ def save_changed(
 
 
 def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
-    """Refuse a file that was replaced in the meantime by another model.
-
-    Raises:
-        CheckpointError: saying so.
-    """
+    """Refuse a file that was replaced in the meantime by another model."""
     weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
     if model is not None and weights_hash(dequantize(weights)) != weights_hash(model.weights):
         raise CheckpointError("was replaced by another model meanwhile; start again", source)
