@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import written
+from PIL import Image
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network import precision
@@ -221,6 +222,31 @@ def test_names_do_as_well_as_values(tiny_model) -> None:
         Recognizer(tiny_model, device="gpu")
     with pytest.raises(ConfigError, match="int8 is for CPUs"):
         Recognizer(tiny_model, device="cuda", precision="int8")
+
+
+def test_files_are_opened_by_several_threads_in_order(tiny_model, tmp_path) -> None:
+    images: list[object] = []
+    for number, line in enumerate([*LINES, *LINES]):
+        path = tmp_path / f"{number}.png"
+        Image.fromarray(line).save(path)
+        images += [path, path.read_bytes(), line] if number % 3 else [path, tmp_path / "none.png"]
+    told = [
+        [(item, str(found)) for item, found in Recognizer(tiny_model, threads=threads).read_each(enumerate(images))]
+        for threads in (1, 3)
+    ]
+    assert told[0] == told[1] and [item for item, _ in told[0]] == list(range(len(images)))
+
+
+def test_the_way_of_a_gpu_reads_the_same(tiny_model) -> None:
+    """Several threads that feed one device: groups, queues and shapes, in torch on the processor."""
+    network = network_of(tiny_model)
+    lines = [*LINES, *(line[:, : line.shape[1] // 2] for line in LINES)] * 2
+    for strategy in (CTC(), Joint()):
+        alone, fed = (
+            Recognizer(tiny_model, strategy, network=TorchNetwork(network, workers=workers)).read(lines)
+            for workers in (1, 4)
+        )
+        assert fed == alone
 
 
 @pytest.mark.parametrize("threads", [2, 5])

@@ -24,6 +24,9 @@ from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.recognition.backends import resolve_device
 
+ON_ONE_GPU = 12
+"""Most processes that read on one GPU by default: each takes 0.25 to 0.4 GB of its memory."""
+
 
 @with_reading_options(without=["threads"])
 def batch(
@@ -105,8 +108,8 @@ def engine_named(name: str, workers: int | None, device: str) -> Engine:
 
 
 def on_this_machine(workers: int | None, device: str) -> Engine:
-    """Processes on this machine; by default one per processor, or one on a GPU."""
-    most = free_processors() if resolve_device(device) == "cpu" else 1
+    """Processes on this machine; by default one per processor, also on a GPU, which one process could not feed."""
+    most = free_processors() if resolve_device(device) == "cpu" else min(free_processors(), ON_ONE_GPU)
     return Local(workers or most)
 
 

@@ -29,6 +29,10 @@ CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
 On a CPU, 24,000 instead of 8,000 take 1.4 times as long (LOG.md, 2026-11-23).
 """
 
+GPU_WORKERS = 8
+"""Most threads that prepare, search and judge lines for one GPU; while one waits for it, the others feed it. Python's
+lock lets few more work: several processes on one GPU, as of `drethtr batch`, go further."""
+
 OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
 """Parts of torch's messages about failed allocations, for devices that have no exception class for them."""
 
@@ -36,11 +40,14 @@ OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
 class TorchNetwork:
     """A `drethtr.recognition.network.Network` in torch; lines of similar width form a batch."""
 
-    workers = 1
-
     def __init__(
-        self, network: DRetHTR, precision: Precision = Precision.FLOAT32, rescorer: RescorerNetwork | None = None
+        self,
+        network: DRetHTR,
+        precision: Precision = Precision.FLOAT32,
+        rescorer: RescorerNetwork | None = None,
+        workers: int = 1,
     ) -> None:
+        self.workers = workers
         self.image = self.text = network
         self.rescorer = rescorer
         if precision is Precision.BFLOAT16:
@@ -70,7 +77,7 @@ class TorchNetwork:
     def encode(self, images: Sequence[Prepared]) -> protocol.ImageMemory:
         batch, widths = stack(images)
         with memory_errors():
-            memory = self.image.encode_image(batch.to(self.device), widths.to(self.device))
+            memory = self.image.encode_image(self.moved(batch), self.moved(widths))
         # The backbone may be in bfloat16 while steps are not: then only its result is converted, once.
         return self.to_image_memory(memory if self.image is self.text else in_float32(memory))
 
@@ -116,10 +123,16 @@ class TorchNetwork:
         for lines in of_similar_size([len(tree.tokens) for tree in trees]):
             tokens, tree = stack_trees([trees[line] for line in lines])
             with memory_errors():
-                here = Tree(*(part.to(self.device) for part in tree))
-                logits = score(tokens.to(self.device), here, lines)
+                here = Tree(*map(self.moved, tree))
+                logits = score(self.moved(tokens), here, lines)
             found |= zip(lines, without_padding(logits, [len(trees[line].tokens) for line in lines]), strict=True)
         return [found[line] for line in range(len(trees))]
+
+    def moved(self, tensor: Tensor) -> Tensor:
+        """A tensor on the device of the network; a GPU fetches it from pinned memory while this thread goes on."""
+        if self.device.type != "cuda":
+            return tensor.to(self.device)
+        return tensor.pin_memory().to(self.device, non_blocking=True)
 
     @torch.inference_mode()
     def begin(self, memory: protocol.ImageMemory) -> DecoderState:
@@ -157,8 +170,9 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         ConfigError: if there is no such device.
     """
     where = open_device(device, threads)
+    workers = 1 if where.type == "cpu" else min(threads, GPU_WORKERS)
     rescorer = None if model.rescorer is None else rescorer_of(model.rescorer, model.tokenizer, where)
-    return TorchNetwork(network_of(model, where), precision, rescorer)
+    return TorchNetwork(network_of(model, where), precision, rescorer, workers)
 
 
 def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:

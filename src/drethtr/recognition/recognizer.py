@@ -3,7 +3,9 @@
 Every metric of the package comes through here: validation, test and users' lines are read by the same code.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,6 +41,12 @@ from drethtr.recognition.posteriors import joined
 from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
 
 Item = TypeVar("Item")
+
+OPENERS = 4
+"""Most threads that open files, each with a child process: one opens about 1,000 lines a second."""
+
+AHEAD = 4
+"""Files that are opened ahead for each of these threads, so few because each may be large."""
 
 READ_TOGETHER = 256
 """Lines read at a time, if memory has room for them: enough to keep threads busy, or for batches of similar width."""
@@ -191,7 +199,7 @@ class Recognizer:
             raise ConfigError("read takes a list of images; for a single image: [reading] = recognizer.read([image])")
         images = list(images)
         lines: list[Line] = []
-        for place, line in enumerate(map(self.line_or_error, images)):
+        for place, (_, line) in enumerate(self.opened((None, image) for image in images)):
             if isinstance(line, DataError):
                 raise line if isinstance(images[place], str | Path) else line.of(f"images[{place}]")
             lines.append(line)
@@ -223,14 +231,33 @@ class Recognizer:
     ) -> Iterator[tuple[Item, Reading | DataError]]:
         """Read any number of images, up to `together` at a time: yields each item with its reading, or the error.
 
-        Images are consumed as needed, and only one group of them is in memory. A page gives an error; an error in place
-        of an image is passed through.
+        Images are consumed as needed: only one group of them is in memory, and a few files that are opened ahead. A
+        page gives an error; an error in place of an image is passed through.
 
         Raises:
             CheckpointError: if the model's activations are not finite. Errors of images are yielded, not raised.
         """
-        lines = ((item, self.line_or_error(image)) for item, image in images)
-        return self.read_opened(lines, together=together)
+        return self.read_opened(self.opened(images), together=together)
+
+    def opened(self, images: Iterable[tuple[Item, ImageSource | DataError]]) -> Iterator[tuple[Item, Line | DataError]]:
+        """Each item with its line or error, in order. Several threads open files, a few ahead of what is asked for."""
+        threads = min(self.network.workers, OPENERS)
+        waiting = deque[tuple[Item, Future[Line | DataError]]]()
+        with ThreadPoolExecutor(threads) as pool:
+            for item, image in images:
+                if threads > 1 and isinstance(image, str | bytes | Path):
+                    waiting.append((item, pool.submit(self.line_or_error, image)))
+                    if len(waiting) > AHEAD * threads:
+                        first, line = waiting.popleft()
+                        yield first, line.result()
+                    continue
+                while waiting:
+                    first, line = waiting.popleft()
+                    yield first, line.result()
+                yield item, self.line_or_error(image)  # in memory already; a Pillow image is not for several threads
+            while waiting:
+                first, line = waiting.popleft()
+                yield first, line.result()
 
     def read_opened(
         self, lines: Iterable[tuple[Item, Line | DataError]], *, together: int = READ_TOGETHER
