@@ -11,8 +11,7 @@ from drethtr.documents.points import Box
 from drethtr.images.line import Line, load_line
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pictures.contact_sheet import contact_sheet
-from drethtr.pictures.explained_line import explained_line
-from drethtr.pictures.explanation import draw, explain
+from drethtr.pictures.explanation import draw, explain, explained_line
 from drethtr.pictures.hits import draw_hits
 from drethtr.pictures.reliability import reliability_chart
 from drethtr.proofreading.inputs import open_proof_inputs

@@ -46,7 +46,7 @@ LIMITS: Mapping[str, str] = {
     "bytes of a settings or run file": "base.config.MAX_BYTES",
     "characters of a query": "search.query.MAX_LENGTH",
     "terms of a query": "search.query.MAX_TERMS",
-    "hits of a query over HTTP": "server.searching.MAX_HITS",
+    "hits of a query over HTTP": "server.service.MAX_HITS",
     "bytes of an upload": "server.uploads.MAX_BYTES",
     "files of an upload": "server.uploads.MAX_FILES",
     "seconds of an upload": "server.uploads.MAX_UPLOAD_SECONDS",

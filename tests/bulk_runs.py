@@ -18,7 +18,7 @@ from conftest import written
 from PIL import Image
 
 from drethtr import Reading, Recognizer
-from drethtr.bulk.plan import Part
+from drethtr.bulk.inputs import Part
 from drethtr.bulk.worker import Engine, PartOutcome, Work
 from drethtr.images.line import Line
 

@@ -13,9 +13,9 @@ from drethtr.pages.transcribe import transcribe as transcribe
 from drethtr.pages.transcribe import transcribe_page as transcribe_page
 from drethtr.proofreading.alignment import Alignment as Alignment
 from drethtr.proofreading.alignment import align_text as align_text
+from drethtr.proofreading.check import CheckedWord as CheckedWord
+from drethtr.proofreading.check import TextCheck as TextCheck
 from drethtr.proofreading.check import check_text as check_text
-from drethtr.proofreading.verdict import CheckedWord as CheckedWord
-from drethtr.proofreading.verdict import TextCheck as TextCheck
 from drethtr.recognition.decoding.strategies import CTC as CTC
 from drethtr.recognition.decoding.strategies import Beam as Beam
 from drethtr.recognition.decoding.strategies import Greedy as Greedy

@@ -34,8 +34,7 @@ from drethtr.recognition.decoding.ctc_search import (
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import automaton_of
 from drethtr.search.packed import VALUES, PackedLines
-from drethtr.search.pattern import pattern_of
-from drethtr.search.spelling import Spelling
+from drethtr.search.query import Spelling, pattern_of
 from drethtr.text.tokenizer import BOS, EOS, Characters
 
 compiled = pytest.mark.skipif(native is None, reason="not compiled")
@@ -49,7 +48,6 @@ NGRAMS = [learn([TEXTS], [1.0], LETTERS, order=order, most=most) for order, most
 WIDE = learn(
     [["".join(chr(0x4E00 + (a * b) % 500) for a in range(40)) for b in range(20)]], [1.0], MANY, order=3, most=9_999
 )
-
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "src" / "drethtr" / "base" / "compiled"

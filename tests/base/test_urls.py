@@ -13,8 +13,8 @@ from fsspec.registry import _registry
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.base.urls import beside, find_files, identity
+from drethtr.bulk.inputs import Columns, files_of
 from drethtr.bulk.job import open_job
-from drethtr.bulk.plan import Columns, files_of
 from drethtr.datasets import parquet
 from drethtr.datasets.open import all_matching, open_all, open_samples
 

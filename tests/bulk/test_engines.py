@@ -12,10 +12,10 @@ from PIL import Image
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DrethtrError
 from drethtr.bulk import local
+from drethtr.bulk.inputs import Columns
 from drethtr.bulk.job import open_job
 from drethtr.bulk.local import Killed, Local
 from drethtr.bulk.on_ray import Ray, outcomes
-from drethtr.bulk.plan import Columns
 from drethtr.bulk.worker import PartOutcome
 
 

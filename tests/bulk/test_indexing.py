@@ -5,8 +5,8 @@ from bulk_runs import Here, write_shard
 
 from drethtr.base.errors import DataError
 from drethtr.bulk.indexing import index_batch
+from drethtr.bulk.inputs import Columns
 from drethtr.bulk.job import open_job
-from drethtr.bulk.plan import Columns
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import open_index
 

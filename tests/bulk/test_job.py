@@ -17,10 +17,10 @@ from PIL import Image
 
 from drethtr import Recognizer, __version__
 from drethtr.base.errors import ConfigError, DataError, DrethtrError
-from drethtr.bulk import rows
+from drethtr.bulk import inputs
+from drethtr.bulk.inputs import Columns, make_plan
 from drethtr.bulk.job import open_job
 from drethtr.bulk.output import JOB, Output
-from drethtr.bulk.plan import Columns, make_plan
 from drethtr.bulk.worker import PartReader
 from drethtr.recognition.decoding.strategies import Greedy
 
@@ -40,7 +40,7 @@ def read(tiny_path, tmp_path):
 def test_every_row_is_read_as_by_itself(read, tiny_path, tmp_path, monkeypatch):
     """Over parts, row groups, batches and an empty file: the same as at once, in order, with its place."""
     monkeypatch.setitem(Recognizer.read_each.__kwdefaults__, "together", 4)
-    monkeypatch.setattr(rows, "FETCHED", 3)
+    monkeypatch.setattr(inputs, "FETCHED", 3)
     first = write_shard(tmp_path / "a.parquet", range(23))
     write_shard(tmp_path / "b.parquet", [])
     last = write_shard(tmp_path / "c.parquet", range(23, 28))
@@ -169,7 +169,7 @@ def test_columns_are_carried_as_they_are(read, tmp_path):
     ids=lambda values: str(values.type),
 )
 def test_carried_columns_may_be_of_any_type(read, tmp_path, monkeypatch, values):
-    monkeypatch.setattr(rows, "FETCHED", 3)
+    monkeypatch.setattr(inputs, "FETCHED", 3)
     path = write_shard(tmp_path / "a.parquet", range(4), {1: None}, values=values)
     [outcome] = read(path, carry=("values", "number"))
     assert (outcome.rows, outcome.failure) == (4, "")

@@ -57,7 +57,7 @@ def test_flagged_lines_are_counted(drethtr, lines, tiny_path, tmp_path, monkeypa
 
 def test_a_row_group_of_very_many_parts_is_told(drethtr, tiny_path, tmp_path, monkeypatch):
     monkeypatch.setattr("drethtr.cli.batch.on_this_machine", lambda workers, device: Here())
-    monkeypatch.setattr("drethtr.bulk.plan.PARTS", 1)
+    monkeypatch.setattr("drethtr.bulk.inputs.PARTS", 1)
     path = write_shard(tmp_path / "a.parquet", range(3))
     outcome = drethtr("batch", path, "--output", tmp_path / "out", "--model", tiny_path, "--rows-per-part", 2)
     assert outcome.code == 0 and f"drethtr: {path}: a row group has 3 rows; every part of 2 rows" in outcome.err

@@ -1,14 +1,22 @@
 """The options of commands that read are declared once."""
 
+import json
 from dataclasses import fields
 from inspect import signature
 
 import pytest
 import typer
 
+from drethtr import Recognizer
+from drethtr.base.errors import ConfigError
 from drethtr.cli.commands import walk
 from drethtr.cli.main import app
-from drethtr.cli.options import PANEL, ReadingOptions, with_reading_options
+from drethtr.cli.options import PANEL, USUAL_DOUBT, ReadingOptions, completed, with_reading_options
+from drethtr.documents.read import read_page
+from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
+from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts, name_of, strategy_named
+from drethtr.recognition.network import Precision, precision_named
+from drethtr.recognition.reading import DOUBTFUL
 
 READING = {field.name for field in fields(ReadingOptions)}
 
@@ -54,3 +62,126 @@ def test_a_command_gets_what_was_typed_as_one_value():
 def test_options_reach_the_recognizer(tiny_path):
     recognizer = ReadingOptions(model=tiny_path, decoder="greedy", device="cpu", threads=1).load(doubtful=0.25)
     assert repr(recognizer.strategy) == "Greedy()" and recognizer.doubtful == 0.25
+
+
+def test_the_number_may_be_left_out():
+    assert USUAL_DOUBT == DOUBTFUL
+    for given, meant in (
+        (["--doubts"], ["--doubts=0.5"]),
+        (["--doubts", "a.png"], ["--doubts=0.5", "a.png"]),
+        (["--doubts", "-f", "txt"], ["--doubts=0.5", "-f", "txt"]),
+        (["--doubts", "0.8", "a.png"], ["--doubts", "0.8", "a.png"]),
+        (["--doubts=0.8"], ["--doubts=0.8"]),
+        (["--doubts", "--", "0.8"], ["--doubts=0.5", "--", "0.8"]),
+        (["--", "--doubts"], ["--", "--doubts"]),
+    ):
+        assert list(completed(given)) == meant
+
+
+def test_one_limit_for_every_format(drethtr, lines, tiny_path, tmp_path):
+    """At 1 no word is sure enough, at 0 every word is."""
+    run = ("transcribe", lines / "two.png", "--model", tiny_path, "--format", "txt,page,alto,json", "--output")
+    for limit, doubtful in (("1", True), ("0", False)):
+        out = tmp_path / limit
+        assert drethtr(*run, out, "--doubts", limit).code == 0
+        assert ("?]" in (out / "two.txt").read_text(encoding="utf-8")) == doubtful
+        for name in ("two.page.xml", "two.alto.xml", "two.json"):
+            words = [word for line in read_page(out / name).lines for word in line.words]
+            assert words and {word.doubtful for word in words} == {doubtful}
+    refused = drethtr(*run, tmp_path / "0", "--doubts", "1")
+    assert refused.code == 1 and "made with doubts 0.0, not 1.0" in refused.err
+
+
+def test_the_limit_of_a_line_image(drethtr, lines, tiny_path):
+    image = lines / "two.png"
+    marked = drethtr("transcribe", image, "--model", tiny_path, "--doubts", "1").out.split()
+    found = json.loads(drethtr("transcribe", image, "--model", tiny_path, "--format", "json", "--doubts", "1").out)
+    assert marked == [f"[{word['text']}?]" for word in found["words"]]
+    assert all(word["doubtful"] for word in found["words"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--doubts", "2"), "0<=x<=1"),
+        (("--doubts", "--format", "tsv"), "cannot mark words in tsv"),
+        (("--doubts", "--format", "pdf,hocr", "--output", "out"), "cannot mark words in pdf, hocr"),
+    ],
+)
+def test_doubts_that_cannot_be_marked(drethtr, lines, tiny_path, arguments, message):
+    outcome = drethtr("transcribe", lines / "two.png", "--model", tiny_path, *arguments)
+    assert outcome.code == 2 and message in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("name", "decoder"),
+    [
+        ("ctc", CTC()),
+        ("greedy", Greedy()),
+        ("verified", VerifiedDrafts()),
+        ("beam", Beam()),
+        ("beam:3", Beam(3)),
+        ("joint", Joint()),
+        ("careful", Joint(candidates=4, stretches=(1.0, 0.8, 1.2))),
+    ],
+)
+def test_strategies_have_names(name, decoder):
+    assert strategy_named(name) == decoder
+
+
+@pytest.mark.parametrize(
+    ("decoder", "name"),
+    [
+        (CTC(), "ctc"),
+        (Beam(), "beam:5"),
+        (PublishedGreedy(), "published"),
+        (PublishedBeam(3), "published:3"),
+        (Joint(), "joint"),
+        (Joint(ctc_weight=0.55, language_weight=0.35), "joint"),
+        (Joint(candidates=4, stretches=(1.0, 0.8, 1.2)), "careful"),
+        (Joint(candidates=4, stretches=(1.0, 0.8, 1.2)).completed_by(Joint(ctc_weight=0.55)), "careful"),
+        (Beam(3, length_exponent=0.5), "Beam(beams=3, length_exponent=0.5)"),
+        (Joint(candidates=9), repr(Joint(candidates=9))),
+    ],
+)
+def test_decoders_are_called_as_they_are_typed(decoder, name):
+    assert name_of(decoder) == name
+
+
+@pytest.mark.parametrize("name", ["verifed", "joint:3", "beam:x"])
+def test_other_names_are_refused(name):
+    with pytest.raises(ConfigError, match=name):
+        strategy_named(name)
+
+
+def test_precision_that_is_unknown_is_answered_with_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'bfloat16'"):
+        precision_named("bfloat")
+
+
+@pytest.mark.parametrize("decoder", ["ctc", "greedy", "verified", "beam:4", "joint", "careful"])
+def test_alternatives_are_in_json(drethtr, lines, tiny_path, decoder):
+    image = lines / "two.png"
+    arguments = ("transcribe", image, "--model", tiny_path, "--decoder", decoder, "--format", "json")
+    found = json.loads(drethtr(*arguments, "--alternatives", "3").out)["alternatives"]
+    [reading] = Recognizer.load(tiny_path, decoder=strategy_named(decoder), alternatives=3).read([image])
+    assert [text["text"] for text in found] == [other.text for other in reading.alternatives]
+    assert found[0]["text"] == reading.text and 2 <= len(found) <= 4
+    assert json.loads(drethtr(*arguments).out)["alternatives"] == []
+
+
+def test_alternatives_have_no_place_elsewhere(drethtr, lines, tiny_path):
+    outcome = drethtr("transcribe", lines, "--model", tiny_path, "--alternatives", "3")
+    assert outcome.code == 2 and "json" in outcome.err
+
+
+def test_images_may_be_read_in_bfloat16(drethtr, lines, tiny_path):
+    """Rounding is seen in the confidences."""
+    image = lines / "two.png"
+    out = drethtr("transcribe", image, "--model", tiny_path, "--precision", "bfloat16", "--format", "json").out
+    found = [character["confidence"] for character in json.loads(out)["characters"]]
+    recognizers = [
+        Recognizer.load(tiny_path, precision=exactness) for exactness in (Precision.BFLOAT16, Precision.FLOAT32)
+    ]
+    rounded, exact = ([one.confidence for one in recognizer.read([image])[0].characters] for recognizer in recognizers)
+    assert found == pytest.approx(rounded, abs=1e-4) and found != pytest.approx(exact, abs=1e-4)

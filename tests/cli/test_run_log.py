@@ -6,8 +6,8 @@ import sys
 import pytest
 from PIL import Image
 
-from drethtr.cli.logs.text import duration
 from drethtr.cli.main import main
+from drethtr.cli.run_log import duration
 from drethtr.recognition.recognizer import Recognizer
 
 

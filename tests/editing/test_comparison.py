@@ -11,7 +11,7 @@ from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.comparison import compare
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.proofreading.conventions import conventions_named
+from drethtr.proofreading.rules import conventions_named
 
 SAMPLE = Path(__file__).parents[2] / "samples" / "page"
 TEXT = (SAMPLE / "transcription.txt").read_text(encoding="utf-8")

@@ -40,7 +40,6 @@ TEXTS = st.text(max_size=12) | st.sampled_from(
 PLACES = st.lists(st.integers(-50, 999).map(str), max_size=12).map(" ".join) | NUMBERS
 VALUES = NUMBERS | TEXTS | PLACES
 
-
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),

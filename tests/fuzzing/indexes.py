@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from drethtr.documents.points import Box
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.index import open_index
-from drethtr.search.line_place import LinePlace
+from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine, Verdict
 from drethtr.search.store import Store

@@ -69,7 +69,6 @@ def alto(draw: Any) -> str:
 POINTS = st.none() | st.lists(st.lists(st.integers(-5, 99), min_size=2, max_size=2), max_size=5) | ANYTHING
 CONFIDENCES = st.none() | st.floats(0, 1) | ANYTHING
 
-
 WORDS = objects(text=TEXTS, confidence=CONFIDENCES, polygon=POINTS, doubtful=st.booleans())
 LINES = objects(
     id=TEXTS,

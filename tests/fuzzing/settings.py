@@ -11,7 +11,7 @@ from drethtr.base import config
 from drethtr.base.errors import DrethtrError
 from drethtr.cli.main import app
 from drethtr.cli.settings import FILE
-from drethtr.sharing.additions import read_additions
+from drethtr.sharing.card import read_additions
 from drethtr.training.run import RunConfig
 from fuzzing.files import ANYTHING, TEXTS, Bytes, Target, mutated
 

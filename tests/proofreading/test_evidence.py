@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from drethtr.proofreading.evidence import ReadText, SeenLine, TextVariants, weigh
+from drethtr.proofreading.evidence import ReadText, SeenLine, Stretches, TextVariants, weigh
 from drethtr.proofreading.given import GivenText, pair
+from drethtr.recognition.decoding.ctc_search import best_path
 from drethtr.text.tokenizer import EOS, PAD, Characters
 
 TOKENIZER = Characters.learn(["abc "])
@@ -70,3 +71,32 @@ def test_words_stand_on_their_steps():
     line = SeenLine(rows(*"-aa-bb  -c--"), 2, ReadText("ab c", (0.9, 0.9)))
     (left, middle), (start, right) = weighed(line, "ab c").word_edges
     assert 0 <= left <= 1 and middle == pytest.approx(3, abs=0.5) and start >= 4 and right <= 6
+
+
+@pytest.fixture
+def scores():
+    """Log-probabilities of 40 steps and 8 tokens."""
+    logits = 3 * np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+    return logits - np.log(np.exp(logits).sum(1, keepdims=True))
+
+
+def test_the_likeliest_text_gains_nothing_by_freedom(scores):
+    best = best_path(scores, PAD)
+    stretches = Stretches(scores, best.tokens)
+    assert stretches.freedom == pytest.approx(0, abs=1e-4)
+    assert stretches.free(2, 5).gain == pytest.approx(0, abs=1e-4)
+
+
+def test_a_wrong_token_gains_what_it_costs(scores):
+    tokens = list(best_path(scores, PAD).tokens)
+    tokens[4] = next(token for token in range(4, 8) if token not in tokens[3:6])
+    stretches = Stretches(scores, tuple(tokens))
+    free = stretches.free(4, 5)
+    assert free.gain == pytest.approx(stretches.freedom, abs=1e-3) and free.gain > 0
+
+
+def test_leaving_tokens_out_is_the_score_of_the_rest(scores):
+    tokens = best_path(scores, PAD).tokens
+    stretches = Stretches(scores, tokens)
+    rest = Stretches(scores, tokens[:3] + tokens[5:])
+    assert stretches.without(3, 5) == pytest.approx(rest.score - stretches.score, abs=1e-4)

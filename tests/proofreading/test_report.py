@@ -5,9 +5,9 @@ import pytest
 
 from drethtr.documents.points import Box
 from drethtr.proofreading import report
+from drethtr.proofreading.check import CheckedWord, Kind, TextCheck
 from drethtr.proofreading.proof import ProofLine, ProofWord, on_no_line
 from drethtr.proofreading.report import ranked, summary, write_report
-from drethtr.proofreading.verdict import CheckedWord, Kind, TextCheck
 
 
 def line(name, *words):

@@ -11,11 +11,11 @@ from PIL import Image
 from drethtr import DataError, Recognizer
 from drethtr.documents import FORMATS, Box, Document, Page, Region, Scan, Sheet, TextLine, Transcription
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.proofreading.alignment import LineBreaks
+from drethtr.proofreading.check import Kind
 from drethtr.proofreading.inputs import open_proof_inputs
-from drethtr.proofreading.line_breaks import LineBreaks
 from drethtr.proofreading.proof import ON_NO_LINE
 from drethtr.proofreading.text import prove_text
-from drethtr.proofreading.verdict import Kind
 
 PAGE = Path(__file__).parents[2] / "samples" / "page" / "letter.jpg"
 TEXT = (PAGE.parent / "transcription.txt").read_text(encoding="utf-8")

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.search.automaton import automaton_of
-from drethtr.search.pattern import pattern_of
-from drethtr.search.spelling import Spelling
+from drethtr.search.query import Spelling, pattern_of
 
 LETTERS = "abc"
 WORDS = st.text(LETTERS, min_size=1, max_size=7)

@@ -12,8 +12,7 @@ from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import automaton_of
 from drethtr.search.forward import probabilities, probabilities_in_python
 from drethtr.search.packed import VALUES, PackedLines
-from drethtr.search.pattern import pattern_of
-from drethtr.search.spelling import Spelling
+from drethtr.search.query import Spelling, pattern_of
 
 TEXTS = ("a", "b", "e", "é", "œ", "\u0303", " ", "-")
 FOLDED = {"é": "e", "œ": "oe", "\u0303": ""}

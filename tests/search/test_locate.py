@@ -5,8 +5,7 @@ import pytest
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import automaton_of
 from drethtr.search.locate import Location, locate
-from drethtr.search.pattern import pattern_of
-from drethtr.search.spelling import Spelling
+from drethtr.search.query import Spelling, pattern_of
 
 FOLDED = Spelling()
 LETTER = 10

@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 from drethtr.base.errors import ConfigError
 from drethtr.search.automaton import automaton_of
-from drethtr.search.pattern import pattern_of
-from drethtr.search.query import parse
-from drethtr.search.spelling import Spelling
+from drethtr.search.query import Spelling, parse, pattern_of
 
 
 def stands(query, text, *, strict=False):

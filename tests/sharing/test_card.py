@@ -12,8 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import SHIPPED, load_model
-from drethtr.sharing.additions import read_additions, refuse_foreign, with_entries
-from drethtr.sharing.card import ENOUGH, figures_of, gaps, is_own
+from drethtr.sharing.card import ENOUGH, figures_of, gaps, is_own, read_additions, refuse_foreign, with_entries
 
 
 def without(*keys):

@@ -22,14 +22,11 @@ from drethtr.base.links import followed
 
 LONGEST_NOTE = 1000
 
-
 TURN_SECONDS = 10.0
 """How long to wait for a program that is changing the same file; a change takes a fraction of a second."""
 
-
 TRIES = 100
 """How often a change begins again because another program has written the file in the meantime."""
-
 
 NO_LOCKS = frozenset({ENOLCK, ENOSYS, EOPNOTSUPP})
 """Errors of drives without locks."""

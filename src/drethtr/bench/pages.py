@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from drethtr.cli.tables import table
+from drethtr.cli.reports import table
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.layout.finder import Finder
 from drethtr.layout.order import arrange

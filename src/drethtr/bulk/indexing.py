@@ -11,7 +11,7 @@ import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.bulk.output import Output
-from drethtr.search.line_place import LinePlace
+from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store

@@ -9,8 +9,8 @@ from drethtr.base import config
 from drethtr.base.errors import ConfigError, MissingExtraError
 from drethtr.base.urls import beside, locate
 from drethtr.base.version import __version__
+from drethtr.bulk.inputs import BulkPlan, Columns, Part, files_of, make_plan
 from drethtr.bulk.output import JOB, Output, columns
-from drethtr.bulk.plan import BulkPlan, Columns, Part, files_of, make_plan
 from drethtr.bulk.worker import Engine, PartOutcome, Work
 from drethtr.recognition.recognizer import Recognizer
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from drethtr.base.config import check_positive
 from drethtr.base.errors import DrethtrError
 from drethtr.base.processors import begin_worker
-from drethtr.bulk.plan import Part
+from drethtr.bulk.inputs import Part
 from drethtr.bulk.worker import TRIES, Engine, PartOutcome, Work, lost
 
 

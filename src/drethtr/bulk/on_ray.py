@@ -12,7 +12,7 @@ from typing import Any
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError, DrethtrError, MissingExtraError
 from drethtr.base.processors import free_processors
-from drethtr.bulk.plan import Part
+from drethtr.bulk.inputs import Part
 from drethtr.bulk.worker import TRIES, Engine, PartOutcome, PartReader, Work, lost
 
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.version import __version__
+from drethtr.bulk.inputs import InputRow, Part, printable
 from drethtr.bulk.output import Output
-from drethtr.bulk.plan import Part
-from drethtr.bulk.rows import InputRow, printable
 from drethtr.images.line import Line
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer

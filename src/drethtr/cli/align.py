@@ -14,12 +14,11 @@ from drethtr.cli.outputs import refuse_results
 from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.parquet import store_parquet
 from drethtr.pages.catalog import Catalog
+from drethtr.pages.opening import images_in
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import images_in
-from drethtr.proofreading.ground_truth import accepted, ground_truth
+from drethtr.proofreading.alignment import LineBreaks
 from drethtr.proofreading.inputs import open_proof_inputs
-from drethtr.proofreading.line_breaks import LineBreaks
-from drethtr.proofreading.proof import ProofLine, shortened
+from drethtr.proofreading.proof import ProofLine, accepted, ground_truth, shortened
 from drethtr.proofreading.rules import Rules
 from drethtr.proofreading.text import TextProof
 from drethtr.recognition.recognizer import Recognizer

@@ -15,10 +15,10 @@ from drethtr.base.files import refuse_file
 from drethtr.base.processors import free_processors
 from drethtr.base.urls import is_url
 from drethtr.base.wording import counted
+from drethtr.bulk.inputs import Columns, Part
 from drethtr.bulk.job import ROWS_PER_PART, Job, open_job
 from drethtr.bulk.local import Local
 from drethtr.bulk.on_ray import Ray
-from drethtr.bulk.plan import Columns, Part
 from drethtr.bulk.worker import Engine
 from drethtr.cli.options import ReadingOptions, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping

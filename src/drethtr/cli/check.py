@@ -16,14 +16,13 @@ from drethtr.cli.progress import open_lines, report_skipped
 from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.sample import Sample
 from drethtr.pages.catalog import Catalog
+from drethtr.pages.opening import images_in
 from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import images_in
-from drethtr.proofreading.conventions import conventions_named
 from drethtr.proofreading.inputs import are_lines, open_proof_inputs
 from drethtr.proofreading.proof import ProofLine, prove_lines
 from drethtr.proofreading.report import caution, page_strips, ranked, row_strips, summary, write_report
-from drethtr.proofreading.rules import Rules
+from drethtr.proofreading.rules import Rules, conventions_named
 from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 30

@@ -1,7 +1,7 @@
 """Arguments and options shared by several commands."""
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from drethtr.recognition.recognizer import LoadOptions, Recognizer
@@ -54,7 +55,6 @@ def threads_option(help: str) -> Any:
 
 
 Threads = Annotated[int | None, threads_option("Lines to read in parallel on a CPU; default: one per free processor.")]
-
 
 PANEL = "How to read"
 """The heading of these options in help."""
@@ -147,11 +147,7 @@ Lines = Annotated[
 ]
 TableOrder = Annotated[
     str,
-    typer.Option(
-        "--order",
-        metavar="NAME",
-        help="How found tables are read: rows, columns, or auto, which is rows.",
-    ),
+    typer.Option("--order", metavar="NAME", help="How found tables are read: rows, columns, or auto, which is rows."),
 ]
 OutlinesName = Annotated[
     str,
@@ -193,3 +189,43 @@ Texts = Annotated[
 ]
 ForceResults = Annotated[bool, typer.Option("--force", help="Replace existing result files.")]
 JSONFile = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Also write the metrics to this file.")]
+
+USUAL_DOUBT = 0.5
+"""The probability of `--doubts` without a number."""
+
+Doubts = Annotated[
+    float | None,
+    typer.Option(
+        "--doubts",
+        metavar="P",
+        min=0,
+        max=1,
+        help=f"Mark words whose probability of being right is below P (default: {USUAL_DOUBT}): in txt as \\[word?], "
+        "and flagged lines as \\[!kind: reason]; other formats have their own marks.",
+    ),
+]
+
+
+class WithDoubts(TyperCommand):
+    """A command that accepts `--doubts` without a number."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(completed(args)))
+
+
+def completed(arguments: Sequence[str]) -> Iterator[str]:
+    """Insert the default number where `--doubts` is not followed by one; the next argument may be a file."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    for place, argument in enumerate(arguments):
+        following = arguments[place + 1] if place + 1 < end else ""
+        bare = place < end and argument == "--doubts" and not is_number(following)
+        yield f"--doubts={USUAL_DOUBT}" if bare else argument
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, valid for the option or not."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

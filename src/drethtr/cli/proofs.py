@@ -18,8 +18,8 @@ from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.task import write_result
+from drethtr.proofreading.alignment import LineBreaks
 from drethtr.proofreading.inputs import ProofInput
-from drethtr.proofreading.line_breaks import LineBreaks
 from drethtr.proofreading.proof import PageProof
 from drethtr.proofreading.rules import Rules
 from drethtr.proofreading.text import TextProof, prove_text

@@ -41,7 +41,6 @@ class WithMinus(TyperCommand):
 
 COLUMNS = ("probability", "page", "number", "line", "left", "top", "right", "bottom", "text", "snippet")
 
-
 app = typer.Typer(add_completion=False)
 
 

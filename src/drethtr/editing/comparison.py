@@ -12,11 +12,10 @@ from drethtr.documents.page_file import PageFile
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.reader import Reader
 from drethtr.editing.scans import source_of
-from drethtr.proofreading.conventions import Convention, alike
+from drethtr.proofreading.check import TextCheck
 from drethtr.proofreading.evidence import ReadText
-from drethtr.proofreading.rules import Rules
+from drethtr.proofreading.rules import Convention, Rules, alike
 from drethtr.proofreading.text import fitting, refuse_empty
-from drethtr.proofreading.verdict import TextCheck
 from drethtr.text.normalize import for_scoring
 
 MAX_PARTS, MAX_PART_LENGTH = 20, 300

@@ -19,9 +19,9 @@ from drethtr.editing.page_files import OpenPage, PageFiles, xml_mark
 from drethtr.editing.status import Status, status_of_page
 from drethtr.layout.doubt import LayoutDoubt, doubt_of
 from drethtr.layout.finder import FoundLine
-from drethtr.pages.unknown_hand import doubt_in
+from drethtr.pages.transcribe import doubt_in
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
-from drethtr.search.spelling import Spelling
+from drethtr.search.query import Spelling
 
 FOLDED = Spelling()
 """How texts and the words searched for are compared."""

@@ -26,7 +26,6 @@ from drethtr.pages.volume import VolumePage
 DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Extensions of files that describe a page; its image is another file."""
 
-
 SHOWN = 10
 """Most passages of a description to list."""
 

@@ -22,7 +22,7 @@ from drethtr.layout.order import arranged, by_direction
 from drethtr.layout.turn import half_turned
 from drethtr.layout.whole import Whole
 from drethtr.pages.source import Original, open_originals
-from drethtr.pages.unknown_hand import page_flags
+from drethtr.recognition.confidence.error_rate import ErrorRate, TotalDoubt
 from drethtr.recognition.reading import Reading, Word, is_doubtful
 from drethtr.recognition.recognizer import Recognizer
 
@@ -77,7 +77,6 @@ LAYOUT = "layout"
 
 BETTER = 0.1
 """Minimum gain in confidence for lines to be turned upside down."""
-
 
 Keeps: TypeAlias = Callable[[TextLine], bool]
 """Whether a given line keeps its text instead of being read."""
@@ -465,3 +464,34 @@ def strip_of(line: Line) -> Strip:
     above = round(FOOT * height)
     places = np.column_stack((np.linspace(0, width, width), np.full(width, above, dtype=np.float64)))
     return Strip(line, places, np.tile((0.0, 1.0), (width, 1)), above, (0, width))
+
+
+UNKNOWN_HAND = "unknown-hand"
+"""The kind of the flag."""
+
+CURE = "confirm about 60 lines of it in drethtr edit, and run drethtr model finetune"
+"""Sixty lines of a new hand removed a third of its errors, fifty lines a sixth in another."""
+
+
+def doubt_in(lines: Iterable[TextLine]) -> TotalDoubt:
+    """The doubt in lines that were read; those without confidence are left out."""
+    sure = [(line.confidence, line.text) for line in lines if line.confidence is not None]
+    return TotalDoubt(
+        sum((1 - confidence) * len(text) for confidence, text in sure),
+        sum(len(text) for _, text in sure),
+        len(sure),
+        sum(not text for _, text in sure),
+    )
+
+
+def page_flags(lines: Iterable[TextLine], rate: ErrorRate | None) -> tuple[PageFlag, ...]:
+    """The flags of a page as a whole, from its lines that no person has touched; none if `rate` is unknown."""
+    read = doubt_in(line for line in lines if not line.is_reviewed)
+    if rate is None or not rate.unknown_hand(read):
+        return ()
+    return (PageFlag(UNKNOWN_HAND, f"about {rate(read).cer:.0%} of the characters are probably wrong; {CURE}"),)
+
+
+def has_unknown_hand(page: Page) -> bool:
+    """Whether a page was flagged so."""
+    return any(flag.kind == UNKNOWN_HAND for flag in page.flags)

@@ -1,7 +1,9 @@
 """Check given texts of lines against their images: gather evidence, and turn it into a verdict on each word."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,14 +12,97 @@ from drethtr.images.line import ImageSource, Line
 from drethtr.proofreading.evidence import Edges, ReadText, SeenLine, TextEvidence, gather
 from drethtr.proofreading.fit import SupportFit, fit_of
 from drethtr.proofreading.given import GivenText
-from drethtr.proofreading.verdict import DOUBTED, CheckedWord, Kind, TextCheck
 from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.pieces import PieceReader, PreparedPiece, overflow
 from drethtr.recognition.posteriors import UNKNOWN
 from drethtr.recognition.recognizer import Recognizer
 
+DOUBTED = 0.8
+"""Default threshold: words with a lower probability are doubtful, including one in fifty correct ones."""
+
+
+class Kind(StrEnum):
+    """The verdict on a word.
+
+    SUPPORTED    the ink agrees
+    UNSUPPORTED  the ink reads differently
+    INVENTED     there is no ink for it
+    OMITTED      there is ink for words that the text lacks
+    """
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    INVENTED = "invented"
+    OMITTED = "omitted"
+
+
+@dataclass(frozen=True)
+class CheckedWord:
+    """A word of a text, or a place where words are missing; its `text` is then empty.
+
+    probability  that the ink supports it, or that nothing is missing
+    instead      the reading of the image, if it differs
+    left, right  its edges in pixels from the left of the image
+    reason       why it is doubtful, for people; empty for a supported word
+    """
+
+    text: str
+    probability: float
+    kind: Kind
+    instead: str
+    left: float
+    right: float
+    reason: str = ""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the ink does not support it."""
+        return self.kind is not Kind.SUPPORTED
+
+
+@dataclass(frozen=True)
+class TextCheck:
+    """A text of a line, checked against its image.
+
+    words        its words in order, and what is missing between them
+    probability  that all of it is correct and nothing is missing
+    reading      the reading of the line
+    """
+
+    text: str
+    words: tuple[CheckedWord, ...]
+    probability: float
+    reading: str
+
+    @property
+    def doubts(self) -> tuple[CheckedWord, ...]:
+        """The unsupported words, least likely first."""
+        return tuple(sorted((word for word in self.words if word.doubtful), key=lambda word: word.probability))
+
+    def to_json(self) -> dict[str, Any]:
+        """The check as plain values: edges in pixels from the left of the image, probabilities from 0 to 1."""
+        return {
+            "text": self.text,
+            "probability": round(self.probability, 4),
+            "reading": self.reading,
+            "words": [
+                {
+                    "text": word.text,
+                    "probability": round(word.probability, 4),
+                    "kind": word.kind.value,
+                    "instead": word.instead,
+                    "reason": word.reason,
+                    "left": round(word.left, 1),
+                    "right": round(word.right, 1),
+                }
+                for word in self.words
+            ],
+        }
+
+
 TOO_LONG = "the text is too long for this line"
+
 TOO_WIDE = "the line is too wide to be checked: mark it out as two lines"
 
 

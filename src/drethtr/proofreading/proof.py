@@ -1,13 +1,21 @@
-"""Proofs of lines and pages: the probability that the ink supports each word of a given text, and its place."""
+"""Proofs of lines and pages: the probability that the ink supports each word of a given text, and its place.
+
+Lines that are right with high probability become training data without review.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
+from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import Sample
+from drethtr.documents.beside import numbered, page_stem
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
@@ -17,15 +25,18 @@ from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import outline_on_page, readable, strip_of, transcribe
+from drethtr.proofreading.check import CheckedWord, Kind, TextCheck
 from drethtr.proofreading.evidence import ReadText
 from drethtr.proofreading.rules import Rules
-from drethtr.proofreading.verdict import CheckedWord, Kind, TextCheck
 from drethtr.recognition.batching import in_groups
+from drethtr.recognition.confidence.logistic import Floats
 from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
 from drethtr.text.normalize import for_scoring
 
 NOT_READABLE = "this line has no place on the page, or cannot be cut from it"
+
 ON_NO_LINE = "this part of the text is on no line of these pages"
+
 SHORT = 80
 """Maximum characters of such a part to show."""
 
@@ -236,3 +247,34 @@ def of_row(number: int, sample: Sample, line: Line, check: TextCheck) -> ProofLi
     boxes = (Box(round(word.left), 0, round(word.right), height).polygon() for word in check.words)
     words = tuple(map(ProofWord, check.words, boxes))
     return ProofLine(sample.page or sample.set, number, check, words)
+
+
+def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
+    """The lines to accept, in order: as many as possible at an expected `precision`."""
+    written = [line for line in lines if line.check.text]
+    chosen = acceptable(np.array([line.check.probability for line in written]), precision)
+    return [line for line, some in zip(written, chosen.tolist(), strict=True) if some]
+
+
+def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:
+    """Which to accept, (N,): as many as possible at an expected `precision`."""
+    order = np.argsort(-probabilities, kind="stable")
+    enough = np.flatnonzero(probabilities[order].cumsum() >= precision * np.arange(1, len(order) + 1))
+    accepted = np.zeros(len(order), dtype=np.bool_)
+    accepted[order[: enough[-1] + 1 if len(enough) else 0]] = True
+    return accepted
+
+
+def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recognizer: Recognizer) -> Iterator[Sample]:
+    """The accepted lines of some pages, cut from their scans, for `drethtr model finetune`."""
+    wanted = {id(line) for line in chosen}
+    for proof in pages:
+        of_page = {line.line for line in proof.lines if id(line) in wanted}
+        lines = [line for line in proof.page.lines if line.id in of_page]
+        source = proof.original.source
+        page = page_stem(source.path) if source.pages == 1 else numbered(page_stem(source.path), source.number)
+        strips = strips_of(proof.original, source.gray(), lines, recognizer, is_line=proof.is_line)
+        for line, strip in zip(lines, strips, strict=True):
+            if strip is not None:
+                sample = Sample(strip.line, line.text, source.path.parent.resolve().name, page=page, id=line.id)
+                yield replace(sample, image=png_of(sample))

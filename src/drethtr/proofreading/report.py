@@ -12,9 +12,9 @@ from drethtr.datasets.sample import Sample
 from drethtr.documents.html import jpeg_uri
 from drethtr.documents.points import Box
 from drethtr.images.line import Line
+from drethtr.proofreading.check import Kind
 from drethtr.proofreading.fit import OVERLOOKED
 from drethtr.proofreading.proof import PageProof, ProofLine, ProofWord
-from drethtr.proofreading.verdict import Kind
 
 TEMPLATE = Path(__file__).with_name("report.html")
 

@@ -1,15 +1,122 @@
 """What counts as an error: the minimum probability of a word, and the allowed transcription conventions."""
 
-from collections.abc import Iterator, Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
+from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
 from drethtr.images.line import Line
-from drethtr.proofreading.check import check_lines
-from drethtr.proofreading.conventions import Convention, explained, punctuation
+from drethtr.proofreading.check import DOUBTED, CheckedWord, Kind, TextCheck, check_lines
 from drethtr.proofreading.evidence import ReadText
-from drethtr.proofreading.verdict import DOUBTED, CheckedWord, Kind, TextCheck
 from drethtr.recognition.recognizer import Recognizer
+
+Convention: TypeAlias = Callable[[str, str], bool]
+"""Whether the convention explains the difference between a word of a text and the reading."""
+
+SIGNS = {"ſ": "s", "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "’": "'", "‘": "'", "⁊": "&"}
+
+SOUNDS = (
+    ("oi(?=[st]?$|ent$)", "ai"),
+    ("[vw]", "u"),
+    ("[jy]", "i"),
+    ("ph", "f"),
+    ("th", "t"),
+    ("ck", "k"),
+    ("c(?=[aou])", "k"),
+    ("[sz]", "s"),
+    (r"([^\W\d])\1+", r"\1"),
+    ("(?<=[a-z]{2})e$", ""),
+)
+"""Replacements that unify older spellings, applied in order."""
+
+MAX_WORDS = 100
+"""Maximum words of each text in which `alike` looks for pairs."""
+
+CONJUNCTIONS = frozenset({"et", "and", "und", "e", "etc"})
+"""Words that an ampersand may stand for."""
+
+
+def plain(text: str) -> str:
+    """A text in lower case, without accents and ligatures."""
+    folded = "".join(SIGNS.get(character, character) for character in text.casefold())
+    return "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
+
+
+def letters(text: str) -> str:
+    """The letters and digits of a text."""
+    return "".join(filter(str.isalnum, text))
+
+
+def punctuation(text: str, read: str) -> bool:
+    """Different punctuation of the same letters: commas, quotation marks, apostrophes, hyphens."""
+    return letters(text) == letters(read)
+
+
+def spelling(text: str, read: str) -> bool:
+    """A different spelling of the same word: accents, capitals, long s, u for v, doubled letters and the like."""
+    return sounds(text) == sounds(read)
+
+
+def sounds(text: str) -> str:
+    """A word with the variation of older spellings removed."""
+    folded = plain(text)
+    for pattern, instead in SOUNDS:
+        folded = re.sub(pattern, instead, folded)
+    return folded
+
+
+def abbreviations(text: str, read: str) -> bool:
+    """A word abbreviated in the ink: `Mr`, `M^r`, `d.`, `&`; it begins alike and its other letters are in order."""
+    whole, short = letters(plain(text)), letters(plain(read))
+    if plain(read).strip(".,;:") == "&":
+        return whole in CONJUNCTIONS
+    if not short or len(short) >= len(whole) or short[0] != whole[0] or any(map(str.isdigit, whole + short)):
+        return False
+    rest = iter(whole)
+    marked = (
+        short[-1] == whole[-1]
+        or any(sign in read for sign in ".^:~'")
+        or read != unicodedata.normalize("NFC", plain(read))
+    )
+    return marked and all(letter in rest for letter in short)
+
+
+CONVENTIONS: Mapping[str, Convention] = {
+    "spelling": spelling,
+    "abbreviations": abbreviations,
+    "punctuation": punctuation,
+}
+"""Conventions by name, as on the command line."""
+
+
+def conventions_named(names: str) -> tuple[Convention, ...]:
+    """The conventions in a comma-separated list.
+
+    Raises:
+        ConfigError: naming an unknown one.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    return tuple(named("convention", name, CONVENTIONS) for name in wanted)
+
+
+def explained(text: str, read: str, allowed: Sequence[Convention]) -> bool:
+    """Whether one or several of the allowed conventions explain a difference."""
+    if any(convention(text, read) for convention in allowed):
+        return True
+    return punctuation in allowed and any(convention(letters(text), letters(read)) for convention in allowed)
+
+
+def alike(text: str, read: str, allowed: Sequence[Convention]) -> list[tuple[str, str]]:
+    """Pairs of different words of two texts that conventions explain; an empty string is a missing word."""
+    words, others = (list(dict.fromkeys(one.split()))[:MAX_WORDS] for one in (text, read))
+    pairs = [(word, other) for word in words for other in others if word != other and explained(word, other, allowed)]
+    if punctuation in allowed:
+        pairs += [(word, "") for word in words if punctuation(word, "")]
+        pairs += [("", other) for other in others if punctuation("", other)]
+    return pairs
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import Page
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.proofreading.alignment import Alignment, align_text
+from drethtr.proofreading.alignment import Alignment, LineBreaks, align_text, place_lines
 from drethtr.proofreading.inputs import ProofInput
-from drethtr.proofreading.line_breaks import LineBreaks, place_lines
 from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
 from drethtr.proofreading.rules import Rules
 from drethtr.recognition.recognizer import Recognizer

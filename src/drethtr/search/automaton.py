@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
-from drethtr.search.pattern import ANY, STAR, Item, Pattern, WordPattern
-from drethtr.search.spelling import HYPHENS, Spelling, is_letter
+from drethtr.search.query import ANY, HYPHENS, STAR, Item, Pattern, Spelling, WordPattern, is_letter
 
 MAX_STATES = 4096
 """Maximum states of an automaton; a pattern that needs more is refused."""

@@ -27,7 +27,7 @@ from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.search.line_place import LinePlace
+from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store

@@ -18,14 +18,12 @@ from drethtr.base.processors import free_processors
 from drethtr.documents.points import Box
 from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.automaton import Automaton, automaton_of
-from drethtr.search.line_place import LinePlace
-from drethtr.search.locate import locate
+from drethtr.search.locate import LinePlace, locate
 from drethtr.search.postgres import PostgresStore, is_postgres
 from drethtr.search.probability import SearchCalibration, shipped
-from drethtr.search.query import Query, parse
+from drethtr.search.query import Query, Spelling, parse
 from drethtr.search.records import Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
-from drethtr.search.spelling import Spelling
 from drethtr.search.store import Store
 
 Floats = NDArray[np.float64]

@@ -12,7 +12,11 @@ import numpy as np
 
 from drethtr.base.errors import DataError, MissingExtraError, first_line
 from drethtr.documents.names import restored, stored
+from drethtr.search.query import Spelling
 from drethtr.search.records import (
+    APPLICATION,
+    FORMAT,
+    POSTGRES_TABLES,
     PageBlock,
     PageKey,
     PageSelection,
@@ -23,8 +27,6 @@ from drethtr.search.records import (
     refuse_other_settings,
     stored_lines,
 )
-from drethtr.search.spelling import Spelling
-from drethtr.search.tables import APPLICATION, FORMAT, POSTGRES_TABLES
 
 if TYPE_CHECKING:
     from psycopg import Connection

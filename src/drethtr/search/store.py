@@ -19,6 +19,9 @@ from drethtr.base.errors import DataError
 from drethtr.base.locks import refuse_no_locks
 from drethtr.documents.names import restored, stored
 from drethtr.search.records import (
+    APPLICATION,
+    FILE_TABLES,
+    FORMAT,
     PageBlock,
     PageKey,
     PageSelection,
@@ -29,7 +32,6 @@ from drethtr.search.records import (
     refuse_other_settings,
     stored_lines,
 )
-from drethtr.search.tables import APPLICATION, FILE_TABLES, FORMAT
 
 WAIT = 5.0
 """Seconds to wait for a process that is closing the file."""

@@ -9,7 +9,7 @@ from typing import Any
 from drethtr.base.errors import ConfigError, DataError, MissingExtraError, first_line
 from drethtr.base.files import atomic_write
 from drethtr.documents.names import stored
-from drethtr.search.line_place import LinePlace
+from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.postgres import PostgresStore, is_postgres
 from drethtr.search.records import PageKey

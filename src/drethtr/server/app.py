@@ -24,8 +24,7 @@ from drethtr.server.editor.lines import Lines
 from drethtr.server.editor.pages import Pages
 from drethtr.server.guard import Guard, Rules
 from drethtr.server.metrics import CountRequests, Metrics
-from drethtr.server.searching import SearchService, without_index
-from drethtr.server.service import Service
+from drethtr.server.service import SearchService, Service, without_index
 
 HERE = Rules()
 """Rules for a server that only its own machine can reach."""

@@ -11,8 +11,8 @@ from drethtr.base.errors import DataError
 from drethtr.bench.quality.retrieval.figures import Among, fit_search, load_weights, save_weights, table
 from drethtr.bench.quality.retrieval.lines import Crowd, LabeledLines, exact_scores, fuzzy_features, queries_of
 from drethtr.bench.quality.retrieval.ranking import average_precision, judge
+from drethtr.bulk.inputs import Columns
 from drethtr.bulk.job import open_job
-from drethtr.bulk.plan import Columns
 from drethtr.datasets.sample import Sample
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn

@@ -16,7 +16,7 @@ from drethtr.base.errors import DataError
 from drethtr.bench.pages import match_outlines
 from drethtr.bench.quality.check import PRECISION, pools_of
 from drethtr.bench.quality.corruptions import corrupt
-from drethtr.cli.tables import figure, interval, table
+from drethtr.cli.reports import figure, interval, table
 from drethtr.datasets.layouts.pages import document_name
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample
@@ -36,7 +36,7 @@ from drethtr.proofreading.alignment import align_text
 from drethtr.proofreading.check import check_lines
 from drethtr.proofreading.evidence import ReadText
 from drethtr.proofreading.fit import WRONG_LINES
-from drethtr.proofreading.ground_truth import acceptable
+from drethtr.proofreading.proof import acceptable
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring

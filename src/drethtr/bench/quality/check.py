@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from drethtr.bench.quality.corruptions import KINDS, Corrupted, corrupt
-from drethtr.cli.tables import figure, table
+from drethtr.cli.reports import figure, table
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.confidence import Booleans, Floats, auroc, reliability
 from drethtr.evaluation.evaluate import Advance, open_sample
-from drethtr.proofreading.check import weigh_lines
+from drethtr.proofreading.check import DOUBTED, weigh_lines
 from drethtr.proofreading.evidence import ReadText, TextEvidence
 from drethtr.proofreading.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features, with_squares
-from drethtr.proofreading.verdict import DOUBTED
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
 from drethtr.recognition.confidence.record import SupportWeights

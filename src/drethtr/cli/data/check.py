@@ -13,7 +13,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json, write_png
-from drethtr.cli.tables import table
+from drethtr.cli.reports import table
 from drethtr.datasets import checks
 from drethtr.datasets.checks import Report, open_splits
 from drethtr.datasets.checks.finding import Finding, Row, Severity, Splits, finding_if

@@ -11,8 +11,7 @@ from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import exit_if_left_out, open_lines, with_images
-from drethtr.cli.reports import trust_of_sets
-from drethtr.cli.tables import figure, table
+from drethtr.cli.reports import figure, table, trust_of_sets
 from drethtr.evaluation import calibrate as fit
 from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.evaluate import to_read

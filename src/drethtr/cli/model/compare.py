@@ -12,8 +12,7 @@ from drethtr.base.files import write_text
 from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import exit_if_left_out, open_lines, read_with_bar, with_images
-from drethtr.cli.reports import NOT_CALIBRATED
-from drethtr.cli.tables import between, table
+from drethtr.cli.reports import NOT_CALIBRATED, between, table
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.compare import (
     CONVENTION,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from drethtr.base.wording import counted, in_words
-from drethtr.cli.tables import figure, table
+from drethtr.cli.reports import figure, table
 from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.metrics import Rates

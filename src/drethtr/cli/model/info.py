@@ -18,8 +18,19 @@ from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.model.adapter import load_named
 from drethtr.recognition.model.file import LINES, SHIPPED, Model, save_card
 from drethtr.recognition.model.weights import read_metadata
-from drethtr.sharing.additions import read_additions, refuse_fewer, refuse_foreign, with_entries
-from drethtr.sharing.card import RATE, alphabet, figures_of, gaps, has_rate, is_own, maker_of
+from drethtr.sharing.card import (
+    RATE,
+    alphabet,
+    figures_of,
+    gaps,
+    has_rate,
+    is_own,
+    maker_of,
+    read_additions,
+    refuse_fewer,
+    refuse_foreign,
+    with_entries,
+)
 
 VALIDATION, RUN = "validation_cer", "run"
 LABELS = {"samples": "lines seen", "hours": "hours of training"}

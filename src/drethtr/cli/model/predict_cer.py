@@ -12,8 +12,7 @@ from drethtr.base.wording import counted
 from drethtr.cli.options import JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import open_lines, read_with_bar, report_skipped, unknown_hands_text
-from drethtr.cli.reports import NOT_CALIBRATED
-from drethtr.cli.tables import between, figure, table
+from drethtr.cli.reports import NOT_CALIBRATED, between, figure, table
 from drethtr.datasets.sample import LeftOut, Sample, choose, page_of
 from drethtr.evaluation.evaluate import read_each, to_read
 from drethtr.evaluation.predict import (

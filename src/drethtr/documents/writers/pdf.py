@@ -63,7 +63,6 @@ TURNS: dict[int, Matrix] = {
     8: (0, 1, -1, 0, 1, 0),
 }
 
-
 OUR_LAYER = re.compile(rf"(?:Q )+{re.escape(BEGINNING)}".encode())
 """The beginning of a text layer of ours, behind the state of the page's content."""
 

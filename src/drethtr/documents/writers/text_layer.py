@@ -85,27 +85,20 @@ class Axis(NamedTuple):
 
 UNITS = 1000
 
-
 ASCENT, DESCENT = 800, -200
-
 
 ADVANCE = 500
 """Width of every character: half the font height; words are scaled to fit."""
 
-
 BOX_HEIGHT = 500
 """Height of the glyph above the baseline: low, so that adjacent lines do not appear to overlap."""
-
 
 MAX_SECTION = 100
 """Maximum number of entries in a section of a ToUnicode map."""
 
-
 VERSION = 0x00010000
 
-
 MAGIC = 0x5F0F3CF5
-
 
 CHECKSUM_OF_FONT = 0xB1B0AFBA
 

@@ -16,7 +16,7 @@ from drethtr.editing.comparison import compare
 from drethtr.editing.scans import THUMBNAIL
 from drethtr.editing.session import Session
 from drethtr.editing.status import Status
-from drethtr.proofreading.conventions import conventions_named
+from drethtr.proofreading.rules import conventions_named
 from drethtr.server.answers import packed
 from drethtr.server.editor.values import MAX_COORDINATE, MAX_NAME_LENGTH, page_of
 from drethtr.server.uploads import HeavyWork, parameters_of, read_body, share_of, whole_number

@@ -28,7 +28,7 @@ from drethtr.bench.quality.retrieval.lines import (
     queries_of,
 )
 from drethtr.bench.quality.retrieval.ranking import CONVENTION, Retrieval, judge
-from drethtr.cli.tables import figure
+from drethtr.cli.reports import figure
 from drethtr.evaluation.confidence import Booleans, Floats
 from drethtr.recognition.confidence.logistic import Logistic, fit_logistic
 from drethtr.search.probability import SHIPPED, CandidateLines, SearchCalibration, features

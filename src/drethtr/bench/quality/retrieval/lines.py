@@ -27,9 +27,8 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.automaton import automaton_of
 from drethtr.search.forward import probabilities
 from drethtr.search.packed import PackedLines
-from drethtr.search.pattern import pattern_of
+from drethtr.search.query import Spelling, pattern_of, words_of
 from drethtr.search.records import CERTAIN
-from drethtr.search.spelling import Spelling, words_of
 from drethtr.text.tokenizer import Tokenizer
 
 FOLDED = Spelling()

@@ -1,4 +1,4 @@
-from drethtr.cli.tables import between, figure, interval, table
+from drethtr.cli.reports import between, figure, interval, table
 
 
 def test_columns_are_as_wide_as_needed():

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from drethtr.proofreading.ground_truth import acceptable, accepted
-from drethtr.proofreading.proof import ProofLine
-from drethtr.proofreading.verdict import TextCheck
+from drethtr.proofreading.check import TextCheck
+from drethtr.proofreading.proof import ProofLine, acceptable, accepted
 
 
 def lines(*probabilities):

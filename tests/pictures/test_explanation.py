@@ -1,7 +1,7 @@
 import numpy as np
 from conftest import written
 
-from drethtr.pictures.explained_line import DOUBTFUL, HEIGHT, LOST, MARGIN, SURE, color_of, explained_line
+from drethtr.pictures.explanation import DOUBTFUL, HEIGHT, LOST, MARGIN, SURE, color_of, explained_line
 from drethtr.recognition.pieces import reading_of
 from drethtr.recognition.reading import Character
 
