@@ -18,7 +18,7 @@ SHARED = {
     "recognition/decoding/ctc_search.py": ("SURE",),
     "search/automaton.py": ("BOUNDARY", "MARK", "PAIR", "OPEN", "SEVERAL", "BROKEN"),
     "search/packed.py": ("LEVEL_BITS",),
-    "search/pattern.py": ("MAX_LETTERS",),
+    "search/query.py": ("MAX_LETTERS",),
 }
 """Numbers of Python modules that the compiled loops need as well: `STEP` of ngrams.py is `NGRAMS_STEP` in C."""
 

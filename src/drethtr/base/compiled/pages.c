@@ -41,7 +41,7 @@ typedef struct {
 /* Consecutive letters that every match of a pattern contains. */
 struct Piece {
     int letters, open_begin, open_end; /* whether others may precede or follow them in their word */
-    uint8_t kinds[PATTERN_MAX_LETTERS + 16];  /* kinds of letters, counted from 1 */
+    uint8_t kinds[QUERY_MAX_LETTERS + 16];  /* kinds of letters, counted from 1 */
 };
 
 static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
@@ -163,7 +163,7 @@ static void advance_places(const float *restrict masses, float *restrict after, 
 static double bound_of(const Lines *l, const struct Piece *piece, Py_ssize_t step, Py_ssize_t end, Py_ssize_t entry)
 {
     /* Masses of a boundary, in place 0, and of each number of letters after it; the place before is always 0. */
-    float rooms[2][PATTERN_MAX_LETTERS + 16], chances[256] = {0};
+    float rooms[2][QUERY_MAX_LETTERS + 16], chances[256] = {0};
     float *masses = rooms[0] + 1, *after = rooms[1] + 1;
     int letters = piece->letters, places = letters / 8 * 8 + 8;
     double had = 0, over = 0;
@@ -262,7 +262,7 @@ static int take_pieces(Lines *l, struct Piece *pieces, const uint8_t *from, Py_s
 {
     l->piece = pieces;
     for (l->pieces = 0; length > 0; l->pieces++) {
-        if (l->pieces == MOST_PIECES || length < 4 || !from[0] || from[0] > PATTERN_MAX_LETTERS || length < from[0] + 3)
+        if (l->pieces == MOST_PIECES || length < 4 || !from[0] || from[0] > QUERY_MAX_LETTERS || length < from[0] + 3)
             return 0;
         struct Piece *piece = &pieces[l->pieces];
         *piece = (struct Piece){.letters = from[0], .open_begin = from[1], .open_end = from[2]};
