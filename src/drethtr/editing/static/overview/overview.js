@@ -55,7 +55,7 @@ export function Overview({ status, jobs, people, selection, select, words, searc
     return (pages ?? []).filter((page) => isIn(page) && page.name.toLowerCase().includes(wanted)).toSorted(compare);
   }, [pages, filter, order, wanted]);
   const isManager = status.role === "manage";
-  const unread = pages?.filter((page) => page.status === "unread" && !page.error).length ?? 0;
+  const unread = pages?.filter((page) => page.counted && page.status === "unread" && !page.error).length ?? 0;
   const isReading = jobs.some((job) => job.kind === "read" && isGoing(job));
   // Shift selects all pages from the one that was selected last to this one.
   const choose = (id, isRange) => {
@@ -117,8 +117,10 @@ function Done({ pages }) {
   const [lines, confirmed, corrected] = [sum("lines"), sum("confirmed"), sum("corrected")];
   const read = pages.filter(({ status }) => status !== "unread").length;
   const doubtful = pages.filter(isLayoutDoubtful).length;
+  const uncounted = pages.filter((page) => !page.counted).length;
   const told = [
     `${counted(pages.length, "page")}, ${read.toLocaleString("en")} read`,
+    uncounted > 0 && `${counted(uncounted, "page")} still being counted`,
     `${counted(lines, "line")}, ${confirmed.toLocaleString("en")} confirmed, ${corrected.toLocaleString("en")} corrected`,
     `about ${counted(Math.round(sum("wrong")), "wrong word")} left`,
     doubtful > 0 && `${counted(doubtful, "page")} with doubtful layout`,
