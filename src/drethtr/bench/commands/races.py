@@ -142,7 +142,7 @@ def peers(
 def everything(
     data: Data,
     output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results.md, JSON files and charts go.")],
-    quick: Annotated[bool, typer.Option("--quick", help="A quick check that it works, about five minutes.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A quick check that it works, a minute for each.")] = False,
     force: ForceResults = False,
     device: DeviceName = "auto",
     threads: Threads = None,
