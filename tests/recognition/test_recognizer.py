@@ -55,6 +55,19 @@ def check_neighbors(recognizer: Recognizer) -> None:
         )
 
 
+def test_blank_paper_costs_no_network_and_has_nothing_to_find(tiny_model, monkeypatch) -> None:
+    recognizer = Recognizer(tiny_model, CTC(), posteriors=True)
+    blank = np.full((40, 300), 225, np.uint8)
+    first, empty, last = recognizer.read([LINES[0], blank, LINES[1]])
+    assert (first.text, last.text) == tuple(reading.text for reading in recognizer.read(LINES[:2]))
+    assert (empty.text, [flag.kind for flag in empty.flags]) == ("", ["blank"])
+    assert empty.posteriors is not None and empty.posteriors.steps == 0
+    monkeypatch.setattr(recognizer.pieces, "view", None)  # what encodes images
+    assert recognizer.read([blank, blank]) == [empty, empty]
+    with pytest.raises(TypeError):
+        recognizer.read(LINES[:1])
+
+
 @pytest.mark.parametrize("strategy", [CTC(), Greedy(), VerifiedDrafts(), Beam(2), Joint(), THREE_WIDTHS], ids=repr)
 def test_characters_stand_in_order_inside_the_line(strategy: Strategy, tiny_model) -> None:
     for line, reading in zip(LINES, Recognizer(tiny_model, strategy).read(LINES), strict=True):

@@ -6,7 +6,7 @@ from typing import Any
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Document
 from drethtr.documents.markup import refuse_large
-from drethtr.documents.page import CellPlace, Page, Region, TextLine, file_name
+from drethtr.documents.page import CellPlace, Page, Region, TextLine, file_name, refuse_many
 from drethtr.documents.points import MAX_COORDINATE, PageScale, Points, baseline_or_none, number, polygon_or_none
 from drethtr.documents.transcription import PageFlag, PageWord, Review, Transcription
 
@@ -96,6 +96,7 @@ def read_json(data: bytes, name: str) -> Page:
             )
         width, height = (size(content[side]) for side in ("width", "height"))
         canvas = PageScale(width, height)
+        refuse_many(sum(len(region["lines"]) for region in content["regions"]), name)
         regions = tuple(read_region(region, canvas) for region in content["regions"])
         flags = tuple(PageFlag.parse(str(flag)) for flag in content.get("flags", ()))  # missing in earlier versions
         return Page(file_name(str(content["image"])), width, height, regions, flags=flags)

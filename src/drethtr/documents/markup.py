@@ -65,9 +65,11 @@ class Element:
 
     def walk(self) -> Iterator["Element"]:
         """The element and all its descendants in document order."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        waiting = [self]  # not recursive: each element would pass through a generator per level
+        while waiting:
+            element = waiting.pop()
+            yield element
+            waiting += reversed(element.children)
 
 
 class Markup(NamedTuple):

@@ -44,6 +44,9 @@ LINES = {"InterlinearLine": "insertion"} | {
 }
 """Words of SegmOnto for lines, as eScriptorium writes them; those that it lacks are added to `DefaultLine`."""
 
+MAX_LINES = 10_000
+"""Most lines of a page: ten times the fullest register, and few enough for a file of a stranger to be read."""
+
 SAME_SHAPE = 0.01
 """Tolerance of the aspect ratio if the size of an image differs from the description."""
 
@@ -115,6 +118,16 @@ class CellPlace(NamedTuple):
     table: str
     row: int
     column: int
+
+
+def refuse_many(number: int, name: str) -> None:
+    """Refuse a page with more than `MAX_LINES` lines.
+
+    Raises:
+        DataError: naming its file.
+    """
+    if number > MAX_LINES:
+        raise DataError(f"has {number:,} lines; a page may have {MAX_LINES:,}: split it", name)
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,9 @@ class Band(NamedTuple):
     below: float
     bent: bool
 
-    def resembles(self, other: "Band") -> bool:
-        """Whether both are of the same height, at the same place."""
-        most = tolerance(self)
-        return abs(self.above - other.above) <= most and abs(self.below - other.below) <= most
+    def number_like(self, sides: Floats) -> int:
+        """The number of bands, (n, 2) `above` and `below`, that are of the same height, at the same place."""
+        return int((np.abs(sides - (self.above, self.below)) <= tolerance(self)).all(1).sum())
 
 
 def tolerance(band: Band) -> float:
@@ -70,7 +69,7 @@ def are_bands(lines: Sequence[tuple[Floats, Floats]]) -> list[bool]:
         lines: Baseline and polygon of each.
     """
     found = [band_of(*line) for line in lines]
-    bands = [band for band in found if band is not None]
-    certain = [band is not None and (band.bent or sum(map(band.resembles, bands)) >= TOGETHER) for band in found]
+    sides = np.array([(band.above, band.below) for band in found if band is not None]).reshape(-1, 2)
+    certain = [band is not None and (band.bent or band.number_like(sides) >= TOGETHER) for band in found]
     # A band around a steep or broken baseline is not quite parallel to it; whoever wrote the others wrote it, too.
     return [True] * len(lines) if 2 * sum(certain) > len(lines) else certain

@@ -37,7 +37,7 @@ from drethtr.recognition.model.adapter import load_named
 from drethtr.recognition.model.file import SHIPPED, Model
 from drethtr.recognition.network import Network, Precision, precision_named
 from drethtr.recognition.pieces import PieceReader, ReadPiece, reading_of, stitch
-from drethtr.recognition.posteriors import joined
+from drethtr.recognition.posteriors import Posteriors, joined
 from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
 
 Item = TypeVar("Item")
@@ -50,6 +50,9 @@ AHEAD = 4
 
 READ_TOGETHER = 256
 """Lines read at a time, if memory has room for them: enough to keep threads busy, or for batches of similar width."""
+
+STEPS_PER_HEIGHT = 8
+"""How finely a text is placed on blank paper, which has no steps of a network: about as on other lines."""
 
 
 class LoadOptions(TypedDict, total=False):
@@ -220,11 +223,14 @@ class Recognizer:
 
     def read_group(self, lines: Sequence[Line], *, threads: int | None = None) -> list[Reading]:
         """Read some lines together, on as many threads as the network has workers, or on `threads`."""
-        pieces = self.pieces.prepare_all(lines)
+        inks = list(map(Ink.of, lines))
+        # Blank paper costs no network: a page file of a few hundred bytes may mark thousands of lines on nothing.
+        written = [number for number, ink in enumerate(inks) if not ink.blank]
+        pieces = self.pieces.prepare_all([lines[number] for number in written])
         of_line: list[list[ReadPiece]] = [[] for _ in lines]
         for piece, read in zip(pieces, self.pieces.read(pieces, threads=threads), strict=True):
-            of_line[piece.line].append(read)
-        return list(map(self.judge, lines, of_line))
+            of_line[written[piece.line]].append(read)
+        return list(map(self.judge, lines, of_line, inks))
 
     def read_each(
         self, images: Iterable[tuple[Item, ImageSource | DataError]], *, together: int = READ_TOGETHER
@@ -329,16 +335,24 @@ class Recognizer:
         """The calibration of confidences, if the model was calibrated for this strategy and precision."""
         return self.model.record.calibration(self.strategy, self.precision)
 
-    def judge(self, line: Line, pieces: Sequence[ReadPiece]) -> Reading:
-        """The reading of a line, with calibrated confidences and flags; empty for blank paper."""
-        ink = Ink.of(line)  # on blank paper the language model would find words
-        reading = reading_of(()) if ink.blank else stitch([(piece.piece, piece.characters) for piece in pieces])
+    def judge(self, line: Line, pieces: Sequence[ReadPiece], ink: Ink | None = None) -> Reading:
+        """The reading of a line, with calibrated confidences and flags; empty for blank paper.
+
+        Args:
+            pieces: None are needed for blank paper, where the language model would find words.
+            ink: That of the line, if it is known.
+        """
+        ink = ink or Ink.of(line)
+        pieces = () if ink.blank else pieces
+        reading = stitch([(piece.piece, piece.characters) for piece in pieces]) if pieces else reading_of(())
         # Alternatives are texts of a whole piece; those of several pieces could not be joined to texts of the line.
-        if len(pieces) == 1 and not ink.blank:
+        if len(pieces) == 1:
             reading = replace(reading, alternatives=pieces[0].alternatives)
         kept = [(piece.piece, piece.posteriors) for piece in pieces if piece.posteriors is not None]
         if kept:
             reading = replace(reading, posteriors=joined(kept))
+        elif self.pieces.keeps_posteriors:
+            reading = replace(reading, posteriors=Posteriors.nothing(line.shape[0] / STEPS_PER_HEIGHT))
         # Flags are judged by the draft of the same pieces, stitched like the text it is compared with.
         drafts = [(piece.piece, piece.draft) for piece in pieces if piece.draft is not None]
         seen = Observation(
@@ -348,7 +362,7 @@ class Recognizer:
             unknown=tuple(place for piece in pieces for place in piece.unknown),
             draft=stitch(drafts).text if drafts else None,
             ended=all(piece.evidence.ended for piece in pieces),
-            features=np.mean([piece.evidence.features for piece in pieces], axis=0),
+            features=np.mean([piece.evidence.features for piece in pieces], axis=0) if pieces else np.zeros(0),
         )
         if (calibration := self.calibration) is not None:
             reading = calibration(reading)

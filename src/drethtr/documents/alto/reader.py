@@ -11,7 +11,18 @@ from operator import itemgetter
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Element, ids_of
-from drethtr.documents.page import LINES, TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
+from drethtr.documents.page import (
+    LINES,
+    TABLE,
+    CellPlace,
+    Page,
+    Parsed,
+    Region,
+    SizeOf,
+    TextLine,
+    file_name,
+    refuse_many,
+)
 from drethtr.documents.points import (
     SEPARATORS,
     Box,
@@ -70,6 +81,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     rank = explicit_order(root)
     blocks = [block for _, block in sorted(blocks_below(pages[0], rank, len(rank)), key=itemgetter(0))]
     of_blocks = [ordered(block.all("TextLine"), rank) for block in blocks]
+    refuse_many(sum(map(len, of_blocks)), name)
     ids = iter(ids_of([line for lines in of_blocks for line in lines], "ID", "line"))
     lines, regions = {}, []
     for block, block_id, elements in zip(blocks, ids_of(blocks, "ID", "region"), of_blocks, strict=True):
@@ -142,13 +154,16 @@ def kind_of_line(line: Element, kinds: Mapping[str, str]) -> str:
 
 def tables_of(page: Element) -> Mapping[int, str]:
     """The ids of the tables that blocks are part of, by the place of the block in the file."""
-    return {
-        block.start: table.attributes.get("ID", "")
-        for table in page.walk()
-        if table.name == "ComposedBlock" and table.attributes.get("TYPE", "").lower() == TABLE
-        for block in table.walk()
-        if block.name == "TextBlock"
-    }
+    found: dict[int, str] = {}
+    waiting: list[tuple[Element, str | None]] = [(page, None)]
+    while waiting:
+        element, table = waiting.pop()
+        if element.name == "ComposedBlock" and element.attributes.get("TYPE", "").lower() == TABLE:
+            table = element.attributes.get("ID", "")
+        if element.name == "TextBlock" and table is not None:
+            found[element.start] = table
+        waiting += [(child, table) for child in element.children]
+    return found
 
 
 def described(block: Element, labels: Mapping[str, str], tables: Mapping[int, str]) -> Region:

@@ -9,7 +9,18 @@ from itertools import islice
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Element, ids_of
-from drethtr.documents.page import LINES, TABLE, CellPlace, Page, Parsed, Region, SizeOf, TextLine, file_name
+from drethtr.documents.page import (
+    LINES,
+    TABLE,
+    CellPlace,
+    Page,
+    Parsed,
+    Region,
+    SizeOf,
+    TextLine,
+    file_name,
+    refuse_many,
+)
 from drethtr.documents.page_xml.custom import Passage, moved, names_of, tags_of, without_tags
 from drethtr.documents.points import PageScale, baseline_or_none, number_or_none, polygon_or_none
 from drethtr.documents.transcription import PageWord, Review, Transcription
@@ -48,6 +59,7 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     entries = in_reading_order(found, list(regions_below(found, ())))
     regions = [region for region, _ in entries]
     of_regions = [by_custom_index(region.all("TextLine")) for region in regions]
+    refuse_many(sum(map(len, of_regions)), name)
     ids = iter(ids_of([line for lines in of_regions for line in lines], "id", "line"))
     lines, read_regions = {}, []
     of_entries = zip(entries, ids_of(regions, "id", "region"), of_regions, strict=True)
@@ -80,11 +92,12 @@ def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[E
 
 def text_of_region(region: Element) -> str:
     """The text of a region, with its line breaks; "" if anything within it has a text of its own, which it repeats."""
-    inside = (element for child in region.children if child.name != "TextEquiv" for element in child.walk())
-    if any(element.name == "TextEquiv" and raw_text(element).strip() for element in inside):
-        return ""
     chosen = chosen_text(region)
-    return raw_text(chosen).strip() if chosen else ""
+    text = raw_text(chosen).strip() if chosen else ""
+    if not text:  # before looking inside, where each of many nested regions would look again
+        return ""
+    inside = (element for child in region.children if child.name != "TextEquiv" for element in child.walk())
+    return "" if any(element.name == "TextEquiv" and raw_text(element).strip() for element in inside) else text
 
 
 def kind_of(region: Element) -> str:
