@@ -19,8 +19,11 @@ from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.finetuning.material import FEWEST
+from drethtr.training.layout.run import LayoutRun
+from drethtr.training.layout.sources import Drawn, Marked
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
+from drethtr.training.start import Whole
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 PUBLISHED = ["published_pretraining", "published_as_run", "published_as_described"]
@@ -137,3 +140,10 @@ def test_an_older_model_is_compared_by_its_weights_alone(tiny_model, tiny_path, 
     place = more.ids["a"], tiny_model.tokenizer.ids["a"]
     assert np.array_equal(mixed.weights["to_logits.weight"][place[0]], older["to_logits.weight"][place[1]])
     assert mixed.tokenizer == more and mixed.card == {"name": "newer"}
+
+
+def test_the_recipe_of_the_lines_network_trains_only_its_second_head():
+    run = config.load(LayoutRun, RECIPES / "layout.toml")
+    assert isinstance(run.tuning, Whole) and run.tuning.frozen == ("backbone.", "head.")
+    assert {type(source) for source in run.train} == {Marked, Drawn}
+    assert config.from_dict(LayoutRun, config.changes(run)) == run

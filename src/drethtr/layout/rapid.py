@@ -15,10 +15,19 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.processors import free_processors
 from drethtr.images.line import Line
 from drethtr.layout.components import components
-from drethtr.layout.finder import Finder, Layout
+from drethtr.layout.finder import Finder, Layout, Role
 from drethtr.layout.network import COARSE, MULTIPLE, SHIPPED, Map, Maps, look_at, open_lines
 from drethtr.layout.outline import outline
-from drethtr.layout.ridge import Ridge, cut, join, on_this_page, ridge_of, separating, typical_slope, weighted_median
+from drethtr.layout.ridge import (
+    Ridge,
+    cut,
+    join,
+    on_this_page,
+    ridge_of,
+    separating,
+    typical_slope,
+    weighted_median,
+)
 from drethtr.layout.rules import find_rules, folds_among
 from drethtr.layout.turn import turn_line
 from drethtr.recognition.onnx.session import Session
@@ -31,6 +40,11 @@ SURE = 0.6
 
 OF_TEXT = 0.5
 """Minimum mean probability that a core belongs to the text of the page, if the network tells."""
+
+ON_PAGE = 0.0
+
+LIKELY = 0.5
+"""Minimum mean probability of a role."""
 
 THINNEST = 0.35
 """Minimum thickness of a core relative to the usual; thinner ones are dust."""
@@ -76,11 +90,11 @@ class RapidDetector(Finder):
     def find(self, page: Line) -> Layout:
         """The lines that run across the page, and those that run up or down."""
         scale = min(2.0, self.side / max(page.shape))
-        cores = look(page, scale, self.network)
+        cores, maps = look(page, scale, self.network)
         finer = min(1.0, self.fine_side / max(page.shape))
         if scale < finer and (not cores or usual_thickness(cores) < FINE):
             scale = finer
-            cores = look(page, scale, self.network)
+            cores, maps = look(page, scale, self.network)
         mostly_up = sum(core.area for core in cores if core.runs_up) > sum(core.area / 2 for core in cores)
         across = [core.ridge for core in cores if not (core.runs_up or (core.is_short and mostly_up))]
         upward = [core.turned for core in cores if core.runs_up or (core.is_short and mostly_up)]
@@ -88,8 +102,10 @@ class RapidDetector(Finder):
         usual = usual_thickness(cores) if cores else 1.0
         strokes = find_rules(picture, typical_slope(across), usual) if across else []
         rules = separating(strokes, across, usual)
-        pieces = on_this_page(cut(across, rules), picture.shape[1])
-        lines = outline(page, join(pieces, rules), scale)
+        ridges = join(on_this_page(cut(across, rules), picture.shape[1]), rules)
+        lines = outline(page, ridges, scale)
+        if maps.roles is not None:
+            lines = [line._replace(role=role_on(maps.roles, ridge)) for line, ridge in zip(lines, ridges, strict=True)]
         turned = outline(np.rot90(page, -1), join(upward), scale)
         lines += [turn_line(line, 1, *page.shape) for line in turned]
         return Layout(
@@ -134,12 +150,13 @@ def reduced(page: Line, scale: float) -> Line:
     return np.asarray(Image.fromarray(page).resize(size, Image.Resampling.BILINEAR))
 
 
-def look(page: Line, scale: float, network: Session) -> list[Core]:
-    """The cores at `scale` times the size of the page, without dust and without cores that have no ink."""
+def look(page: Line, scale: float, network: Session) -> tuple[list[Core], Maps]:
+    """The cores at `scale` times the size of the page, without dust and those that have no ink, and the maps."""
     picture = reduced(page, scale)
-    cores = list(find_cores(look_at(picture, network), picture))
+    maps = look_at(picture, network)
+    cores = list(find_cores(maps, picture))
     least = THINNEST * usual_thickness(cores) if cores else 0.0
-    return [core for core in cores if core.thickness >= least]
+    return [core for core in cores if core.thickness >= least], maps
 
 
 def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
@@ -155,6 +172,8 @@ def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
             continue
         if maps.text is not None and share_on(maps.text, patch, left, top) < OF_TEXT:
             continue
+        if maps.area is not None and share_on(maps.area, patch, left, top) < ON_PAGE:
+            continue
         if contrast(picture[top : top + height, left : left + width]) >= FAINTEST:
             yield Core(ridge, turned, width, height, int((patch > 0).sum()))
 
@@ -163,6 +182,15 @@ def share_on(coarse: Map, patch: Map, left: int, top: int) -> float:
     """The mean of a coarse map where a patch of the cores is."""
     rows, columns = np.nonzero(patch)
     return float(coarse[(rows + top) // COARSE, (columns + left) // COARSE].mean())
+
+
+def role_on(roles: Map, ridge: Ridge) -> Role | None:
+    """The role of the writing on a ridge; None if none is likely."""
+    height, width = roles.shape[1:]
+    rows = (np.rint(ridge.middle).astype(np.intp) // COARSE).clip(0, height - 1)
+    columns = (np.arange(ridge.left, ridge.right) // COARSE).clip(0, width - 1)
+    chances = roles[:, rows, columns].mean(1)
+    return list(Role)[int(chances.argmax())] if chances.max() >= LIKELY else None
 
 
 def contrast(grays: Line) -> float:

@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 from sharing_examples import CARD, complete
 
+from drethtr.layout.network import SHIPPED as SHIPPED_LINES
+from drethtr.layout.network import LineModel, load_lines, save_lines
 from drethtr.recognition.confidence.checks import OutOfDistribution
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
@@ -101,3 +103,13 @@ def test_a_model_that_must_be_calibrated_again_is_described(drethtr, tiny_model,
     record = CalibrationRecord(unlike_training=OutOfDistribution(Logistic(0.0, (1.0,)), 0.0))
     save_model(replace(tiny_model, record=record), tmp_path / "model.safetensors")
     assert f"hash: {replace(tiny_model, record=record).hash}" in drethtr("info", tmp_path / "model.safetensors").out
+
+
+def test_a_network_that_finds_lines_is_described(drethtr, tmp_path):
+    model = LineModel(load_lines(SHIPPED_LINES).weights, {"samples": 4000, "validation": {"f": 0.912, "found": 0.9}})
+    save_lines(model, tmp_path / "lines.safetensors")
+    told = drethtr("model", "info", tmp_path / "lines.safetensors")
+    assert told.code == 0 and "finds lines" in told.out and model.hash in told.out
+    assert "crops seen: 4000" in told.out and "f: 91.2 %" in told.out
+    refused = drethtr("model", "info", tmp_path / "lines.safetensors", "--check")
+    assert refused.code == 2 and "for models that read" in refused.err
