@@ -39,9 +39,7 @@ SURE = 0.6
 """Minimum mean probability of a core; fainter ones are stains (LOG, 2026-11-27)."""
 
 OF_TEXT = 0.5
-"""Minimum mean probability that a core belongs to the text of the page, if the network tells."""
-
-ON_PAGE = 0.0
+"""Minimum mean probability that a line belongs to the text of the page, if the network tells (LOG, 2026-11-27)."""
 
 LIKELY = 0.5
 """Minimum mean probability of a role."""
@@ -102,11 +100,12 @@ class RapidDetector(Finder):
         usual = usual_thickness(cores) if cores else 1.0
         strokes = find_rules(picture, typical_slope(across), usual) if across else []
         rules = separating(strokes, across, usual)
-        ridges = join(on_this_page(cut(across, rules), picture.shape[1]), rules)
+        ridges = of_text(join(on_this_page(cut(across, rules), picture.shape[1]), rules), maps.text)
         lines = outline(page, ridges, scale)
         if maps.roles is not None:
             lines = [line._replace(role=role_on(maps.roles, ridge)) for line, ridge in zip(lines, ridges, strict=True)]
-        turned = outline(np.rot90(page, -1), join(upward), scale)
+        other = None if maps.text is None else np.rot90(maps.text, -1)
+        turned = outline(np.rot90(page, -1), of_text(join(upward), other), scale)
         lines += [turn_line(line, 1, *page.shape) for line in turned]
         return Layout(
             tuple(lines),
@@ -170,26 +169,27 @@ def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
         )
         if ridge is None or turned is None or patch[patch > 0].mean() < SURE:
             continue
-        if maps.text is not None and share_on(maps.text, patch, left, top) < OF_TEXT:
-            continue
-        if maps.area is not None and share_on(maps.area, patch, left, top) < ON_PAGE:
-            continue
         if contrast(picture[top : top + height, left : left + width]) >= FAINTEST:
             yield Core(ridge, turned, width, height, int((patch > 0).sum()))
 
 
-def share_on(coarse: Map, patch: Map, left: int, top: int) -> float:
-    """The mean of a coarse map where a patch of the cores is."""
-    rows, columns = np.nonzero(patch)
-    return float(coarse[(rows + top) // COARSE, (columns + left) // COARSE].mean())
+def of_text(ridges: list[Ridge], text: Map | None) -> list[Ridge]:
+    """The ridges that belong to the text of the page, if the network tells."""
+    return ridges if text is None else [ridge for ridge in ridges if along(text, ridge).mean() >= OF_TEXT]
+
+
+def along(coarse: Map, ridge: Ridge) -> Map:
+    """The values of a coarse map, or of several, along a ridge."""
+    height, width = coarse.shape[-2:]
+    rows = (np.rint(ridge.middle).astype(np.intp) // COARSE).clip(0, height - 1)
+    columns = (np.arange(ridge.left, ridge.right) // COARSE).clip(0, width - 1)
+    found: Map = coarse[..., rows, columns]
+    return found
 
 
 def role_on(roles: Map, ridge: Ridge) -> Role | None:
     """The role of the writing on a ridge; None if none is likely."""
-    height, width = roles.shape[1:]
-    rows = (np.rint(ridge.middle).astype(np.intp) // COARSE).clip(0, height - 1)
-    columns = (np.arange(ridge.left, ridge.right) // COARSE).clip(0, width - 1)
-    chances = roles[:, rows, columns].mean(1)
+    chances = along(roles, ridge).mean(1)
     return list(Role)[int(chances.argmax())] if chances.max() >= LIKELY else None
 
 
