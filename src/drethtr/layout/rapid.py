@@ -38,7 +38,7 @@ LEVELS = (0.3, 0.5, 0.7, 0.85)
 SURE = 0.6
 """Minimum mean probability of a core; fainter ones are stains (LOG, 2026-11-27)."""
 
-OF_TEXT = 0.5
+OF_TEXT = 0.7
 """Minimum mean probability that a line belongs to the text of the page, if the network tells (LOG, 2026-11-27)."""
 
 LIKELY = 0.5
