@@ -182,6 +182,7 @@ def safe_parts(entry: "ZipInfo", name: str) -> tuple[str, ...]:
     Raises:
         DataError: if the path is absolute, empty or has `..`, or the entry is a link, a device or encrypted.
     """
+    # The high half is the mode on Unix; programs of other systems leave it 0.
     mode = entry.external_attr >> 16
     if S_IFMT(mode) and not (S_ISREG(mode) or S_ISDIR(mode)):
         raise DataError(f"contains a link or device, {entry.filename!r}; unpack it yourself and give the folder", name)

@@ -139,6 +139,7 @@ def atomic_write(path: Path, check: Callable[[], object] = lambda: None) -> Iter
         yield unfinished
         unfinished.chmod(S_IMODE(before.st_mode))
         keep_owner(unfinished, before)
+        # Before the move: after a loss of power a name must never lead to an empty file.
         flush(unfinished)
         check()
         unfinished.replace(path)

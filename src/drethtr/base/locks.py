@@ -137,6 +137,7 @@ def turn_to_change(path: Path) -> Iterator[None]:
     note = path.with_name(f".{path.name[:200]}.turn")
     end = monotonic() + TURN_SECONDS
     try:
+        # Asked again and again: no system waits for a lock with a limit of time.
         while (lock := open_locked(note)) is None:
             if monotonic() > end:
                 raise DataError("another program is changing it and does not end; stop that, or try again later", path)
@@ -189,6 +190,7 @@ def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], mos
 
     def replaced() -> bool:
         before = content()
+        # `change` may run again: it must depend on nothing but what it is given.
         after = change(before)
         if after is None or (after == before and len(after) <= most):
             return True

@@ -251,6 +251,7 @@ def serve(*modules: str) -> None:
     with suppress(EOFError, BrokenPipeError):
         while True:
             seconds, folder, module, name, args = pickle.load(sys.stdin.buffer)
+            # Relative paths mean the folder of the parent.
             if folder != here():
                 os.chdir(folder)  # the parent may have moved since the last call
             with limited_time(seconds):
@@ -269,6 +270,7 @@ def call_function(module: str, name: str, args: tuple[Any, ...]) -> tuple[dict[s
     except DataError as error:
         return {"error": [error.reason, None if error.source is None else str(error.source)]}, b""
     except MemoryError:
+        # No clean-up, which would need memory as well.
         os._exit(OUT_OF_MEMORY)
     except Exception:
         return {"failure": traceback.format_exc()[-4000:]}, b""

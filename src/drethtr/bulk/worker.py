@@ -114,7 +114,12 @@ class PartReader:
     def row(self, opened: OpenedRow, result: Reading | DataError) -> dict[str, Any]:
         """The output row for a result."""
         row = opened.row
-        values = error_columns(result) if isinstance(result, DataError) else reading_columns(result)
+        values: dict[str, Any] = {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": None}
+        if isinstance(result, DataError):
+            values["error"] = printable(str(result))
+        else:
+            values |= {name: getattr(result, name) for name in ("text", "confidence", "calibrated")}
+            values["flags"] = [asdict(flag) for flag in result.flags]
         stamp: dict[str, Any] = {"model": self.recognizer.model.hash, "drethtr": __version__}
         if isinstance(result, Reading) and result.posteriors is not None:
             packed = PackedLines.of([result.posteriors]).to_bytes()
@@ -125,19 +130,3 @@ class PartReader:
 def lost(part: Part, reason: str) -> PartOutcome:
     """The outcome of a part that could not be read."""
     return PartOutcome(part.number, 0, failure=f"{part.rows.describe()}: {reason}")
-
-
-def reading_columns(reading: Reading) -> dict[str, Any]:
-    """The output columns of a reading."""
-    return {
-        "text": reading.text,
-        "confidence": reading.confidence,
-        "calibrated": reading.calibrated,
-        "flags": [asdict(flag) for flag in reading.flags],
-        "error": None,
-    }
-
-
-def error_columns(error: DataError) -> dict[str, Any]:
-    """The output columns of an unreadable line."""
-    return {"text": "", "confidence": None, "calibrated": None, "flags": [], "error": printable(str(error))}

@@ -72,7 +72,8 @@ def batch(
     """
     if not is_url(output):
         refuse_file(Path(output))
-    chosen = engine_named(engine, workers, reading.device)
+    engines: dict[str, Callable[[int | None, str], Engine]] = {"local": on_this_machine, "ray": on_ray}
+    chosen = named("engine", engine, engines)(workers, reading.device)
     load = partial(replace(reading, threads=1).load, posteriors=posteriors)
     columns = Columns(column, tuple(carry or ()))
     cut = rows_per_part or ROWS_PER_PART
@@ -95,16 +96,6 @@ def batch(
         typer.echo(f"{flagged:,} of the {counted(read, 'row')} read now {are(flagged)} flagged; see the column flags")
     if missing:
         raise typer.Exit(1)
-
-
-def engine_named(name: str, workers: int | None, device: str) -> Engine:
-    """Create an engine by name.
-
-    Raises:
-        ConfigError: if the name is unknown.
-    """
-    known: dict[str, Callable[[int | None, str], Engine]] = {"local": on_this_machine, "ray": on_ray}
-    return named("engine", name, known)(workers, device)
 
 
 def on_this_machine(workers: int | None, device: str) -> Engine:

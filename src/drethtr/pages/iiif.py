@@ -94,6 +94,7 @@ def read_manifest(path: Path) -> Thing:
 
 def canvases_of(manifest: Thing) -> Iterator[Thing]:
     """The canvases; each is a page."""
+    # Version 3 has the canvases themselves, version 2 those of its first sequence; others are other orders of the same.
     inside = things(manifest, "items") or things(next(iter(things(manifest, "sequences")), {}), "canvases")
     return (thing for thing in inside if kind_of(thing) == "Canvas")
 
@@ -130,6 +131,7 @@ def painted_on(canvas: Thing) -> Iterator[Thing]:
     """The bodies of the annotations that paint on a canvas."""
     annotations = [note for page in things(canvas, "items") for note in things(page, "items")]
     for annotation in [*annotations, *things(canvas, "images")]:
+        # A word, `sc:painting` in version 2, or a list of such words.
         if "painting" in json.dumps(annotation.get("motivation", "painting")):
             yield from (*things(annotation, "body"), *things(annotation, "resource"))
 
@@ -187,6 +189,7 @@ def addresses_of(painted: Painted, canvas: Thing) -> Iterator[str]:
 
 def version_of(service: Thing) -> int:
     """The version of the Image API of a service; 0 for other services, such as a login."""
+    # The version stands in any of these, by type, context or profile.
     told = json.dumps([service.get(key) for key in ("type", "@type", "@context", "profile")])
     if "ImageService3" in told or "api/image/3" in told:
         return 3

@@ -85,11 +85,15 @@ class PageJob:
         report(Planned(plan))
         stale = sum(map(len, plan.refused.values()))
         with Claims(force=self.force) as claims:
+            # Before reading, while what was seen in the folders still holds.
             claims.tidy(plan.done, folders)
-            remove_shelves(plan.done)
+            for task in plan.done:
+                if task.shelf is not None:
+                    task.shelf.remove()  # of a process that was killed after writing everything
             self.keep_catalog()
             run = Run(self, recognizer, planner, claims, report, witness, len(plan.done), failed + stale)
             run.read(plan.waiting)
+            # Files of other processes that were killed meanwhile have no results; they count as failed.
             left = claims.settle()
         self.records.known.clear()
         for reason in left:
@@ -333,13 +337,6 @@ class Run:
 def pixels_of(line: WholeLine | DataError) -> Line | DataError:
     """The pixels of a line that was opened; an error stays."""
     return line if isinstance(line, DataError) else line.pixels
-
-
-def remove_shelves(tasks: Sequence[FileTask]) -> None:
-    """Remove the shelves of finished files: those of processes that were killed after writing everything."""
-    for task in tasks:
-        if task.shelf is not None:
-            task.shelf.remove()
 
 
 def lines_with_text(original: Original) -> frozenset[str]:

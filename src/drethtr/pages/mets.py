@@ -56,11 +56,6 @@ class Listed(NamedTuple):
         is_untold = self.type in UNTOLD and not PurePosixPath(parts_of(self.place).path).suffix
         return bool(self.place) and SMALL.search(self.use) is None and (is_untold or self.is_of("image/", *IMAGES))
 
-    @property
-    def is_xml(self) -> bool:
-        """Whether it may describe a page."""
-        return self.is_of("application/vnd.prima.page+xml", "application/alto+xml", "text/xml", DESCRIPTION)
-
     def is_of(self, type: str, *others: str) -> bool:
         """Whether its media type or its extension is one of some."""
         name = parts_of(self.place).path.lower()
@@ -245,12 +240,14 @@ def listing(names: Sequence[str]) -> str:
 
 def local_pages(path: Path, images: Sequence[Listed], descriptions: Sequence[Path]) -> Iterator[VolumePage]:
     """A page for each image, with its description: that which names it, if there are several images."""
+    # Later groups of OCR-D are later steps: of one page the last description has most in it.
     unused = list(descriptions[-1:] if len(images) == 1 else descriptions)
     for image in images:
         place = image.below(path.parent)
         if place is None:
             yield AbsentPage(path, reason=missing(image))
             continue
+        # By the image that each names: nothing says that they are listed in the order of the images.
         own = next((file for file in unused if len(images) == 1 or image_named_in(file) == place.name), None)
         if own is not None:
             unused.remove(own)
@@ -284,7 +281,8 @@ def descriptions_among(folder: Path, files: Sequence[Listed]) -> Sequence[Path]:
     """The PAGE files that describe a page, else its ALTO files; of several groups, the last, from the latest step."""
     found: dict[bytes, dict[str, list[Path]]] = {b"PcGts": {}, b"alto": {}}
     for file in files:
-        if file.is_xml and (place := file.below(folder)) is not None:
+        is_xml = file.is_of("application/vnd.prima.page+xml", "application/alto+xml", "text/xml", DESCRIPTION)
+        if is_xml and (place := file.below(folder)) is not None:
             root = DESCRIBING.search(first_bytes(place).replace(b"\0", b""))
             if root is not None:
                 found[root[2]].setdefault(file.use, []).append(place)

@@ -99,6 +99,7 @@ class Record:
     def __init__(self, folder: Path) -> None:
         self.path = folder / RECORD
         content = first_bytes(self.path, MAX_BYTES) if is_there(self.path) else b""
+        # A row without its end is that of a killed process; the next one must begin in a row of its own.
         self.torn = bool(content) and not content.endswith(b"\n")
         self.results: dict[str, Entry] = {}
         self.inputs: dict[str, Seen] = {}

@@ -64,6 +64,7 @@ class Shelf:
 
     def write(self, target: Path, content: bytes, lacking: frozenset[str]) -> None:
         """Write a file, after a note on the pages it lacks, so that it never looks complete."""
+        # The note first: a process killed between the two leaves a note too many, never a file that looks complete.
         if lacking:
             write_bytes(self.note_on(target), " ".join(sorted(lacking)).encode())
         write_result(target, content)

@@ -138,6 +138,7 @@ def align_text(text: str, read: Sequence[str]) -> Alignment:
     while len(aligned) < len(readings):
         chunk = readings[len(aligned) : len(aligned) + CHUNK]
         place = aligned[-1].last if aligned else 0
+        # A window on the text: the time of an alignment grows with text times readings.
         size = round(WIDER * sum(map(len, chunk))) + SPARE
         if len(letters) - place > size:
             place = located(letters, " ".join(chunk), place)
@@ -162,6 +163,7 @@ def located(letters: str, read: str, place: int) -> int:
     """Where in a long text, from `place` on, the lines with this reading probably begin; `place` if unknown."""
     step = max(1, (len(read) - GRAM) // PASSAGES)
     passages = ((letters.find(read[n : n + GRAM], place), n) for n in range(0, len(read) - GRAM + 1, step))
+    # Each passage that is found votes for where the reading would begin; most votes within a quarter of its length win.
     begins = np.sort([found - n for found, n in passages if found >= 0])
     near = len(read) // 4 + GRAM
     agreeing = np.searchsorted(begins, begins + near, side="right") - np.arange(len(begins))

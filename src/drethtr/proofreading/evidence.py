@@ -203,6 +203,7 @@ class TextVariants(NamedTuple):
             return len(texts) - 1
 
         replaced = [
+            # Only where the two differ: for equal words decoder and CTC head would compare a text with itself.
             0 if word == read else rival(*(given.spans[number] if read else given.without(number)), read)
             for number, (word, read) in enumerate(zip(given.written, pairing.words, strict=True))
         ]
@@ -283,6 +284,7 @@ def word_features(case: TextVariants, clues: Clues, number: int) -> tuple[float,
     given, word, read = case.given, case.given.written[number], case.pairing.words[number]
     first, last = given.spans[number]
     gain = clues.stretches.free(first, last).gain
+    # A line that is read badly everywhere says little against one word of it.
     elsewhere = (clues.stretches.freedom - gain) / max(len(given.tokens) - (last - first), 1)
     same, sure = float(word == read), clues.sure[0][number]
     return (

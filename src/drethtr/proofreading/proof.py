@@ -192,16 +192,11 @@ def transcription_of(line: ProofLine) -> Transcription | None:
         if word.checked.kind is not Kind.OMITTED
     )
     flags = tuple(
-        PageFlag(word.checked.kind.value, flag_reason(word.checked), word.polygon)
+        PageFlag(found.kind.value, f"{found.text!r}: {found.reason}" if found.text else found.reason, word.polygon)
         for word in line.words
-        if word.checked.doubtful
+        if (found := word.checked).doubtful
     )
     return Transcription(line.check.text, line.check.probability, words, flags, calibrated=True)
-
-
-def flag_reason(word: CheckedWord) -> str:
-    """The reason why a word is doubtful, for a flag."""
-    return f"{word.text!r}: {word.reason}" if word.text else word.reason
 
 
 def on_no_line(text: str, page: str = "") -> ProofLine:
@@ -258,6 +253,8 @@ def accepted(lines: Sequence[ProofLine], precision: float) -> list[ProofLine]:
 
 def acceptable(probabilities: Floats, precision: float) -> NDArray[np.bool_]:
     """Which to accept, (N,): as many as possible at an expected `precision`."""
+    # Surest first: the mean of their probabilities falls, and the last number of lines at which it is still high enough
+    # is the answer.
     order = np.argsort(-probabilities, kind="stable")
     enough = np.flatnonzero(probabilities[order].cumsum() >= precision * np.arange(1, len(order) + 1))
     accepted = np.zeros(len(order), dtype=np.bool_)

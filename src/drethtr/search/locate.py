@@ -164,6 +164,7 @@ def likeliest(line: Posteriors, automaton: Automaton, *, over: bool) -> list[Let
         rest = max(1 - sum(chances.values()), 0.0)
         grown: Hypotheses = {}
         for (state, last), (mass, node) in alive.items():
+            # As in `forward.walk`, with the best reading of each state instead of the sum of all.
             keep(grown, (state, BLANK), mass * rest, node)
             for token, chance in chances.items():
                 if token == last:
@@ -253,6 +254,7 @@ def aligned(span: Span, text: str, other: str) -> Span:
 def columns(letters: list[Letter], span: Span, line: Posteriors) -> tuple[float, float]:
     """The columns from the first to the last letter, up to halfway to the neighbors."""
     steps = [letter.step + 0.5 for letter in letters]
+    # CTC says where a letter peaks, not where it ends: up to halfway, but at most a usual letter beyond the peak.
     usual = (steps[-1] - steps[0]) / max(len(steps) - 1, 1) or 2.0
     first, last = span.start, span.end - 1
     left = (steps[first - 1] + steps[first]) / 2 if first else steps[first] - usual / 2

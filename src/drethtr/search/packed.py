@@ -194,6 +194,7 @@ def token_bits(texts: int) -> int:
 
 def levels_of(chances: NDArray[np.float64]) -> NDArray[np.int64]:
     """(N,) the nearest levels of probabilities, by log-odds; the first one only for certainty."""
+    # By log-odds, since an error of 0.01 matters at 0.99 and not at 0.5.
     odds = np.log(np.maximum(chances, LEAST) / np.maximum(1 - chances, 1e-9))
     nearest = np.rint((odds - SUREST) / (ODDS[-1] - SUREST) * (LEVELS - 2)).clip(0, LEVELS - 2).astype(np.int64)
     return np.where(chances >= 1, 0, nearest + 1)
@@ -224,6 +225,7 @@ def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:
     steps = sum(len(np.unique(entries.numbers)) for entries in kept)
     most = max((MAX_LINE_BYTES * len(lines) - steps) * 8 // bits, 0)
     if len(chances) > most:
+        # One threshold for the page, so that its difficult lines keep more than its clear ones.
         least = np.partition(chances, len(chances) - most - 1)[len(chances) - most - 1]
         kept = [entries.where(entries.chances > least) for entries in kept]
     return kept
@@ -234,6 +236,7 @@ def in_skirt(entries: Entries) -> NDArray[np.bool_]:
     if not len(entries.tokens):
         return np.empty(0, dtype=np.bool_)
     width = int(entries.tokens.max()) + 1
+    # Step and token as one number, ascending, so that the same token one step on is found by binary search.
     places = entries.numbers * width + entries.tokens
     beside = np.zeros(len(places))
     for other in (places - width, places + width):

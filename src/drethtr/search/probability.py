@@ -163,6 +163,7 @@ def features(chances: Floats, letters: int, lines: CandidateLines) -> Floats:
             np.log(np.maximum(lines.steps, 1)),
             odds_of_confidence(lines.confidences),
             every * lines.legibility,
+            # Half a line more, so that a word on no line has a finite logarithm.
             every * np.log((total + 0.5) / (number + 1)),
             np.log(known / (known + np.maximum(total - sums, 0) + RIVALS)),
             every * np.log(number + 1),
