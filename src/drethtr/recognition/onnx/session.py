@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
 
 from drethtr.recognition.onnx.graph import Graph
@@ -21,6 +20,8 @@ class Session:
     """A loaded graph; several threads may run it at once, each call with `threads` of its own."""
 
     def __init__(self, graph: Graph, threads: int = 1) -> None:
+        import onnxruntime as ort  # a tenth of the start of a command, which may end before it loads a model
+
         options = ort.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 3
@@ -31,6 +32,7 @@ class Session:
         options.add_external_initializers(list(self._shared), list(self._shared.values()))
         with memory_errors():
             self._session = ort.InferenceSession(graph.model(), options, providers=["CPUExecutionProvider"])
+        self._options_of_run = ort.RunOptions
         self._inputs, self._outputs = tuple(graph.inputs), graph.outputs
 
     def run(self, feeds: Mapping[str, NDArray[Any]], *, seldom: bool = False) -> list[NDArray[np.float32]]:
@@ -41,7 +43,7 @@ class Session:
         Raises:
             MemoryError: if there is not enough memory.
         """
-        options = ort.RunOptions()
+        options = self._options_of_run()
         if seldom:
             options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         with memory_errors():
