@@ -56,7 +56,8 @@ def measure(pages: int, lines: int, recognizer: Recognizer) -> list[RequestTime]
             Session(workspace, recognizer, lambda original: finder) as session,
             TestClient(make_app(recognizer, lambda original: finder, session=session), "http://localhost") as client,
         ):
-            return [first, opened, *requests(client)]
+            idle = [timed("a check for changes by others", session.watcher.look) for _ in range(TIMES)]
+            return [first, opened, *requests(client), middle(idle)]
 
 
 def requests(client: TestClient) -> list[RequestTime]:
@@ -75,6 +76,7 @@ def requests(client: TestClient) -> list[RequestTime]:
     strip = client.get(here).json()["lines"][0]["strip"]
     wanted = {
         "overview": get("/api/pages"),
+        "status": get("/api/status"),
         "page": get(here),
         "line strip, the first of its page": get(strip),
         "saving a line, and fetching its page": save,
