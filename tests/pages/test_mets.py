@@ -12,6 +12,7 @@ from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
 from drethtr.documents.formats import FORMATS
+from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
 from drethtr.pages import Skipped
 from drethtr.pages.inputs import find_inputs
@@ -73,6 +74,16 @@ def test_the_largest_image_that_is_here_is_read(workspace):
     assert found.source.path.name == "b c.png"
     with pytest.raises(DataError, match=r"of page 1, it has no image, only a PDF; give that itself: volume\.pdf"):
         open_originals(volume(workspace, groups, ("1", ["T", "P"])))
+
+
+def test_images_on_no_page_are_named_once(workspace):
+    """Groups of which no page has anything, such as smaller copies, are not counted."""
+    groups = {"OCR-D-IMG": IMAGES, "OCR-D-BIN": [("B2", "image/png", "OCR-D-BIN/b.png")]}
+    [found] = open_originals(volume(workspace, groups, ("1", ["I1"])))
+    [remark] = found.remarks(Page("a.png", 9, 9))
+    assert remark == f"{workspace / 'mets.xml'}: 1 image on no page of its structure, not read: OCR-D-IMG/b.png"
+    first, second = open_originals(volume(workspace, groups, ("1", ["I1"]), ("2", ["I2"])))
+    assert not [*first.remarks(Page("a.png", 9, 9)), *second.remarks(Page("b.png", 9, 9))]
 
 
 def test_addresses_of_files_on_this_machine(workspace):
