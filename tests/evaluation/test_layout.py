@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from real_data import LAYOUT, needs_layout
 
-from drethtr.evaluation.layout import Fate, KnownLine, compare_layout, figures_of, to_json
+from drethtr.evaluation.layout import FOREIGN, Fate, KnownLine, as_read, compare_layout, figures_of, to_json
 from drethtr.layout.finder import FoundLine
 
 
@@ -55,6 +55,27 @@ def test_false_lines_lower_precision_only():
 def test_a_wrong_order_keeps_successions_within_its_parts():
     found = compare_layout(REFERENCE, [*PAGE[2:], *PAGE[:2]])
     assert (found.successions, found.kept) == (3, 2)
+
+
+def test_a_layout_read_letter_by_letter():
+    """Merged lines are read as one, from left to right; a false line has letters of its own, as many as fit there."""
+    texts = ("In the beginning was", "the word, and the", "word was written")
+    known = [KnownLine(line, len(text), text) for line, text in zip(PAGE, texts, strict=False)]
+    assert as_read(known, PAGE[:3]) == list(texts)
+    assert as_read(known, [line(100, 500, 100), PAGE[1]]) == [texts[0][:10], texts[1]]
+    [false] = as_read(known, [line(100, 500, 600)])
+    assert set(false) == {FOREIGN} and 8 <= len(false) <= 10
+    cells = [KnownLine(line(520, 900, 100), 4, "five"), KnownLine(line(100, 480, 100), 4, "four")]
+    assert as_read(cells, [line(100, 900, 100)]) == ["four five"]
+
+
+def test_an_outline_that_touches_other_lines_reads_its_own():
+    known = [
+        KnownLine(line, 9, text) for line, text in zip(PAGE, ("the first", "and other", "and third"), strict=False)
+    ]
+    wide = line(100, 900, 160, height=60)
+    grazing = np.concatenate((wide.polygon, ((100.0, 160.0), (100.0, 90.0), (160.0, 90.0), (160.0, 160.0))))
+    assert as_read(known, [FoundLine(wide.baseline, grazing)]) == ["and other"]
 
 
 def test_figures_add_up_and_have_intervals_from_six_pages_on():

@@ -317,7 +317,18 @@ def layout_table(figures: Mapping[str, Any]) -> str:
         ],
     )
     intervals = ", ".join(f"{TITLES[name]} {interval(figures['overall'], name)}" for name in WITH_INTERVALS)
-    return f"{found}\n\nall: {intervals}\n\n{figures['convention']}"
+    costs = [page["cost"] for page in figures["pages"] if page["cost"] is not None]
+    return f"{found}\n\nall: {intervals}\n{stated(costs) if costs else ''}\n{figures['convention']}"
+
+
+def stated(costs: Sequence[Mapping[str, Any]]) -> str:
+    """What layouts cost and how well that was expected."""
+    true, expected = (100 * sum(cost[name] for cost in costs) / len(costs) for name in ("true", "expected"))
+    inside = sum(cost["true"] <= cost["high"] for cost in costs)
+    return (
+        f"If each letter were read as it is, the layout alone would cost {true:.1f} % CER, mean over pages; expected "
+        f"{expected:.1f} %. True cost within the stated interval: {inside} of {counted(len(costs), 'page')}.\n"
+    )
 
 
 def cost_table(rows: Sequence[Mapping[str, Any]]) -> str:

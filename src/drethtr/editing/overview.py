@@ -9,18 +9,15 @@ from math import inf
 from threading import RLock
 from typing import Any, Self
 
-import numpy as np
-
 from drethtr.base.errors import DataError
-from drethtr.documents.page import Page, TextLine
+from drethtr.documents.page import TextLine
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.journal import Journal
 from drethtr.editing.page_files import OpenPage, PageFiles, xml_mark
 from drethtr.editing.status import Status, status_of_page
-from drethtr.layout.doubt import LayoutDoubt, doubt_of
-from drethtr.layout.finder import FoundLine
+from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
 from drethtr.pages.transcribe import doubt_in
-from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt
+from drethtr.recognition.confidence.error_rate import ErrorRate, TotalDoubt
 from drethtr.search.query import Spelling
 
 FOLDED = Spelling()
@@ -65,7 +62,7 @@ class Summary:
             untouched.append(line)
             words += len(line.words)
             wrong += sum(1 - word.confidence for word in line.words if word.confidence is not None)
-        layout = layout_of(page) if opened.made_here else LayoutDoubt(0.0, 0.0, 0.0)
+        layout = doubt_of_page(page) if opened.made_here else NO_DOUBT
         known = words, round(wrong, 2), *doubt_in(untouched), opened.made_here
         return cls(tuple(texts), *known, layout.expected, layout.high)
 
@@ -94,10 +91,7 @@ class Summary:
         counts, expected, unknown = self.counts, None, False
         if rate is not None and self.measured:
             total = TotalDoubt(self.doubt, self.characters, self.measured, self.empty)
-            read, unknown = rate(total), rate.unknown_hand(total)
-            expected = Expected(
-                read.cer + self.layout, read.low, max(read.high, min(read.high + self.layout_high, 1.0))
-            )
+            expected, unknown = rate(total).with_cost(self.layout, self.layout_high), rate.unknown_hand(total)
         return {
             "status": self.status,
             "expected_cer": None if expected is None else round(expected.cer, 4),
@@ -132,13 +126,6 @@ class Summary:
         _, *usual = vars(cls()).values()
         fits = list(map(type, numbers)) == list(map(type, usual)) and all(0 <= number < inf for number in numbers)
         return found if fits else None
-
-
-def layout_of(page: Page) -> LayoutDoubt:
-    """The doubt about the lines of a page that were found here."""
-    placed = [line for line in page.lines if line.baseline and line.polygon]
-    lines = [FoundLine(np.array(x.baseline, np.float64), np.array(x.polygon, np.float64)) for x in placed]
-    return doubt_of(lines, table=any(region.cell is not None for region in page.regions))
 
 
 class Overview:

@@ -47,6 +47,12 @@ WHOLE, PART, NOTHING = 0.7, 0.3, 0.1
 PARTNERS = 0.4
 """Least share of a baseline that the outline of its partner covers."""
 
+HELD = 0.25
+"""Least letters of a line in an outline, relative to those of its main line, to be read with it."""
+
+FOREIGN = "\ufffd"
+"""A letter that no text has."""
+
 USUAL_SPACING = 60.0
 """Distance between lines where no two are beside each other, in pixels."""
 
@@ -62,10 +68,25 @@ class Fate(StrEnum):
 
 
 class KnownLine(NamedTuple):
-    """A reference line with the length of its text, at least 1."""
+    """A reference line with the length of its text, at least 1, and its text, if it has one."""
 
     line: FoundLine
     characters: int
+    text: str = ""
+
+
+class Cost(NamedTuple):
+    """What a layout costs, as a share of the characters of its page, in truth and as `layout/doubt.py` expects it.
+
+    odd    the share of odd lines
+    table  whether it has a table
+    """
+
+    true: float
+    expected: float
+    high: float
+    odd: float
+    table: bool
 
 
 @dataclass(frozen=True)
@@ -77,6 +98,7 @@ class PageLayout:
     false              number of found lines on no reference line
     successions, kept  pairs of successive reference lines with partners, and those whose partners follow each other
     seconds            of a processor, to find them
+    cost               what that does to a page that is read without a fault; None without texts
     """
 
     precision: float
@@ -87,6 +109,7 @@ class PageLayout:
     successions: int
     kept: int
     seconds: float = 0.0
+    cost: Cost | None = None
 
     def row(self) -> list[float]:
         """Numbers that add up over pages, for `figures_of`."""
@@ -118,6 +141,46 @@ def compare_layout(reference: Sequence[KnownLine], found: Sequence[FoundLine]) -
         successions,
         kept,
     )
+
+
+def as_read(reference: Sequence[KnownLine], found: Sequence[FoundLine]) -> list[str]:
+    """The texts of found lines if each letter is read as it is; a line on none has foreign ones, as many as fit there.
+
+    Of the reference lines that an outline holds, it reads those of which it has most, or much; letters of the others
+    only reach into it.
+    """
+    spacing = spacing_of([known.line.baseline for known in reference])
+    letters = [
+        letters_along(known.line.baseline, len(known.text), BODY * distance)
+        for known, distance in zip(reference, spacing, strict=True)
+    ]
+    width = float(np.median([length_of(known.line.baseline) / known.characters for known in reference]))
+    texts = []
+    for line, covers in zip(found, covered(letters, [line.polygon for line in found]), strict=True):
+        counts = np.array([cover.sum() for cover in covers])
+        if not counts.sum():
+            texts.append(FOREIGN * max(1, round(length_of(line.baseline) / width)))
+            continue
+        way = line.baseline[-1] - line.baseline[0]
+        much = np.flatnonzero(counts >= np.minimum(HELD * counts.max(), WHOLE * np.array([len(c) for c in covers])))
+        own = [number for number in much.tolist() if counts[number]]
+        own.sort(key=lambda number: float((letters[number][covers[number]] @ way).mean()))
+        parts = ("".join(np.array(list(reference[number].text))[covers[number]]) for number in own)
+        texts.append(" ".join(parts))
+    return texts
+
+
+def letters_along(baseline: Floats, count: int, up: float) -> Floats:
+    """The places of as many letters on a line, in their bodies."""
+    if not count:
+        return np.empty((0, 2))
+    points = lifted(points_along(baseline, STEP / 2), up)
+    return points[np.linspace(0, len(points) - 1, count + 2)[1:-1].round().astype(np.intp)]
+
+
+def length_of(path: Floats) -> float:
+    """The length of a path."""
+    return float(np.hypot(*np.diff(path, axis=0).T).sum())
 
 
 def points_along(path: Floats, step: float) -> Floats:
@@ -282,7 +345,10 @@ def to_json(pages: Mapping[str, PageLayout], groups: Mapping[str, Sequence[str]]
     """The content of `drethtr evaluate --layout --json`: each page, each collection with its pages, and all."""
     return {
         "convention": CONVENTION,
-        "pages": [{"name": name, **figures_of([page])} for name, page in pages.items()],
+        "pages": [
+            {"name": name, **figures_of([page]), "cost": page.cost and page.cost._asdict()}
+            for name, page in pages.items()
+        ],
         "sets": [{"name": name, **figures_of([pages[key] for key in keys])} for name, keys in groups.items()],
         "overall": figures_of(list(pages.values())),
     }

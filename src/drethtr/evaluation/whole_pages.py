@@ -19,10 +19,11 @@ from rapidfuzz.process import cdist
 from drethtr.base.errors import DataError
 from drethtr.base.processors import free_processors
 from drethtr.documents.page import Page
-from drethtr.evaluation.layout import KnownLine, PageLayout, compare_layout
+from drethtr.evaluation.layout import Cost, KnownLine, PageLayout, as_read, compare_layout
 from drethtr.evaluation.metrics import MIN_PAGES, Counts, bootstrap, compare
 from drethtr.images.line import Line
-from drethtr.layout.finder import FoundLine, Layout
+from drethtr.layout.doubt import doubt_of_layout, odd_share
+from drethtr.layout.finder import FoundLine, Kind, Layout
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arranged
 from drethtr.pages.catalog import Catalog
@@ -240,9 +241,20 @@ def find_and_compare(
         layout = arranged(Layout.of(finder.find(gray)))
         ordered = [layout.lines[number] for region in layout.regions or () for number in region.lines]
         seconds = process_time() - start
-        layouts[str(original.description)] = replace(compare_layout(known, ordered), seconds=seconds)
+        cost = cost_of(known, layout, ordered)
+        layouts[str(original.description)] = replace(compare_layout(known, ordered), seconds=seconds, cost=cost)
         report()
     return layouts
+
+
+def cost_of(known: Sequence[KnownLine], layout: Layout, ordered: Sequence[FoundLine]) -> Cost | None:
+    """What an arranged layout costs if each letter is read as it is; None if no reference line has a text."""
+    written = [line for line in known if line.text.strip()]
+    if not written:
+        return None
+    true = compare_pages([line.text for line in written], as_read(written, ordered)).ordered.cer
+    doubt, table = doubt_of_layout(layout), any(region.kind == Kind.TABLE for region in layout.regions or ())
+    return Cost(true, doubt.expected, doubt.high, odd_share(layout.lines), table)
 
 
 def known_lines(original: Original, gray: Line) -> list[KnownLine]:
@@ -250,4 +262,4 @@ def known_lines(original: Original, gray: Line) -> list[KnownLine]:
     page = original.given_for(gray)
     placed = [line for line in page.lines if line.baseline or line.polygon] if page is not None else []
     lines: list[FoundLine] = complete(gray, [GivenLine.of(line) for line in placed])
-    return [KnownLine(line, max(1, len(given.text))) for line, given in zip(lines, placed, strict=True)]
+    return [KnownLine(line, max(1, len(given.text)), given.text) for line, given in zip(lines, placed, strict=True)]

@@ -128,6 +128,26 @@ def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
     assert remedy in outcome.err
 
 
+def test_scans_are_read_and_their_layout_is_doubted(drethtr, taught, tmp_path):
+    """Given lines have no doubt about the layout, found ones at least the usual one."""
+    put_page(tmp_path / "scans" / "1.png", tmp_path / "scans" / "1.xml", ["abc def", "a big egg", "a cabbage", "jam"])
+    figures = tmp_path / "p.json"
+
+    def told(lines):
+        outcome = drethtr(
+            "predict-cer", tmp_path / "scans", "--lines", lines, "--model", taught, "--json", figures, "--force"
+        )
+        assert outcome.code == 0, outcome.err
+        return outcome.out, json.loads(figures.read_text(encoding="utf-8"))["overall"]
+
+    given, found = told("given"), told("rapid")
+    assert given[1]["layout"] == 0 and "layout" not in given[0]
+    assert found[1]["layout"] >= 0.02 and "points of it are what the layouts found may cost" in found[0]
+    assert found[1]["high"] >= found[1]["cer"] > found[1]["layout"]
+    outcome = drethtr("predict-cer", tmp_path / "scans", "--lines", "rapid", "--truth", "--model", taught)
+    assert outcome.code == 2 and "leave out --learn, --truth and --limit" in outcome.err
+
+
 def test_no_rate_is_told_where_nothing_was_read(drethtr, taught, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "drethtr.recognition.recognizer.Recognizer.read_lines", lambda _, lines: [reading_of([])] * len(lines)

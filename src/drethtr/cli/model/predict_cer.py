@@ -1,8 +1,8 @@
 """`drethtr model predict-cer`: predict the CER on untranscribed lines."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 from tqdm import tqdm
@@ -29,7 +29,12 @@ from drethtr.evaluation.predict import (
     learn as fit_rate,
 )
 from drethtr.evaluation.untranscribed import lines_to_read
+from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt, doubt_of_page
+from drethtr.pages.inputs import find_inputs
 from drethtr.pages.record import provenance_of, way_of
+from drethtr.pages.segmentation import Segmentation, segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.pages.transcribe import doubt_in, transcribe
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
 from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.model.adapter import holds_adapter
@@ -64,6 +69,14 @@ def predict_cer(
             help="Fit the prediction on the transcriptions of several sets; write the model to this file.",
         ),
     ] = None,
+    lines: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The inputs are scans: find lines with this segmentation, as in drethtr transcribe, and add what the "
+            "layout may cost.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     json_file: JSONFile = None,
     *,
@@ -76,6 +89,8 @@ def predict_cer(
     """
     if learn is not None and truth:
         raise ConfigError("--learn includes the comparison; leave out --truth")
+    if lines is not None and (learn is not None or truth or limit is not None):
+        raise ConfigError("--lines reads whole scans; leave out --learn, --truth and --limit")
     if force and learn is None and json_file is None:
         raise ConfigError("--force replaces the files of --learn and --json; add one of them, or leave out --force")
     refuse_results(json_file, learn, force=force, inputs=inputs)
@@ -91,6 +106,9 @@ def predict_cer(
     elif truth:
         rate = known_rate(recognizer, reading.decoder)
         text, report = compared(rate, read(recognizer, to_read(open_lines(inputs), limit, seed)))
+    elif lines is not None:
+        rate, segmentation = known_rate(recognizer, reading.decoder), segmentation_named(lines)
+        text, report, failed = of_scans(rate, recognizer, inputs, segmentation)
     else:
         rate, found = known_rate(recognizer, reading.decoder), lines_to_read(inputs, report_left_out)
         chosen = choose(found, limit or len(found), seed)
@@ -103,7 +121,11 @@ def predict_cer(
             )
             raise typer.Exit(1)
         failed = len(chosen) - len(pairs)
-        text, report = predicted(rate, pairs, failed)
+        groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
+        pages = {name: Doubts(doubt_of(reading for _, reading in of_page)) for name, of_page in groups.items()}
+        text, report = predicted(
+            rate, pages, failed, len(chosen), calibrated=all(reading.calibrated for _, reading in pairs)
+        )
     if json_file is not None:
         write_json(json_file, {**report, "made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)})
     typer.echo(text)
@@ -174,24 +196,79 @@ def learned(recognizer: Recognizer, pairs: Sequence[Pair], source: Path, output:
     return f"{text}\n{change}", report
 
 
-def predicted(rate: ErrorRate, pairs: Sequence[Pair], failed: int) -> Report:
-    """Expected CER of each page and of all lines; `failed` more images could not be read."""
-    groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
-    pages = {name: doubt_of(reading for _, reading in of_page) for name, of_page in groups.items()}
-    overall = doubt_of(reading for _, reading in pairs)
+class Doubts(NamedTuple):
+    """The doubt in the readings of a page, and that about its layout, if it was found."""
+
+    read: TotalDoubt
+    layout: LayoutDoubt = NO_DOUBT
+
+    def expected(self, rate: ErrorRate) -> Expected:
+        """The expected error rate."""
+        return rate(self.read).with_cost(self.layout.expected, self.layout.high)
+
+
+def of_scans(
+    rate: ErrorRate, recognizer: Recognizer, inputs: Sequence[str], segmentation: Segmentation
+) -> tuple[str, dict[str, Any], int]:
+    """Expected CER of each page of scans whose lines are found, and how many scans could not be read.
+
+    Raises:
+        typer.Exit: with 2 if none could, or with 1 if none has text.
+    """
+    files, errors = find_inputs(inputs)
+    pages: dict[str, Doubts] = {}
+    sure = True
+    with tqdm(files, unit="file", disable=None) as bar:
+        for file in bar:
+            try:
+                for original in map(segmentation.prepare, open_originals(file)):
+                    page = transcribe(original, recognizer, segmentation.finder(original))
+                    name = original.name if original.name not in pages else f"{original.name} {len(pages) + 1}"
+                    pages[name] = Doubts(doubt_in(page.lines), NO_DOUBT if original.has_lines else doubt_of_page(page))
+                    sure = sure and all(line.transcription.calibrated for line in page.lines if line.transcription)
+            except DataError as error:
+                errors.append(error)
+    for skipped in errors:
+        report_skipped(skipped)
+    if not pages:
+        raise typer.Exit(2)
+    if not any(doubts.read.characters for doubts in pages.values()):
+        typer.echo(f"No text was found on any of {counted(len(pages), 'page')}.", err=True)
+        raise typer.Exit(1)
+    return *predicted(rate, pages, len(errors), len(pages) + len(errors), calibrated=sure), len(errors)
+
+
+def all_of(pages: Iterable[Doubts]) -> Doubts:
+    """The doubts of some pages together; those about layouts by the characters of each page."""
+    some = list(pages)
+    reads = TotalDoubt(*(sum(numbers) for numbers in zip(*(doubts.read for doubts in some), strict=True)))
+    shares = [doubts.read.characters / max(reads.characters, 1) for doubts in some]
+    expected, high = (
+        sum(share * getattr(doubts.layout, name) for share, doubts in zip(shares, some, strict=True))
+        for name in ("expected", "high")
+    )
+    return Doubts(reads, LayoutDoubt(expected, 0.0, high))
+
+
+def predicted(rate: ErrorRate, pages: Mapping[str, Doubts], failed: int, images: int, *, calibrated: bool) -> Report:
+    """Expected CER of each page and of all of them; `failed` of all images could not be read."""
+    overall = all_of(pages.values())
     rows = [expected_cells(name, found, rate) for name, found in list(pages.items())[:SHOWN]]
     if len(pages) > SHOWN:
         rows.append([f"… {len(pages) - SHOWN:,} more pages; --json has all", "", "", ""])
     rows.append(expected_cells("all", overall, rate))
     lines = [table(["page", "lines", "characters", "expected CER %"], rows)]
-    if overall.empty:
-        lines.append(f"No text was found on {overall.empty:,} lines; any text missed there is not counted.")
+    if overall.layout.expected:
+        lines.append(f"{100 * overall.layout.expected:.1f} points of it are what the layouts found may cost.")
+    lines += [f"{name}: {doubts.layout.reason}" for name, doubts in pages.items() if doubts.layout.reason]
+    if overall.read.empty:
+        lines.append(f"No text was found on {overall.read.empty:,} lines; any text missed there is not counted.")
     if failed:
-        lines.append(f"{failed:,} of {failed + len(pairs):,} images could not be used and are not counted.")
-    if any(not reading.calibrated for _, reading in pairs):
+        lines.append(f"{failed:,} of {images:,} images could not be used and are not counted.")
+    if not calibrated:
         lines.append(NOT_CALIBRATED)
-    unknown = [name for name, found in pages.items() if rate.unknown_hand(found)]
-    if unknown or rate.unknown_hand(overall):
+    unknown = [name for name, found in pages.items() if rate.unknown_hand(found.read)]
+    if unknown or rate.unknown_hand(overall.read):
         lines.append(unknown_hands_text(unknown, len(pages)))
     if rate.inherited:
         lines.append(INHERITED)
@@ -203,10 +280,11 @@ def predicted(rate: ErrorRate, pairs: Sequence[Pair], failed: int) -> Report:
     }
 
 
-def expected_cells(name: str, found: TotalDoubt, rate: ErrorRate) -> list[str]:
+def expected_cells(name: str, found: Doubts, rate: ErrorRate) -> list[str]:
     """A row of the table."""
-    expected = "nothing read" if found.empty == found.lines else in_percent(rate(found))
-    return [name, f"{found.lines:,}", f"{found.characters:,}", expected]
+    read = found.read
+    expected = "nothing read" if read.empty == read.lines else in_percent(found.expected(rate))
+    return [name, f"{read.lines:,}", f"{read.characters:,}", expected]
 
 
 def in_percent(expected: Expected) -> str:
@@ -214,10 +292,12 @@ def in_percent(expected: Expected) -> str:
     return between(expected.cer, expected.low, expected.high, digits=1)
 
 
-def plain(found: TotalDoubt, rate: ErrorRate) -> dict[str, Any]:
-    """Expected rates as plain values, in fractions."""
-    counts = {"lines": found.lines, "characters": found.characters, "empty": found.empty}
-    return {**counts, **rate(found)._asdict(), "unknown_hand": rate.unknown_hand(found)}
+def plain(found: Doubts, rate: ErrorRate) -> dict[str, Any]:
+    """Expected rates as plain values, in fractions, and what of them is due to the layout."""
+    read, layout = found
+    counts = {"lines": read.lines, "characters": read.characters, "empty": read.empty}
+    doubts = {"unknown_hand": rate.unknown_hand(read), "layout": layout.expected, "layout_reason": layout.reason}
+    return {**counts, **found.expected(rate)._asdict(), **doubts}
 
 
 def compared(rate: ErrorRate, pairs: Sequence[Pair]) -> Report:

@@ -60,6 +60,11 @@ class Expected(NamedTuple):
     low: float
     high: float
 
+    def with_cost(self, cost: float, most: float) -> "Expected":
+        """With a further cost per character, such as that of a layout, and the most that it may be."""
+        cer = self.cer + cost
+        return Expected(cer, self.low, max(self.high, cer, min(self.high + most, 1.0)))
+
 
 @dataclass(frozen=True)
 class ErrorRate:
