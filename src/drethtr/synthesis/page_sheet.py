@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,6 +150,7 @@ def printed(text: str, x_height: float, rng: np.random.Generator) -> Mark:
     """A printed line."""
     font = ImageFont.load_default(max(8.0, 1.9 * x_height))
     text = text.upper() if rng.random() < 0.5 else text
+    text = normalize("NFD", text).encode("ascii", "ignore").decode() or "1"  # Pillow's font has few accents
     left, top, right, bottom = (round(edge) for edge in font.getbbox(text, anchor="ls"))
     picture = Image.new("L", (max(1, right - left), max(1, bottom - top)))
     ImageDraw.Draw(picture).text((-left, -top), text, fill=255, font=font, anchor="ls")
