@@ -1,6 +1,9 @@
 """Folders of scans for tests: pages rendered with a font, some with page files."""
 
-from made_pages import TEXTS, blank, write
+from random import Random
+
+from made_pages import HAND, TEXTS, blank, write
+from PIL import ImageDraw, ImageFont
 
 from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
@@ -49,3 +52,55 @@ def foreign(path):
         path.read_bytes().replace(b"<Creator>drethtr ", b"<Creator>others ").replace(b">drethtr<", b">others<")
     )
     return path
+
+
+# Pages whose layout is to be repaired.
+
+WORDS = ("Wheat", "barley", "oats", "rent", "paid", "owed", "Martin", "Agnes", "house", "field", "mill", "9 s", "12 d")
+
+
+def put_layout(folder, stem, size, places, regions=1):
+    """Write a scan with a page file, of lines at (left, right, baseline) in a wrong order, in so many regions."""
+    pages = blank(*size)
+    font = ImageFont.truetype(str(HAND), 24)
+    pen = ImageDraw.Draw(pages.image)
+    lines = []
+    for number, (left, right, y) in enumerate(places):
+        text, more = "", number
+        while not text or pen.textlength(f"{text} {WORDS[more % len(WORDS)]}", font=font) < right - left:
+            text, more = f"{text} {WORDS[more % len(WORDS)]}".strip(), more + 7
+        pen.text((left, y), text, fill=40, font=font, anchor="ls")
+        polygon = ((left, y - 26), (right, y - 26), (right, y + 10), (left, y + 10))
+        read = Transcription(text, 0.9, (PageWord(text, 0.9, polygon),) if " " not in text else ())
+        lines.append(TextLine(f"l{number}", polygon, ((left, y), (right, y)), read))
+    share = -(-len(lines) // regions)
+    parts = [tuple(lines[start : start + share]) for start in range(0, len(lines), share)]
+    page = Page(f"{stem}.png", *size, tuple(Region(f"r{number}", part) for number, part in enumerate(parts)))
+    folder.mkdir(parents=True, exist_ok=True)
+    pages.image.save(folder / f"{stem}.png")
+    path = folder / f"{stem}.page.xml"
+    document = Document((Sheet(page, Scan(lambda: pages.image)),), Provenance.now("test"))
+    path.write_bytes(FORMATS["page"].write(document))
+    return path
+
+
+def put_opening(folder, stem="opening"):
+    """An opening of 11 rows whose lines alternate left and right; 5 of them run across the fold."""
+    places = []
+    for row in range(11):
+        y = 90 + 70 * row
+        places += [(60, 1340, y)] if row in (1, 3, 4, 7, 9) else [(60, 650, y), (750, 1340, y)]
+    return put_layout(folder, stem, (1400, 900), places)
+
+
+def put_register(folder, stem="register"):
+    """A register of 140 fragments in 7 columns, in 10 regions, of which none is a row or a column."""
+    places = [(50 + 190 * column, 210 + 190 * column, 80 + 50 * row) for column in range(7) for row in range(20)]
+    Random(7).shuffle(places)
+    return put_layout(folder, stem, (1400, 1120), places, regions=10)
+
+
+def put_full(folder, stem="full"):
+    """A page of 300 lines."""
+    places = [(40 + 340 * column, 350 + 340 * column, 60 + 36 * row) for column in range(4) for row in range(75)]
+    return put_layout(folder, stem, (1400, 2800), places, regions=4)

@@ -123,7 +123,7 @@ def test_a_new_line_stands_where_it_was_put(file, after, place):
 
 def test_a_line_can_be_removed_and_every_one(file):
     for line in ids(file):
-        file = file.without_line(line)
+        file = file.without_lines([line])
         assert line not in ids(file)
     assert ids(file.with_new_lines([NEW], None)) == ["new"]
 
@@ -271,7 +271,7 @@ def test_the_text_of_a_region_follows_its_lines_unless_it_was_another(tmp_path):
         changed = file.with_line(reviewed(file.line("l0"), "a & b", Review.CORRECTED))
         assert b"<Unicode>%s" % after in changed.data
         if before == whole:
-            assert b"<Unicode>" + whole[len(lines[0].text) + 1 :] + b"</Unicode>" in file.without_line("l0").data
+            assert b"<Unicode>" + whole[len(lines[0].text) + 1 :] + b"</Unicode>" in file.without_lines(["l0"]).data
 
 
 def test_an_update_replaces_no_text_of_a_person(file):
@@ -291,7 +291,7 @@ def test_what_is_not_there_cannot_be_changed(file):
     with pytest.raises(DataError, match="contains no line 'gone'"):
         file.with_line(replace(NEW, id="gone"))
     with pytest.raises(DataError, match="contains no line 'gone'"):
-        file.without_line("gone")
+        file.without_lines(["gone"])
     with pytest.raises(DataError, match="contains no line 'gone'"):
         file.with_new_lines([NEW], "gone")
 

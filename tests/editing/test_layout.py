@@ -19,10 +19,10 @@ from drethtr.editing.layout import (
     Delete,
     Dissolve,
     Draw,
+    Follow,
     Join,
     Move,
     MoveRegion,
-    Path,
     Place,
     Replace,
     SetRegion,
@@ -71,7 +71,7 @@ def with_lines(file, *places, texts=None):
     ]
     file = file.with_new_lines(new, "l3")
     for line in ("l0", "l1", "l2", "l3"):
-        file = file.without_line(line)
+        file = file.without_lines([line])
     return file
 
 
@@ -174,7 +174,7 @@ def test_several_lines_move_at_once(file, after, order):
 
 
 def test_a_path_numbers_lines_as_it_runs_through_them(file):
-    assert ids(Path(("l3", "l1", "l2")).done(file, PLACE).file) == ["l0", "l3", "l1", "l2"]
+    assert ids(Follow(("l3", "l1", "l2")).done(file, PLACE).file) == ["l0", "l3", "l1", "l2"]
 
 
 def test_regions_get_lines_kinds_and_an_order(file):

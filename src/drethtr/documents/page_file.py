@@ -8,7 +8,7 @@ Every change returns a new file that preserves all other bytes, including elemen
 line is identified by its id; its revision changes with its element.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -197,20 +197,44 @@ class PageFile:
         order[place:place] = [line.id for line in lines]
         return (file.numbered(order) if self.is_numbered(neighbor) else file).following(self)
 
-    def without_line(self, line_id: str) -> Self:
-        """The file without a line and the references to it.
+    def with_lines_after(self, new: Mapping[str, Sequence[TextLine]]) -> Self:
+        """The file with new lines after lines that it has, in their regions.
+
+        Raises:
+            DataError: if it has no such line, or a new one has neither baseline nor polygon.
+        """
+        if not all(line.baseline or line.polygon for lines in new.values() for line in lines):
+            raise DataError("a new line needs a baseline or a polygon", self.name)
+        editor, edits = self.editor, list[Edit]()
+        for after, lines in new.items():
+            elements = [editor.new_line(self.in_units(line)) for line in lines]
+            edits.append(editor.add_lines(elements, self.element(after), None))
+        # Places first, then texts: an editor changes elements that it knows from the file, and these are new.
+        file = self.edited(edits)
+        known = [line for lines in new.values() for line in lines]
+        file = file.with_lines([replace(file.line(line.id), transcription=line.transcription) for line in known])
+        editor, edits = file.editor, []
+        for region in self.page.regions:
+            order = [one.id for line in region.lines for one in (line, *new.get(line.id, ()))]
+            if len(order) > len(region.lines) and self.is_numbered(region.lines[0].id):
+                edits += file.numbering(editor, order)
+        return file.edited(edits).following(self)
+
+    def without_lines(self, line_ids: Collection[str]) -> Self:
+        """The file without some lines and the references to them.
 
         Raises:
             DataError: if there is no such line.
         """
-        references = (
+        elements = [self.element(line) for line in line_ids]
+        references = [
             element
             for order in self.markup.root.children
             if order.name == "ReadingOrder"
             for element in order.walk()
-            if element.attributes.get("REF") == line_id
-        )
-        return self.edited(map(self.editor.splicer.remove, (self.element(line_id), *references))).following(self)
+            if element.attributes.get("REF") in line_ids
+        ]
+        return self.edited(map(self.editor.splicer.remove, (*elements, *references))).following(self)
 
     def with_regions(self, regions: Sequence[Region]) -> Self:
         """The file with these regions in this order, each with its lines in order.
@@ -227,14 +251,14 @@ class PageFile:
         added = [region for region in regions if region.id not in self.region_ids]
         file = self.edited(self.editor.new_regions([self.region_in_units(region) for region in added]))
         file = file.edited(file.moved_lines(wanted))
-        for lines in wanted.values():
-            if any(file.editor.is_numbered([file.element(line)]) for line in lines):
-                file = file.numbered(lines)
+        editor = file.editor
+        edits = [edit for lines in wanted.values() for edit in file.numbering(editor, lines)]
         described = {region.id: region for region in file.page.regions}
         for region in regions:
             old = described[region.id]
             if (old.kind, old.polygon) != (region.kind, region.polygon) and region not in added:
-                file = file.edited(file.editor.set_region(old.id, self.region_in_units(region), old))
+                edits += editor.set_region(old.id, self.region_in_units(region), old)
+        file = file.edited(edits)
         gone = [region.id for region in file.page.regions if region.id not in wanted]
         file = file.edited(file.editor.remove_regions(gone))
         if [region.id for region in file.page.regions if region.id in wanted] != list(wanted):
@@ -265,6 +289,13 @@ class PageFile:
                 lead = splicer.lead(element).encode()
                 rest = contents[place:] if place == len(elements) - 1 else contents[place : place + 1]
                 yield Edit(element.start, element.end, lead.join(rest))
+
+    def numbering(self, editor: Editor, lines: Sequence[str]) -> Iterator[Edit]:
+        """Edits that number lines, if some of them are ordered by numbers."""
+        elements = list(map(self.element, lines))
+        if any(editor.is_numbered([element]) for element in elements):
+            for number, element in enumerate(elements):
+                yield from editor.set_number(element, number)
 
     @property
     def region_ids(self) -> frozenset[str]:

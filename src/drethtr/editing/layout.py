@@ -88,9 +88,7 @@ class Delete(Action):
 
     def done(self, file: PageFile, place: Place) -> Changed:
         notes = [Change(place.page, line, self.name, file.line(line).text, None, None) for line in self.lines]
-        for line in self.lines:
-            file = file.without_line(line)
-        return Changed(file, (), tuple(notes))
+        return Changed(file.without_lines(self.lines), (), tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -102,18 +100,15 @@ class Cut(Action):
     lines: tuple[str, ...] = ()
 
     def done(self, file: PageFile, place: Place) -> Changed:
-        changed, notes = list[str](), list[Change]()
-        for line in file.page.lines:
-            if self.lines and line.id not in self.lines:
-                continue
-            for point in crossings(line, self.stroke):  # from the end, as the first part keeps the id
-                if (halves := halved(file, line.id, point, place, self.name)) is not None:
-                    file = halves.file
-                    changed += [one for one in halves.lines if one not in changed]
-                    notes += halves.notes
-        if not changed:
+        points = {
+            line.id: points
+            for line in file.page.lines
+            if (not self.lines or line.id in self.lines) and (points := crossings(line, self.stroke))
+        }
+        changed = cut(file, points, place)
+        if not changed.lines:
             raise DataError("no line was cut: the stroke crosses none between its ends")
-        return Changed(file, tuple(changed), tuple(notes))
+        return changed
 
 
 @dataclass(frozen=True)
@@ -128,37 +123,56 @@ class Split(Action):
     def done(self, file: PageFile, place: Place) -> Changed:
         if file.line(self.line).baseline is None:
             raise DataError(f"line {self.line!r} has no baseline to split; draw one first")
-        halves = halved(file, self.line, self.point, place, self.name, self.offset)
-        if halves is None:
+        changed = cut(file, {self.line: [self.point]}, place, self.offset)
+        if not changed.lines:
             raise DataError("a line can only be split between its ends; choose a point inside it")
-        return halves
+        return changed
+
+
+def cut(
+    file: PageFile, points: Mapping[str, Sequence[tuple[int, int]]], place: Place, offset: int | None = None
+) -> Changed:
+    """A file with lines cut at points, each from its end to its start; the first part keeps the id."""
+    ids, changed = file.editor.ids, list[TextLine]()
+    new = dict[str, list[TextLine]]()
+    for id, of_line in points.items():
+        first, rest = file.line(id), list[TextLine]()
+        status = status_of(first, made_here=place.made_here)
+        for point in of_line:
+            if (halves := halved(first, point, touched=status.touched, offset=offset)) is not None:
+                first, second = halves
+                rest.insert(0, replace(second, id=ids.claim(id)))
+        if rest:
+            changed.append(first)
+            new[id] = rest
+    parts = [part for first in changed for part in (first, *new[first.id])]
+    # What nobody has edited is read again.
+    read = {part.id: part if part.is_reviewed else replace(part, transcription=None) for part in parts}
+    notes = tuple(Change(place.page, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
+    firsts = [read[first.id] for first in changed]
+    after = {id: [read[part.id] for part in lines] for id, lines in new.items()}
+    done = file.with_lines(firsts).with_lines_after(after) if changed else file
+    return Changed(done, tuple(part.id for part in parts), notes)
 
 
 def halved(
-    file: PageFile, line_id: str, point: tuple[int, int], place: Place, action: str, offset: int | None = None
-) -> Changed | None:
-    """A line cut in two; None if a part would be empty."""
-    old = file.line(line_id)
-    if old.baseline is None or (parts := split_place(old, point)) is None:
+    line: TextLine, point: tuple[int, int], *, touched: bool, offset: int | None = None
+) -> tuple[TextLine, TextLine] | None:
+    """A line cut in two, with its text; what a person wrote is corrected in both. None if a part would be empty."""
+    if line.baseline is None or (parts := split_place(line, point)) is None:
         return None
-    first, second = (TextLine(line_id, polygon, baseline) for baseline, polygon in parts)
-    second = replace(second, id=file.free_id(line_id))
-    cut = split_offset(old, point) if offset is None else offset
-    texts = tidy(old.text[:cut]), tidy(old.text[cut:])
-    status = status_of(old, made_here=place.made_here)
-    if status.touched:
-        before, after = (Transcription(text, review=Review.CORRECTED) for text in texts)
-        words = len(before.text.split())
-        if old.words:
-            before = replace(before, words=carry_over(old.words[:words], before.text))
-            after = replace(after, words=carry_over(old.words[words:], after.text))
-        first, second = replace(first, transcription=before), replace(second, transcription=after)
-    changed = file.with_line(first).with_new_lines([second], line_id)
-    notes = tuple(
-        Change(place.page, line.id, action, text, line.text, str(status))
-        for line, text in zip((first, second), texts, strict=True)
+    at_word = split_offset(line, point) if offset is None else offset
+    texts = [tidy(line.text[:at_word]), tidy(line.text[at_word:])]
+    count = len(texts[0].split())
+    words = [
+        carry_over(of_part, text) for of_part, text in zip((line.words[:count], line.words[count:]), texts, strict=True)
+    ]
+    review = Review.CORRECTED if touched else None
+    first, second = (
+        TextLine(line.id, polygon, baseline, Transcription(text, None, known if line.words else (), review=review))
+        for (baseline, polygon), text, known in zip(parts, texts, words, strict=True)
     )
-    return Changed(changed, (line_id, second.id), notes)
+    return first, second
 
 
 @dataclass(frozen=True)
@@ -183,10 +197,8 @@ class Join(Action):
             words = tuple(word for piece in pieces for word in piece.words)
             joined = replace(joined, transcription=Transcription(text, None, words, review=Review.CORRECTED))
         notes = [Change(place.page, kept.id, self.name, text, joined.text, None)]
-        file = file.with_line(joined)
-        for line in gone:
-            notes.append(Change(place.page, line.id, self.name, line.text, None, None))
-            file = file.without_line(line.id)
+        notes += [Change(place.page, line.id, self.name, line.text, None, None) for line in gone]
+        file = file.with_line(joined).without_lines([line.id for line in gone])
         return Changed(file, (kept.id,), tuple(notes))
 
 
@@ -205,33 +217,32 @@ def in_writing_order(lines: Sequence[TextLine]) -> list[TextLine]:
 
 @dataclass(frozen=True)
 class Move(Action):
-    """Move lines, in the order given, after another line and into its region, or to the beginning."""
+    """Move lines, in the order given, after or before another line and into its region, or to the beginning."""
 
     name = "order"
     lines: tuple[str, ...]
     after: str | None = None
+    before: str | None = None
 
     def done(self, file: PageFile, place: Place) -> Changed:
-        if self.after in self.lines:
-            raise DataError("lines cannot be moved after one of themselves")
-        known = [file.line(line) for line in self.lines]
+        beside = (
+            self.after or self.before or next((line.id for line in file.page.lines if line.id not in self.lines), "")
+        )
+        if beside in self.lines:
+            raise DataError("lines cannot be moved beside one of themselves")
+        known, target = [file.line(line) for line in self.lines], file.line(beside)
         regions = [without(region, self.lines) for region in file.page.regions]
-        if self.after is None:
-            first = next((number for number, region in enumerate(regions) if region.lines), 0)
-            regions[first] = replace(regions[first], lines=(*known, *regions[first].lines))
-        else:
-            target = file.line(self.after)
-            regions = [
-                replace(region, lines=inserted(region.lines, known, region.lines.index(target) + 1))
-                if target in region.lines
-                else region
-                for region in regions
-            ]
+        regions = [
+            replace(region, lines=inserted(region.lines, known, region.lines.index(target) + (self.after is not None)))
+            if target in region.lines
+            else region
+            for region in regions
+        ]
         return arranged(file, regions, self.lines, self.name, place)
 
 
 @dataclass(frozen=True)
-class Path(Action):
+class Follow(Action):
     """Order lines as a path runs through them: they follow each other where the first of them stood."""
 
     name = "order"
@@ -361,8 +372,7 @@ class Replace(Action):
         elif others := [line for line in before.lines[:start] if line.id not in lost]:
             after = others[-1].id
         file = file.with_new_lines(list(new.values()), after) if new else file
-        for line in gone:
-            file = file.without_line(line.id)
+        file = file.without_lines(lost) if lost else file
         if new and self.box is None:
             named = [
                 Region(file.free_id("region"), tuple(file.line(new[line.id].id) for line in group)) for group in groups
@@ -688,7 +698,7 @@ ACTIONS: Mapping[str, type[Action]] = {
     "split": Split,
     "join": Join,
     "move": Move,
-    "path": Path,
+    "path": Follow,
     "region": SetRegion,
     "dissolve": Dissolve,
     "move-region": MoveRegion,

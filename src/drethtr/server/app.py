@@ -89,6 +89,7 @@ def routes_of(session: Session, folder: Folder) -> list[BaseRoute]:
     return [
         Route("/", index),
         Route("/p/{page}", index),
+        Route("/p/{page}/layout", index),
         Mount("/static", StaticFiles(directory=STATIC, check_dir=False)),
         *folder.routes(),
         *JobHandlers(session).routes(),

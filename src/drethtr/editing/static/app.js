@@ -9,6 +9,7 @@ import { Share } from "./dialogs/share.js";
 import { listen, useEvents } from "./events.js";
 import { isGoing } from "./format.js";
 import { html } from "./html.js";
+import { Layout } from "./layout/layout.js";
 import { Overview } from "./overview/overview.js";
 import { Page } from "./page/page.js";
 import { Dots, usePeople } from "./people.js";
@@ -31,6 +32,8 @@ function saying(state, unsaved, { history_error: history, disk_error: disk }) {
   if (state === "saved" && history) return `Saved, but the history cannot be written: ${history}`;
   return STATES[state];
 }
+
+const pathOf = (page, isLayout) => `/p/${page}${isLayout ? "/layout" : ""}`;
 
 function App() {
   const route = useRoute();
@@ -80,15 +83,15 @@ function App() {
       ? html`<main class="notice"><p>The server does not respond. Start drethtr edit again; this page will continue by itself.</p></main>`
       : html`<main class="overview" aria-busy="true"><h1 class="skeleton"> </h1></main>`;
   }
-  const toolbar = ({ name, previous, next, state, unsaved, page }) => html`
+  const toolbar = ({ name, previous, next, state, unsaved, page, isLayout }) => html`
     <header class="bar">
       <nav aria-label="Pages">
         ${
           name
             ? html`<a class="home" href="/" aria-label=${`All pages of ${status.folder}`}>${status.folder}</a>
           <span class="where">${name}</span>
-          <a class="turn" href=${previous ? `/p/${previous}` : null} aria-disabled=${!previous} role="link" title="Alt+Page up" aria-label="Previous page">‹</a>
-          <a class="turn" href=${next ? `/p/${next}` : null} aria-disabled=${!next} role="link" title="Alt+Page down" aria-label="Next page">›</a>`
+          <a class="turn" href=${previous ? pathOf(previous, isLayout) : null} aria-disabled=${!previous} role="link" title="Alt+Page up" aria-label="Previous page">‹</a>
+          <a class="turn" href=${next ? pathOf(next, isLayout) : null} aria-disabled=${!next} role="link" title="Alt+Page down" aria-label="Next page">›</a>`
             : html`<span class="home">drethtr</span>`
         }
       </nav>
@@ -113,9 +116,11 @@ function App() {
   const close = () => setDialog(null);
   return html`
     ${
-      route.page
-        ? html`<${Page} key=${route.page} id=${route.page} wanted=${route} status=${status} isReading=${isReading} people=${people} onLine=${setLine} toolbar=${toolbar} />`
-        : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} people=${people} selection=${selection} select=${setSelection}
+      route.isLayout
+        ? html`<${Layout} key=${`layout ${route.page}`} id=${route.page} wanted=${route} status=${status} toolbar=${toolbar} />`
+        : route.page
+          ? html`<${Page} key=${route.page} id=${route.page} wanted=${route} status=${status} isReading=${isReading} people=${people} onLine=${setLine} toolbar=${toolbar} />`
+          : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} people=${people} selection=${selection} select=${setSelection}
           words=${words} search=${setWords} last=${last.current} />`
     }
     ${dialog === "learn" && html`<${Learn} status=${status} jobs=${jobs} close=${close} />`}

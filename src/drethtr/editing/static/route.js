@@ -1,13 +1,14 @@
-// Addresses of the screens: `/` is the overview, `/p/ID` a page, `/p/ID#LINE` a line on it. In the line, `?range=4-9`
-// selects characters, and `?point=812,640` the word at a point of the scan.
+// Addresses of the screens: `/` is the overview, `/p/ID` a page, `/p/ID/layout` its layout, `/p/ID#LINE` a line on it. In
+// the line, `?range=4-9` selects characters, and `?point=812,640` the word at a point of the scan.
 
 import { useEffect, useState } from "./vendor/hooks.js";
 
 function current() {
-  const found = location.pathname.match(/^\/p\/([^/]+)$/);
+  const found = location.pathname.match(/^\/p\/([^/]+)(\/layout)?$/);
   const asked = new URLSearchParams(location.search);
   return {
     page: found ? decodeURIComponent(found[1]) : null,
+    isLayout: Boolean(found?.[2]),
     line: decodeURIComponent(location.hash.slice(1)) || null,
     range: numbers(asked.get("range"), "-"),
     point: numbers(asked.get("point"), ","),
@@ -37,7 +38,7 @@ export function useRoute() {
       const link = event.target.closest("a[href]");
       if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || link.hasAttribute("download"))
         return;
-      if (link.origin !== location.origin || !/^\/(p\/[^/]+)?$/.test(link.pathname)) return;
+      if (link.origin !== location.origin || !/^\/(p\/[^/]+(\/layout)?)?$/.test(link.pathname)) return;
       event.preventDefault();
       go(link.href);
     };

@@ -1,0 +1,262 @@
+// The scan in full width: zoom, strokes of the tools, and the points of the selected line.
+
+import * as api from "../api.js";
+import { html } from "../html.js";
+import { boxOf, placeInBaseline } from "../page/places.js";
+import { Viewport } from "../page/viewport.js";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "../vendor/hooks.js";
+import { cornersOf, handlesOf, lineAt, linesAlong, shapeOf, turned, turning, unturned } from "./geometry.js";
+import { Shapes } from "./shapes.js";
+
+const STEP = 60; // px by which an arrow key moves the scan
+const AIM = 10; // and the cross of a tool, five times as far with Shift
+const points = (list) => list.map((point) => point.join(",")).join(" ");
+const BOXES = ["region", "find"]; // tools that draw a box
+const FOLLOWING = ["join", "order"]; // tools that show which lines they touch
+
+// `strokes` are those that wait, of a table; `on` tells {select, stroke, place, open}.
+export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
+  const frame = useRef();
+  const view = useRef();
+  const held = useRef(null); // what the pointer drags
+  const clicks = useRef([]); // points of a stroke that is clicked
+  const cross = useRef(null); // where the keys aim
+  const fingers = useRef(new Map());
+  const [, redraw] = useReducer((count) => count + 1, 0);
+  const [, setSized] = useState(0);
+  const { quarters } = page;
+  const turnedSize = quarters % 2 ? { width: page.height, height: page.width } : page;
+
+  useLayoutEffect(() => {
+    const fitted = () => {
+      const { clientWidth: width, clientHeight: height } = frame.current;
+      view.current = new Viewport({ width: turnedSize.width, height: turnedSize.height }, { width, height });
+      setSized((count) => count + 1);
+    };
+    const observer = new ResizeObserver(fitted);
+    observer.observe(frame.current);
+    fitted();
+    return () => observer.disconnect();
+  }, [page.id, page.width, page.height, quarters]);
+  useLayoutEffect(() => {
+    clicks.current = [];
+    cross.current = null;
+    held.current = null;
+    redraw();
+  }, [tool]);
+  // Wheel events must be cancelled, which listeners that a framework adds may not do.
+  useEffect(() => {
+    const wheel = (event) => {
+      event.preventDefault();
+      const [x, y] = inFrame(event);
+      if (event.ctrlKey || event.metaKey) view.current.zoom(Math.exp(-event.deltaY / 400), x, y);
+      else view.current.pan(event.shiftKey ? event.deltaY : event.deltaX, event.shiftKey ? 0 : event.deltaY);
+      redraw();
+    };
+    frame.current.addEventListener("wheel", wheel, { passive: false });
+    return () => frame.current?.removeEventListener("wheel", wheel);
+  }, []);
+  // A line that is chosen in the list comes into view.
+  useEffect(() => {
+    const line = page.lines.find(({ id }) => id === shown?.line);
+    const shape = line && shapeOf(line);
+    if (!shape || !view.current) return;
+    view.current.show(boxOf(shape.map((point) => turned(point, quarters, page))));
+    redraw();
+  }, [shown]);
+
+  const inFrame = ({ clientX, clientY }) => {
+    const { left, top } = frame.current.getBoundingClientRect();
+    return [clientX - left, clientY - top];
+  };
+  const clipped = ([x, y]) => [
+    Math.round(Math.min(page.width - 1, Math.max(0, x))),
+    Math.round(Math.min(page.height - 1, Math.max(0, y))),
+  ];
+  const pointOf = (event) => clipped(unturned(view.current.pointAt(...inFrame(event)), quarters, page));
+
+  const finish = (stroke, isClicked) => {
+    clicks.current = [];
+    redraw();
+    if (stroke.length > 1) on.stroke(stroke, { scale: view.current.scale, isClicked });
+  };
+  const down = (event) => {
+    frame.current.focus({ preventScroll: true });
+    fingers.current.set(event.pointerId, inFrame(event));
+    if (fingers.current.size > 1) held.current = { kind: "pan", at: inFrame(event) };
+    else if (event.button === 1 || event.button === 2 || (tool === "select" && event.pointerType === "touch"))
+      held.current = { kind: "pan", at: inFrame(event), from: inFrame(event), isTouch: event.pointerType === "touch" };
+    else if (event.button) return;
+    else if (event.target.dataset.handle !== undefined)
+      held.current = { kind: "handle", place: Number(event.target.dataset.handle), points: handles };
+    else held.current = { kind: "stroke", from: inFrame(event), points: [pointOf(event)], touched: [] };
+    frame.current.setPointerCapture(event.pointerId);
+  };
+  const move = (event) => {
+    const here = inFrame(event);
+    const drag = held.current;
+    const other = [...fingers.current].find(([id]) => id !== event.pointerId)?.[1];
+    if (other && fingers.current.has(event.pointerId)) {
+      const before = fingers.current.get(event.pointerId);
+      const apart = ([x, y]) => Math.hypot(x - other[0], y - other[1]);
+      view.current.zoom(
+        apart(here) / Math.max(1, apart(before)),
+        ...[0, 1].map((axis) => (here[axis] + other[axis]) / 2),
+      );
+    }
+    if (fingers.current.has(event.pointerId)) fingers.current.set(event.pointerId, here);
+    if (!drag) return;
+    if (drag.kind === "pan") {
+      view.current.pan(drag.at[0] - here[0], drag.at[1] - here[1]);
+      drag.at = here;
+    } else if (drag.kind === "handle") drag.points = drag.points.with(drag.place, pointOf(event));
+    else if (drag.isMoved || Math.hypot(here[0] - drag.from[0], here[1] - drag.from[1]) > 4) {
+      drag.isMoved = true;
+      const point = pointOf(event);
+      if (FOLLOWING.includes(tool)) {
+        const along = linesAlong(page.lines, [drag.points.at(-1), point]);
+        drag.touched.push(...along.filter((id) => !drag.touched.includes(id)));
+      }
+      drag.points.push(point);
+    }
+    redraw();
+  };
+  const up = (event) => {
+    const drag = held.current;
+    held.current = null;
+    fingers.current.delete(event.pointerId);
+    if (!drag) return;
+    const isAdding = event.shiftKey || event.ctrlKey || event.metaKey;
+    const isTap = drag.isTouch && Math.hypot(drag.at[0] - drag.from[0], drag.at[1] - drag.from[1]) < 6;
+    if (drag.kind === "handle") on.place(drag.points, tool === "polygon");
+    else if (isTap || (drag.kind === "stroke" && tool === "select" && !drag.isMoved))
+      on.click(lineAt(page.lines, pointOf(event))?.id ?? null, isAdding);
+    else if (drag.kind === "stroke" && drag.isMoved) {
+      if (tool === "select") on.select(drag.points, isAdding);
+      else finish(drag.points, false);
+    } else if (drag.kind === "stroke") {
+      if (BOXES.includes(tool)) on.click(lineAt(page.lines, pointOf(event))?.id ?? null, isAdding, pointOf(event));
+      else clicks.current.push(pointOf(event));
+    }
+    redraw();
+  };
+  const twice = (event) => {
+    if (tool === "select") {
+      const line = lineAt(page.lines, pointOf(event));
+      if (line) on.open(line.id);
+    } else if (clicks.current.length > 1) finish(withoutLast(clicks.current), true);
+  };
+
+  const keys = (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.dataset.handle !== undefined) return;
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+    const zooms = { "+": 1.25, "=": 1.25, "-": 0.8 };
+    if (way && tool !== "select") {
+      const far = (event.shiftKey ? 5 : 1) * AIM;
+      const { width, height } = frame.current.getBoundingClientRect();
+      const from = cross.current ?? clipped(unturned(view.current.pointAt(width / 2, height / 2), quarters, page));
+      cross.current = clipped([from[0] + far * way[0], from[1] + far * way[1]]);
+      const [x, y] = turned(cross.current, quarters, page);
+      view.current.show([x, y, x, y]);
+    } else if (way) view.current.pan(STEP * way[0], STEP * way[1]);
+    else if (zooms[event.key]) view.current.zoom(zooms[event.key]);
+    else if (event.key === "0") view.current.fit();
+    else if (event.key === " " && cross.current) clicks.current.push(cross.current);
+    else if (event.key === "Enter" && clicks.current.length > 1) finish(clicks.current, true);
+    else if (event.key === "Escape" && clicks.current.length) clicks.current = [];
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    redraw();
+  };
+  const { scale = 1, left = 0, top = 0 } = view.current ?? {};
+  const drag = held.current;
+  const one = selected.size === 1 ? page.lines.find(({ id }) => selected.has(id)) : null;
+  const isOutline = tool === "polygon";
+  const handles = useMemo(() => {
+    if (!one) return [];
+    if (isOutline) return cornersOf(shapeOf(one) ?? []);
+    return tool === "select" && one.baseline ? handlesOf(one.baseline) : [];
+  }, [one, isOutline, tool]);
+  const drawn = drag?.kind === "handle" ? drag.points : handles;
+  const shapes = useMemo(
+    () => html`<${Shapes} page=${page} selected=${selected} region=${region} />`,
+    [page, selected, region],
+  );
+  const stroke = drag?.kind === "stroke" && drag.isMoved ? drag.points : clicks.current;
+  const zoom = (factor) => {
+    if (factor) view.current.zoom(factor);
+    else view.current.fit();
+    redraw();
+  };
+  return html`
+    <section class="scan" aria-label="Scan">
+      <div class="frame" ref=${frame} tabindex="0" role="group" data-tool=${tool}
+        aria-label="Scan; plus and minus zoom, 0 fits the width; arrow keys move it, or aim with a tool: Space sets a point, Enter ends the stroke"
+        onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onKeyDown=${keys}
+        onDblClick=${twice} onContextMenu=${(event) => event.preventDefault()}>
+        <div class="sheet" style=${{ width: `${turnedSize.width}px`, height: `${turnedSize.height}px`, transform: `translate(${-left}px, ${-top}px) scale(${scale})`, "--unit": 1 / scale, "--upright": `${90 * quarters}deg` }}>
+          <div class="turned" style=${{ width: `${page.width}px`, height: `${page.height}px`, transform: turning(quarters, page) }}>
+            <img src=${api.image(page.id)} alt="" draggable=${false} />
+            ${shapes}
+            <svg class="strokes" viewBox=${`0 0 ${page.width} ${page.height}`}>
+              ${drag?.touched?.map((id) => html`<polygon class="touched" points=${points(shapeOf(page.lines.find((line) => line.id === id)))} />`)}
+              ${strokes.map((one) => html`<polyline class="stroke" points=${points(one)} />`)}
+              ${
+                stroke.length > 0 &&
+                (BOXES.includes(tool)
+                  ? html`<polygon class="stroke lasso" points=${points(box(stroke))} />`
+                  : tool === "select" || isOutline
+                    ? html`<polygon class="stroke lasso" points=${points(stroke)} />`
+                    : html`<polyline class="stroke" data-tool=${tool} points=${points(stroke)} />`)
+              }
+              ${clicks.current.map(([x, y]) => html`<circle class="point" cx=${x} cy=${y} r=${4 / scale} />`)}
+              ${cross.current && html`<path class="cross" d=${`M${cross.current.join(",")}m${-12 / scale},0h${24 / scale}m${-12 / scale},${-12 / scale}v${24 / scale}`} />`}
+              ${drawn.length > 0 && html`<${isOutline ? "polygon" : "polyline"} class="held" points=${points(drawn)} />`}
+              ${drawn.length > 0 && html`<${Handles} points=${drawn} scale=${scale} isOutline=${isOutline} change=${(moved) => on.place(moved, isOutline)} />`}
+            </svg>
+          </div>
+        </div>
+      </div>
+      <div class="zoom" role="group" aria-label="Zoom">
+        <button type="button" aria-label="Zoom in" onClick=${() => zoom(1.25)}>+</button>
+        <button type="button" aria-label="Zoom out" onClick=${() => zoom(0.8)}>−</button>
+        <button type="button" aria-label="Fit the width" onClick=${() => zoom(0)}>↔</button>
+      </div>
+    </section>`;
+}
+
+const withoutLast = (list) => (list.length > 2 ? list.slice(0, -1) : list); // a double click sets two points
+
+function box(stroke) {
+  const [left, top, right, bottom] = boxOf([stroke[0], stroke.at(-1)]);
+  return [
+    [left, top],
+    [right, top],
+    [right, bottom],
+    [left, bottom],
+  ];
+}
+
+// Points that are dragged or moved with the arrow keys; Delete removes one, Insert adds one behind it.
+function Handles({ points: list, scale, isOutline, change }) {
+  const what = isOutline ? "outline" : "baseline";
+  const key = (event, place) => {
+    const step = event.shiftKey ? 10 : 2;
+    const way = { ArrowLeft: [-step, 0], ArrowRight: [step, 0], ArrowUp: [0, -step], ArrowDown: [0, step] }[event.key];
+    const [x, y] = list[place];
+    if (way) change(list.with(place, [Math.max(0, x + way[0]), Math.max(0, y + way[1])]));
+    else if (event.key === "Delete" && list.length > (isOutline ? 3 : 2)) change(list.toSpliced(place, 1));
+    else if (event.key === "Insert" && place + 1 < list.length) {
+      const middle = [0, 1].map((axis) => Math.round((list[place][axis] + list[place + 1][axis]) / 2));
+      change(list.toSpliced(isOutline ? place + 1 : placeInBaseline(list, middle), 0, middle));
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return list.map(
+    ([x, y], place) => html`<circle class="handle" cx=${x} cy=${y} r=${6 / scale} tabindex="0" role="button"
+      data-handle=${place} aria-label=${`Point ${place + 1} of ${list.length} of the ${what}; arrow keys move it`}
+      onKeyDown=${(event) => key(event, place)} />`,
+  );
+}
