@@ -11,7 +11,10 @@ AXE = pytest.importorskip("axe_playwright_python").__name__
 SCREENS = {
     "overview": lambda tab: tab.locator(".card").first.wait_for(),
     "page": lambda tab: enter(tab, "b.png"),
-    "lines": lambda tab: enter(tab, "b.png").keyboard.press("Alt+l"),
+    "layout": lambda tab: layout(enter(tab, "b.png")),
+    "layout of a line": lambda tab: layout(enter(tab, "b.png")).locator(".row").nth(1).click(),
+    "steps": lambda tab: layout(enter(tab, "b.png")).get_by_role("button", name="History").click(),
+    "keys of the layout": lambda tab: layout(enter(tab, "b.png")).get_by_role("button", name="Keys", exact=True).click(),
     "characters": lambda tab: enter(tab, "b.png").keyboard.press("Alt+c"),
     "comparing": lambda tab: enter(tab, "b.png").keyboard.press("F4"),
     "compared": lambda tab: compared(enter(tab, "b.png")),
@@ -20,6 +23,12 @@ SCREENS = {
     "history": lambda tab: enter(tab, "b.png").get_by_role("button", name="History").click(),
     "learn": lambda tab: tab.get_by_role("button", name="Learn").click(),
 }
+
+
+def layout(tab):
+    tab.keyboard.press("Alt+l")
+    tab.locator(".badge").first.wait_for()
+    return tab
 
 
 def compared(tab):
@@ -53,6 +62,9 @@ def test_at_200_percent_nothing_is_wider_than_the_window(open_tab, site):
         tab.goto(site)
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         enter(tab, "a.png")
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        tab.keyboard.press("Alt+l")
+        tab.locator(".badge").first.wait_for()
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -89,22 +101,17 @@ def test_special_characters_by_keys(page):
     assert texts(page)[1] == f"ß{TEXTS[1]}"
 
 
-def test_lines_are_split_deleted_and_put_back_by_keys(page):
-    page.keyboard.press("End")
-    page.keyboard.press("Control+ArrowLeft")
-    page.keyboard.press("Alt+l")
-    page.get_by_role("button", name="Draw").and_(page.locator(":focus")).wait_for()
-    for key in ("ArrowRight", "ArrowRight", "Enter"):
-        page.keyboard.press(key)
-    page.locator(".line").nth(LINES).wait_for()
-    while page.evaluate("document.activeElement.textContent") != "Delete":
-        page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.locator(".line").nth(LINES).wait_for(state="detached")
-    page.keyboard.press("End")
-    page.keyboard.press("Enter")
-    page.locator(".line").nth(LINES).wait_for()
-    page.locator(".line[aria-current] .text:focus").wait_for()
+def test_lines_are_selected_deleted_and_put_back_by_keys(page):
+    layout(page)
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('row')"):
+            break
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("Delete")
+    page.locator(".row").nth(LINES - 2).wait_for(state="detached")
+    page.keyboard.press("Control+z")
+    page.locator(".row").nth(LINES - 1).wait_for()
 
 
 def test_back_from_a_page_the_keyboard_is_at_its_card(page):

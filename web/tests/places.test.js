@@ -2,13 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import {
-  below,
   boxAt,
   offsetAt,
   onStrip,
   placeInBaseline,
   placeWanted,
-  pointAt,
   shareAlong,
 } from "../../src/drethtr/editing/static/page/places.js";
 
@@ -39,22 +37,14 @@ test("a word of a person stands between its neighbors", () => {
   assert.ok(left > 200 && right < 400 && left < right);
 });
 
-test("a point of the scan leads to the text and back", () => {
+test("a point of the scan leads to the text", () => {
   assert.equal(offsetAt(LINE, "dear sir", [150, 70]), 2);
-  assert.deepEqual(pointAt(LINE, "dear sir", 2), [150, 70]);
 });
 
 test("shares along a baseline", () => {
   assert.equal(shareAlong(LINE.baseline, [300, 10]), 0.5);
   assert.deepEqual(onStrip(LINE, [100, 50, 200, 90]), [0, 0.25]);
   assert.equal(placeInBaseline(LINE.baseline, [300, 80]), 1);
-});
-
-test("a line below another stays on the page", () => {
-  assert.deepEqual(below(LINE, { width: 600, height: 100 }), [
-    [100, 99],
-    [500, 99],
-  ]);
 });
 
 test("an address selects characters, or the word at a point of the scan", () => {

@@ -129,7 +129,7 @@ function App() {
       (dialog === "name" || (name === null && status.shared && status.role !== "read")) &&
       html`<${Name} name=${name || ""} usual=${status.user} set=${setName} close=${close} />`
     }
-    ${dialog === "keys" && html`<${Keys} close=${close} />`}
+    ${dialog === "keys" && html`<${Keys} isLayout=${route.isLayout} close=${close} />`}
     ${dialog && typeof dialog === "object" ? html`<${Export} formats=${status.formats} page=${dialog.page} selection=${selection} close=${close} />` : null}`;
 }
 

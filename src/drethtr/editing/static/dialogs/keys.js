@@ -1,6 +1,7 @@
 // Which keys do what.
 
 import { html } from "../html.js";
+import { TOOLS } from "../layout/tools.js";
 import { keyName } from "../page/keys.js";
 import { Dialog } from "./dialog.js";
 
@@ -14,17 +15,28 @@ const KEYS = [
   ["Alt+0", "clear the line to retype it"],
   ["F4", "to the next difference from a text that you compare with; Shift+F4 to the previous one"],
   ["Alt+T, Alt+O", "there: take theirs, keep ours; Alt+Shift+T takes their whole line"],
-  ["Ctrl+Z", "undo; Ctrl+Shift+Z redoes"],
+  ["Ctrl+Z", "undo, also what was saved before; Ctrl+Shift+Z redoes"],
   ["↑ ↓", "line up, line down"],
   ["Alt+Page up, Alt+Page down", "previous page, next page"],
   ["Alt+C", "special characters: arrow keys choose, Enter inserts, Escape goes back to the text"],
-  ["Alt+L", "edit lines: the same keys choose what to do"],
+  ["Alt+L", "lines and regions: their layout, and back to the text"],
   ["+ − 0", "on the scan: zoom in, zoom out, fit the width; arrow keys move it"],
   ["Ctrl+wheel", "zoom the scan where the pointer is; drag to move it"],
 ];
 
-export function Keys({ close }) {
-  return html`<${Dialog} title="Keys" close=${close}>
-    <dl class="keys">${KEYS.map(([key, told]) => html`<dt><kbd>${keyName(key)}</kbd></dt><dd>${told}</dd>`)}</dl>
+const OF_LAYOUT = [
+  ...TOOLS.map(({ key, name, hint }) => [key.toUpperCase(), `${name}. ${hint}`]),
+  ["Delete", "delete the selected lines; with the table tool, the last stroke"],
+  ["Ctrl+Z, Ctrl+Shift+Z", "undo, redo"],
+  ["Ctrl+A, Escape", "select all lines, none"],
+  ["↑ ↓", "in the list: to the next line, with Shift selecting; Alt moves the selected lines, Enter opens the text"],
+  ["arrow keys", "on the scan, with a tool: aim; Space sets a point, Enter ends the stroke"],
+  ["Alt+L", "back to the text"],
+  ["wheel, middle button", "move the scan; Ctrl+wheel zooms"],
+];
+
+export function Keys({ isLayout, close }) {
+  return html`<${Dialog} title=${isLayout ? "Keys of the layout" : "Keys"} close=${close}>
+    <dl class="keys">${(isLayout ? OF_LAYOUT : KEYS).map(([key, told]) => html`<dt><kbd>${keyName(key)}</kbd></dt><dd>${told}</dd>`)}</dl>
   </${Dialog}>`;
 }

@@ -4,6 +4,7 @@ import * as api from "../api.js";
 import { Steps } from "../dialogs/steps.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
+import { useSaid } from "../page/use_said.js";
 import { useStore } from "../page/use_store.js";
 import { go } from "../route.js";
 import { useSetting } from "../settings.js";
@@ -28,7 +29,6 @@ const DONE = {
   find: "The lines were found again.",
   turn: "The page was turned, and its lines found again.",
 };
-const MESSAGE = 5000; // ms that a message stays
 
 export function Layout({ id, status, wanted, toolbar }) {
   const { store, error, load } = useStore(id, status);
@@ -38,15 +38,11 @@ export function Layout({ id, status, wanted, toolbar }) {
   const [region, setRegion] = useState(null);
   const [strokes, setStrokes] = useState([]); // of a table
   const [shown, setShown] = useState(wanted.line ? { line: wanted.line } : null);
-  const [said, say] = useState("");
+  const [said, say] = useSaid();
   const [isBusy, setBusy] = useState(false);
   const [hasSteps, setSteps] = useState(false);
   const [isListed, setListed] = useSetting("layout-list", true);
   const queue = useRef(Promise.resolve());
-  useEffect(() => {
-    const fade = setTimeout(() => say(""), MESSAGE);
-    return () => clearTimeout(fade);
-  }, [said]);
   // Lines that are gone are not selected.
   const { page } = store;
   const known = useMemo(() => new Set(page?.lines.map((line) => line.id)), [page]);
@@ -166,6 +162,11 @@ export function Layout({ id, status, wanted, toolbar }) {
     setStrokes([]);
     setTool("select");
   };
+  const readAgain = () =>
+    api.readPage(id).then(
+      () => say("The page is being read; lines that you have edited stay."),
+      (failed) => say(failed.message),
+    );
   const remove = () => chosen.size && act({ do: "delete", lines: inOrder() });
   // J and R act at once where enough is selected; a second time they are tools.
   const take = (next) => {
@@ -208,7 +209,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     ${toolbar({ name: page.name, previous: page.previous, next: page.next, state, unsaved, page: id, isLayout: true })}
     <main class="layout" data-listed=${isListed ? "" : null}>
       <h1 class="unseen">${`Layout of ${page.name}`}</h1>
-      <div class="tools actions" role="group" aria-label="Repairs">
+      <div class="tools repairs" role="group" aria-label="Repairs">
         <button type="button" onClick=${undo} title="Undo (Ctrl+Z)" aria-label="Undo">↶<span> Undo</span></button>
         <button type="button" onClick=${redo} title="Redo (Ctrl+Shift+Z)" aria-label="Redo">↷<span> Redo</span></button>
         <i class="rule" />
@@ -226,6 +227,7 @@ export function Layout({ id, status, wanted, toolbar }) {
               html`<button type="button" aria-label=${label} title=${`${label}, and find its lines again`} onClick=${() => act({ do: "turn", quarters: (page.quarters + by) % 4 })}>${sign}</button>`,
           )}
         </span>
+        <button type="button" title="Read all lines again that nobody has edited" onClick=${readAgain}>Read again</button>
         <span class="gap" />
         <button type="button" onClick=${() => setSteps(true)}>History</button>
         <button type="button" aria-pressed=${isListed} onClick=${() => setListed(!isListed)} title="Show the list of lines">List</button>

@@ -64,7 +64,7 @@ export function screenKeys(event, on) {
     [({ altKey, key }) => altKey && key === "PageDown", () => on.turn("next")],
     [({ altKey, key }) => altKey && key === "PageUp", () => on.turn("previous")],
     [alt("KeyC"), on.characters],
-    [alt("KeyL"), on.lines],
+    [alt("KeyL"), on.layout],
     [({ key, target }) => key === "Escape" && on.cancel && !target.closest("dialog"), () => on.cancel()],
   ]);
 }

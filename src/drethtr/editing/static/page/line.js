@@ -71,7 +71,7 @@ export function Line({
         ${line.strip && html`<${Strip} entry=${entry} caret=${isActive ? caret : null} room=${room} onPlace=${on.strip} />`}
         <div class="text" ref=${element} contenteditable=${isReadOnly ? "false" : "plaintext-only"} role="textbox" aria-readonly=${isReadOnly} spellcheck="false"
           autocapitalize="off" dir="auto" tabindex="0"
-          aria-label=${`Line ${number}, ${SAID[line.status]}`}
+          aria-label=${`Line ${number}, ${SAID[line.status]}`} data-earlier=${line.earlier || null}
           onInput=${input} onFocus=${() => on.focus(line.id)} onBlur=${() => store.save(line.id)}
           onKeyDown=${(event) => on.key(event, line.id)} onPaste=${paste} onDrop=${(event) => event.preventDefault()} />
         ${comparison && html`<${Theirs} entry=${entry} comparison=${comparison} />`}

@@ -5,6 +5,7 @@ import { Compare } from "../dialogs/compare.js";
 import { History } from "../dialogs/history.js";
 import { counted, percent, UNKNOWN_HAND } from "../format.js";
 import { html } from "../html.js";
+import { go } from "../route.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { replace } from "./caret.js";
@@ -14,7 +15,6 @@ import { Empty } from "./empty.js";
 import { keyName, lineKeys, screenKeys } from "./keys.js";
 import { doubtsIn, Line } from "./line.js";
 import { LineBar } from "./line_bar.js";
-import { LineTools } from "./line_tools.js";
 import { Palette } from "./palette.js";
 import { boxOfLine } from "./places.js";
 import { Scan } from "./scan.js";
@@ -22,16 +22,15 @@ import { Compared } from "./theirs.js";
 import { useComparison } from "./use_comparison.js";
 import { textOf, turn, useCursor } from "./use_cursor.js";
 import { leftSaid, useDoubts } from "./use_doubts.js";
-import { useReshaping } from "./use_reshaping.js";
+import { useReading } from "./use_reading.js";
+import { useSaid } from "./use_said.js";
 import { useStore } from "./use_store.js";
+import { useUndo } from "./use_undo.js";
 import { leftOver, marking, wordsOf } from "./words.js";
-
-const MESSAGE = 5000; // ms that a message stays
-const LETTER = 80; // ms more for each of its letters
 
 export function Page({ id, status, wanted, isReading, people, onLine, toolbar }) {
   const { store, error, load, redraw } = useStore(id, status);
-  const [said, say] = useState("");
+  const [said, say] = useSaid();
   const cursor = useCursor(store, said, say);
   const [share, setShare] = useSetting("find", 0.7); // of the errors
   const lines = store.order.length;
@@ -42,9 +41,8 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     .reduce((sum, { text, line }) => sum + leftOver(text, line.words, threshold), 0);
   const jump = useDoubts(store, cursor, { threshold, left }, wanted, say);
   const comparing = useComparison(store, { selectNext: cursor.selectNext, textOf, say, redraw });
-  const reshaping = useReshaping(store, cursor, say, load);
-  const [isShaping, setShaping] = useState(false);
-  const [isDrawing, setDrawing] = useState(false);
+  const reading = useReading(store, say, load);
+  const undoKeys = useUndo(store, cursor, say, load);
   const [entered, setEntered] = useState(null); // {row}, a row of buttons that the keyboard is to go to
   const [history, setHistory] = useState(null);
   const [restored, restore] = useState(null); // {line, text} from the history
@@ -56,10 +54,6 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const chosen = useRef(null); // takes an alternative of the word at the caret
 
   useEffect(() => onLine(cursor.active), [cursor.active]);
-  useEffect(() => {
-    const fade = setTimeout(() => say(""), MESSAGE + LETTER * said.length);
-    return () => clearTimeout(fade);
-  }, [said]);
   // The special characters cover the lower end of the text.
   useEffect(() => {
     if (cursor.active) textOf(cursor.active)?.scrollIntoView({ block: "nearest" });
@@ -130,7 +124,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     back,
     alternative: (line, number) => chosen.current?.line === line && chosen.current.take(number),
     afresh: (line) => replace(textOf(line), ""),
-    machine: reshaping.readLine,
+    machine: reading.readLine,
     history: setHistory,
   };
   // Opens a row of buttons and goes there; from there, closes it and goes back to the text.
@@ -142,27 +136,23 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     setEntered(isThere ? null : { row });
   };
   const entering = (row) => (entered?.row === row ? entered : null);
+  const layoutPath = `/p/${id}/layout${active ? `#${encodeURIComponent(active)}` : ""}`;
   const keys = {
     doubt: jump,
     word: (by) => cursor.selectNext(({ text }) => wordsOf(text), by),
     difference: comparing.jump,
     turn: (way) => turn(page[way]),
     characters: () => enter(".palette", setPalette),
-    lines: () => enter(".shaping", setShaping),
-    cancel: isDrawing ? () => setDrawing(false) : active && on.unchoose,
-  };
-  const drawn = (points) => {
-    setDrawing(false);
-    if (points) reshaping.draw(points);
+    layout: () => go(layoutPath),
+    cancel: active && on.unchoose,
   };
   const { state, error: unsaved } = store;
   const shown = { name: page.name, previous: page.previous, next: page.next, state, unsaved, page: id };
   return html`
     ${toolbar(shown)}
-    <main class="page" onKeyDown=${(event) => screenKeys(event, keys)} style=${{ "--scan-share": `${scanShare}%` }}>
+    <main class="page" onKeyDown=${(event) => undoKeys(event) || screenKeys(event, keys)} style=${{ "--scan-share": `${scanShare}%` }}>
       <h1 class="unseen">${page.name}</h1>
-      <${Scan} page=${page} active=${entry} caret=${caret} isShaping=${isShaping} isDrawing=${isDrawing}
-        onClick=${(line, point) => line && cursor.goTo(line, point)} onBaseline=${reshaping.moveBaseline} onDrawn=${drawn} />
+      <${Scan} page=${page} active=${entry} caret=${caret} onClick=${(line, point) => line && cursor.goTo(line, point)} />
       <${Divider} share=${scanShare} set=${setScanShare} />
       <section class="texts" aria-label="Text">
         <div class="tools">
@@ -176,13 +166,8 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           <span class="gap" />
           <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title=${`Special characters (${keyName("Alt+C")})`} aria-label="Special characters">ſ ä &</button>
           <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>
-          <button type="button" aria-pressed=${isShaping} onClick=${() => setShaping(!isShaping)} title=${`Draw, split, join, move and delete lines (${keyName("Alt+L")})`}>Lines</button>
+          <a class="button" href=${layoutPath} title=${`Lines, regions and their order (${keyName("Alt+L")})`}>Layout</a>
         </div>
-        ${
-          isShaping &&
-          html`<${LineTools} store=${store} entry=${entry} caret=${caret} isDrawing=${isDrawing} setDrawing=${setDrawing}
-          reshaping=${reshaping} entered=${entering(".shaping")} back=${back} />`
-        }
         <div class="written">
           ${
             comparison &&
@@ -194,7 +179,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           ${page.unknown_hand && html`<p class="hint flag" role="note">${UNKNOWN_HAND}</p>`}
           ${page.error && order.length > 0 && html`<p class="hint flag">${page.error}</p>`}
           <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
-          ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reshaping.readPage} />`}
+          ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reading.readPage} />`}
           <ol class="lines" ref=${list}>
             ${order.map((other, place) => {
               const isActive = other.line.id === active;

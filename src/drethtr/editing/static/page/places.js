@@ -36,15 +36,6 @@ export function boxAt(line, text, offset) {
   return [at(span.start), height[1], at(span.end), height[3]];
 }
 
-// The point on the scan where the text is divided at an offset.
-export function pointAt(line, text, offset) {
-  const box = boxAt(line, text, offset);
-  if (!box) return null;
-  const span = spansOf(text, line.words).find(({ end }) => offset <= end);
-  const share = Math.min(1, Math.max(0, (offset - span.start) / Math.max(1, span.end - span.start)));
-  return [Math.round(box[0] + share * (box[2] - box[0])), Math.round((box[1] + box[3]) / 2)];
-}
-
 // The offset in the text of what is written at a point of the scan.
 export function offsetAt(line, text, [x, y]) {
   let nearest = null;
@@ -98,12 +89,4 @@ export function placeInBaseline(baseline, point) {
   const share = shareAlong(baseline, point);
   const place = baseline.findIndex((other) => shareAlong(baseline, other) > share);
   return place < 0 ? baseline.length : place;
-}
-
-// A baseline for a new line below another one, at the distance of the line's height.
-export function below(line, { width, height }) {
-  const box = boxOfLine(line) ?? [width * 0.15, height * 0.1, width * 0.85, height * 0.12];
-  const step = Math.max(20, box[3] - box[1]);
-  const points = line.baseline?.length > 1 ? line.baseline : [box.slice(0, 2), [box[2], box[1]]];
-  return points.map(([x, y]) => [Math.round(x), Math.round(Math.min(height - 1, y + step))]);
 }

@@ -185,7 +185,13 @@ export class PageStore {
 
   // Why a line could not be saved, also while that is tried again.
   get error() {
-    return [...this.entries.values()].find(({ error }) => error)?.error;
+    const all = [...this.entries.values()];
+    const number = (entry) => this.page.lines.findIndex(({ id }) => id === entry.line.id) + 1;
+    const conflict = all.find(({ state }) => state === "conflict");
+    if (conflict) return `Line ${number(conflict)} was changed elsewhere; choose one of its two texts.`;
+    if (all.some(({ state }) => state === "gone"))
+      return "A line with your text was removed; copy the text or discard it.";
+    return all.find(({ error }) => error)?.error;
   }
 
   // "saved", "saving" or "unsaved"

@@ -1,0 +1,42 @@
+// Ctrl+Z in the text: the browser's own undo while it has something to undo, then the steps of the page's history.
+
+import * as api from "../api.js";
+import { useRef } from "../vendor/hooks.js";
+
+// Returns what takes a key, and tells whether it was one of these.
+export function useUndo(store, { enter }, say, load) {
+  const isLeft = useRef(false); // to the history, as the browser did nothing
+  const back = async (call, done) => {
+    try {
+      await store.saveAll();
+      const [changed] = await store.reshape(null, () => call(store.id));
+      if (store.entries.has(changed)) enter(changed);
+      say(done);
+    } catch (failed) {
+      say(failed.message);
+      if (failed.status === 409) load();
+    }
+  };
+  return (event) => {
+    const key = event.key.toLowerCase();
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || !(key === "z" || (key === "y" && !event.shiftKey)))
+      return false;
+    const isRedo = key === "y" || event.shiftKey;
+    const run = () => (isRedo ? back(api.redo, "Done again.") : back(api.undo, "Undone."));
+    if (!event.target.closest(".text")) {
+      event.preventDefault();
+      run();
+      return true;
+    }
+    isLeft.current = true;
+    const did = ({ inputType }) => {
+      if (inputType?.startsWith("history")) isLeft.current = false;
+    };
+    event.target.addEventListener("input", did, { once: true });
+    setTimeout(() => {
+      event.target.removeEventListener("input", did);
+      if (isLeft.current) run();
+    });
+    return true;
+  };
+}
