@@ -14,7 +14,9 @@ SCREENS = {
     "layout": lambda tab: layout(enter(tab, "b.png")),
     "layout of a line": lambda tab: layout(enter(tab, "b.png")).locator(".row").nth(1).click(),
     "steps": lambda tab: layout(enter(tab, "b.png")).get_by_role("button", name="History").click(),
-    "keys of the layout": lambda tab: layout(enter(tab, "b.png")).get_by_role("button", name="Keys", exact=True).click(),
+    "keys of the layout": lambda tab: (
+        layout(enter(tab, "b.png")).get_by_role("button", name="Keys", exact=True).click()
+    ),
     "characters": lambda tab: enter(tab, "b.png").keyboard.press("Alt+c"),
     "comparing": lambda tab: enter(tab, "b.png").keyboard.press("F4"),
     "compared": lambda tab: compared(enter(tab, "b.png")),

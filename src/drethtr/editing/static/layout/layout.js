@@ -4,6 +4,7 @@ import * as api from "../api.js";
 import { Steps } from "../dialogs/steps.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
+import { isAlt, keyName } from "../page/keys.js";
 import { useSaid } from "../page/use_said.js";
 import { useStore } from "../page/use_store.js";
 import { go } from "../route.js";
@@ -183,7 +184,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     if (isCommand && key.toLowerCase() === "z") (shiftKey ? redo : undo)();
     else if (isCommand && key.toLowerCase() === "y") redo();
     else if (isCommand && key.toLowerCase() === "a") select(order);
-    else if (altKey && event.code === "KeyL") open(inOrder()[0]);
+    else if (isAlt(event) && event.code === "KeyL") open(inOrder()[0]);
     else if (altKey && (key === "PageDown" || key === "PageUp")) {
       const other = key === "PageDown" ? page.next : page.previous;
       if (other) go(`/p/${other}/layout`);
@@ -231,7 +232,7 @@ export function Layout({ id, status, wanted, toolbar }) {
         <span class="gap" />
         <button type="button" onClick=${() => setSteps(true)}>History</button>
         <button type="button" aria-pressed=${isListed} onClick=${() => setListed(!isListed)} title="Show the list of lines">List</button>
-        <a class="main" href=${`/p/${id}${chosen.size ? `#${encodeURIComponent(inOrder()[0])}` : ""}`} title="Back to the text (Alt+L)">Text</a>
+        <a class="main" href=${`/p/${id}${chosen.size ? `#${encodeURIComponent(inOrder()[0])}` : ""}`} title=${`Back to the text (${keyName("Alt+L")})`}>Text</a>
       </div>
       <div class="toolbox" role="toolbar" aria-label="Tools" aria-orientation="vertical">
         ${TOOLS.map(

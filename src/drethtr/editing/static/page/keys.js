@@ -15,7 +15,7 @@ function act(event, table) {
 // Ctrl and Alt together. Neither may do anything else, so the Mac's key for all this is Ctrl.
 export const isMac = /^(Mac|iP)/.test(navigator.platform);
 export const keyName = (key) => (isMac ? key.replaceAll(/Alt\+(?!↓|Page)/g, "Ctrl+") : key);
-const isAlt = (event) =>
+export const isAlt = (event) =>
   isMac
     ? event.ctrlKey && !event.altKey && !event.metaKey
     : event.altKey && !event.ctrlKey && !event.metaKey && !event.getModifierState("AltGraph");

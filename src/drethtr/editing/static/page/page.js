@@ -166,7 +166,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           <span class="gap" />
           <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title=${`Special characters (${keyName("Alt+C")})`} aria-label="Special characters">ſ ä &</button>
           <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>
-          <a class="button" href=${layoutPath} title=${`Lines, regions and their order (${keyName("Alt+L")})`}>Layout</a>
+          ${status.role !== "read" && html`<a class="button" href=${layoutPath} title=${`Lines, regions and their order (${keyName("Alt+L")})`}>Layout</a>`}
         </div>
         <div class="written">
           ${
