@@ -100,7 +100,7 @@ def put_register(folder, stem="register"):
     return put_layout(folder, stem, (1400, 1120), places, regions=10)
 
 
-def put_full(folder, stem="full"):
-    """A page of 300 lines."""
-    places = [(40 + 340 * column, 350 + 340 * column, 60 + 36 * row) for column in range(4) for row in range(75)]
+def put_full(folder, stem="full", rows=75):
+    """A page of four columns; 300 lines, unless there are fewer rows."""
+    places = [(40 + 340 * column, 350 + 340 * column, 60 + 36 * row) for column in range(4) for row in range(rows)]
     return put_layout(folder, stem, (1400, 2800), places, regions=4)

@@ -29,7 +29,7 @@ class Layout:
         with self.tab.expect_response(lambda answer: answer.request.method in ("POST", "PUT")) as answer:
             work()
         assert answer.value.ok, answer.value.text()
-        self.tab.locator(".told:not([data-busy])").wait_for()
+        self.tab.locator(".notice-bar:not([data-busy])").wait_for()
 
     def press(self, key):
         self.actions += 1

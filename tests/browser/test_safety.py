@@ -61,7 +61,7 @@ def test_a_long_message_stays_long_enough_to_be_read(page, folder):
     page.keyboard.press("Alt+l")
     page.locator(".row[aria-selected=true]").wait_for()
     page.keyboard.press("Delete")
-    told = page.locator(".told", has_text="a.page.xml: cannot be written")
+    told = page.locator(".notice-bar", has_text="a.page.xml: cannot be written")
     told.wait_for()
     page.clock.run_for(9_000)
     assert told.is_visible()

@@ -44,7 +44,7 @@ function App() {
   const [theme, setTheme] = useSetting("theme", "auto");
   const [selection, setSelection] = useState([]);
   const [words, setWords] = useState(""); // searched for
-  const [name, setName] = useSetting("name", null);
+  const [person, setPerson] = useSetting("name", null);
   const [line, setLine] = useState(null); // at the caret
   const people = usePeople(route.page, route.page && line);
   const last = useRef(null); // the page shown last
@@ -108,7 +108,7 @@ function App() {
       <button type="button" onClick=${() => setDialog({ page })}>Export</button>
       ${status.links && html`<button type="button" onClick=${() => setDialog("share")}>Share</button>`}
       <button type="button" onClick=${() => setDialog("keys")}>Keys</button>
-      ${status.role !== "read" && html`<button type="button" title="Your name, for the history" onClick=${() => setDialog("name")}>${name || status.user}</button>`}
+      ${status.role !== "read" && html`<button type="button" title="Your name, for the history" onClick=${() => setDialog("name")}>${person || status.user}</button>`}
       <button type="button" class="theme" aria-label=${`Colors: ${theme}`} title=${`Colors: ${theme}`}
         onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
     </header>`;
@@ -126,8 +126,8 @@ function App() {
     ${dialog === "learn" && html`<${Learn} status=${status} jobs=${jobs} close=${close} />`}
     ${dialog === "share" && html`<${Share} links=${status.links} close=${close} />`}
     ${
-      (dialog === "name" || (name === null && status.shared && status.role !== "read")) &&
-      html`<${Name} name=${name || ""} usual=${status.user} set=${setName} close=${close} />`
+      (dialog === "name" || (person === null && status.shared && status.role !== "read")) &&
+      html`<${Name} name=${person || ""} usual=${status.user} set=${setPerson} close=${close} />`
     }
     ${dialog === "keys" && html`<${Keys} isLayout=${route.isLayout} close=${close} />`}
     ${dialog && typeof dialog === "object" ? html`<${Export} formats=${status.formats} page=${dialog.page} selection=${selection} close=${close} />` : null}`;

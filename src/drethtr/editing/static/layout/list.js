@@ -104,7 +104,7 @@ export function List({ page, entries, selected, region, shown, on }) {
   };
   const isStop = (id) => (selected.size ? id === order.find((one) => selected.has(one)) : id === order[0]);
   return html`
-    <div class="rows" ref=${list} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} data-dragging=${drop ? "" : null}>
+    <div class="line-rows" ref=${list} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} data-dragging=${drop ? "" : null}>
       ${groups.map(
         ({ id, regions, lines, table }, place) => html`
         <section key=${id} data-group=${id} data-drop=${drop?.region === id ? "" : null}>
