@@ -13,8 +13,6 @@ from drethtr.documents.transcription import Review, Transcription
 from drethtr.editing import Workspace, changes
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.layout import (
-    ByColumns,
-    ByRows,
     Cut,
     Delete,
     Dissolve,
@@ -24,13 +22,11 @@ from drethtr.editing.layout import (
     Move,
     MoveRegion,
     Place,
-    Replace,
     SetRegion,
     Split,
-    Table,
-    TwoPages,
 )
 from drethtr.editing.page_files import Stale
+from drethtr.editing.repairs import ByColumns, ByRows, Replace, Table, TwoPages
 
 PLACE = Place("p", True, lambda line, file: None)
 

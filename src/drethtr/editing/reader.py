@@ -27,9 +27,9 @@ from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
-from drethtr.editing.layout import Replace
 from drethtr.editing.page_files import OpenPage, no_line
 from drethtr.editing.recent import RecentResults
+from drethtr.editing.repairs import Replace
 from drethtr.editing.scans import place_mark, source_of
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace

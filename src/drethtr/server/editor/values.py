@@ -10,7 +10,8 @@ from starlette.requests import Request
 from drethtr.base.errors import ConfigError
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import Review
-from drethtr.editing.layout import ACTIONS, Action
+from drethtr.editing.layout import Action
+from drethtr.editing.repairs import ACTIONS
 
 LINE = "/api/pages/{page}/lines/{line:path}"
 """The path of a line; its id may contain slashes."""

@@ -1,0 +1,354 @@
+"""Repairs of a whole layout: two pages, rows, columns, tables, and lines that are found again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+
+from drethtr.base.errors import DataError
+from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
+from drethtr.documents.page_file import PageFile
+from drethtr.documents.points import Box, Points
+from drethtr.editing.changes import Changed
+from drethtr.editing.journal import Change
+from drethtr.editing.layout import (
+    Action,
+    Cut,
+    Delete,
+    Dissolve,
+    Draw,
+    Follow,
+    Join,
+    Move,
+    MoveRegion,
+    Place,
+    SetRegion,
+    Split,
+    arranged,
+    placed,
+    with_free_ids,
+    without,
+)
+from drethtr.editing.places import crossings, neighbor_before
+from drethtr.editing.status import status_of
+from drethtr.layout.finder import FoundLine
+from drethtr.layout.order import LinePosition, gutter, in_rows, level, typical_angle
+
+MIDDLE = (0.3, 0.7)
+"""Where the fold of an opening may be, relative to the width of the scan."""
+
+FLAT = 25
+"""Width of a line without an outline, relative to its height."""
+
+LEAST_COLUMN = 3
+"""Least number of lines of a column."""
+
+
+@dataclass(frozen=True)
+class Replace(Action):
+    """Put lines that were found in the place of those that nobody has edited, on the page or in a box of it."""
+
+    name: ClassVar[str] = "find"
+    groups: tuple[tuple[TextLine, ...], ...]
+    box: Box | None = None
+
+    def done(self, file: PageFile, place: Place) -> Changed:
+        inside = [line for line in file.page.lines if self.box is None or is_in(self.box, middle_of(line))]
+        kept = [line for line in inside if status_of(line, made_here=place.made_here).touched]
+        gone = [line for line in inside if line not in kept]
+        taken = [box for line in kept if (box := line.box)]
+        groups = [
+            [line for line in group if not any(is_in(box, middle_of(line)) for box in taken)] for group in self.groups
+        ]
+        ids = file.editor.ids
+        new = {line.id: replace(line, id=ids.claim("line")) for group in groups for line in group}
+        if not new and not gone:
+            raise DataError("no lines were found there")
+        notes = [Change(place.page, line.id, self.name, line.text, None, None) for line in gone]
+        notes += [Change(place.page, line.id, self.name, None, "", None) for line in new.values()]
+        before = file.page
+        lost = {line.id for line in gone}
+        start = before.lines.index(gone[0]) if gone else None
+        after = None
+        if start is None:
+            after = neighbor_before(before.lines, next(iter(new.values())).baseline or ())
+        elif others := [line for line in before.lines[:start] if line.id not in lost]:
+            after = others[-1].id
+        file = file.with_new_lines(list(new.values()), after) if new else file
+        file = file.without_lines(lost) if lost else file
+        if new and self.box is None:
+            named = [
+                Region(file.free_id("region"), tuple(file.line(new[line.id].id) for line in group)) for group in groups
+            ]
+            chosen = {line.id for line in new.values()}
+            rest = [without(region, chosen) for region in file.page.regions]
+            regions = with_free_ids(file, placed(file.page, rest, [region for region in named if region.lines]))
+            return Changed(arranged(file, regions, (), self.name, place).file, tuple(chosen), tuple(notes))
+        return Changed(file, tuple(line.id for line in new.values()), tuple(notes))
+
+
+def is_in(box: Box, point: tuple[float, float]) -> bool:
+    """Whether a point lies in a box."""
+    return box.left <= point[0] <= box.right and box.top <= point[1] <= box.bottom
+
+
+@dataclass(frozen=True)
+class TwoPages(Action):
+    """Cut all lines at the fold of an opening, and read the left page first; the fold is found, unless it is drawn."""
+
+    name = "two-pages"
+    stroke: Points | None = None
+
+    def done(self, file: PageFile, place: Place) -> Changed:
+        fold = self.stroke or fold_of(file.page)
+        across = [line for line in file.page.lines if crossings(line, fold)]
+        cut = Cut(fold, tuple(line.id for line in across)).done(file, place) if across else Changed(file, (), ())
+        page = cut.file.page
+        left, right = list[Region](), list[Region]()
+        for region in page.regions:
+            sides = sides_of(region.lines, fold)
+            parts = [tuple(as_text(side)) if all(sides) else side for side in sides]
+            if all(sides):
+                left.append(replace(region, lines=parts[0], polygon=None))
+                right.append(Region(cut.file.free_id(region.id), parts[1], kind=region.kind))
+            else:
+                (right if sides[1] else left).append(region)
+        done = arranged(cut.file, with_free_ids(cut.file, [*left, *right]), (), self.name, place)
+        return Changed(done.file, cut.lines, (*done.notes, *cut.notes))
+
+
+def sides_of(lines: Sequence[TextLine], fold: Points) -> tuple[tuple[TextLine, ...], tuple[TextLine, ...]]:
+    """The lines left and right of a fold."""
+    (x, y), (end_x, end_y) = sorted((fold[0], fold[-1]), key=lambda point: point[1])
+    sides: tuple[list[TextLine], list[TextLine]] = ([], [])
+    for line in lines:
+        box = line.box
+        row = (box.top + box.bottom) / 2 if box else 0
+        at = x + (end_x - x) * (row - y) / max(end_y - y, 1)
+        sides[bool(box and (box.left + box.right) / 2 > at)].append(line)
+    return tuple(sides[0]), tuple(sides[1])
+
+
+def fold_of(page: Page) -> Points:
+    """The fold of an opening: where the fewest lines cross the middle of the scan, in the middle of that gap.
+
+    Raises:
+        DataError: if lines stand on one side only.
+    """
+    boxes = [box for line in page.lines if (box := line.box)]
+    low, high = (round(share * page.width) for share in MIDDLE)
+    edges = [low, high, *(edge for box in boxes for edge in (box.left, box.right) if low < edge < high)]
+    gaps = []
+    for start, end in pairwise(sorted(edges)):
+        middle = (start + end) / 2
+        crossing = sum(box.left < middle < box.right for box in boxes)
+        gaps.append((crossing, -(end - start), abs(middle - page.width / 2), round(middle)))
+    _, _, _, x = min(gaps)
+    fold = ((x, 0), (x, page.height))
+    if not all(sides_of(page.lines, fold)):
+        raise DataError("there are lines on one side of the middle only; draw the fold as a cut instead")
+    return fold
+
+
+@dataclass(frozen=True)
+class ByRows(Action):
+    """Read lines row by row, from left to right: all, or some."""
+
+    name = "rows"
+    lines: tuple[str, ...] = ()
+
+    def done(self, file: PageFile, place: Place) -> Changed:
+        chosen = chosen_lines(file, self.lines)
+        return arranged(file, gathered(file, [as_text(chosen)], chosen), self.lines, self.name, place)
+
+
+@dataclass(frozen=True)
+class ByColumns(Action):
+    """Read lines column by column: all, or some. Each column becomes a region."""
+
+    name = "columns"
+    lines: tuple[str, ...] = ()
+
+    def done(self, file: PageFile, place: Place) -> Changed:
+        chosen = chosen_lines(file, self.lines)
+        columns = [[chosen[one.number] for one in column] for column in columns_of(positions(chosen))]
+        if len(columns) < 2:
+            raise DataError("no columns were found; cut the lines that cross the gap between them first")
+        return arranged(file, gathered(file, columns, chosen), self.lines, self.name, place)
+
+
+@dataclass(frozen=True)
+class Table(Action):
+    """Make cells of lines by strokes between columns and between rows; without any of these, rows are found.
+
+    A line belongs to the table if it is chosen, or if none is and it lies between the ends of the strokes.
+    """
+
+    name = "table"
+    columns: tuple[Points, ...] = ()
+    rows: tuple[Points, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    def done(self, file: PageFile, place: Place) -> Changed:
+        if not (self.columns or self.rows):
+            raise DataError("draw at least one stroke between two columns or two rows")
+        ids = self.lines or tuple(line.id for line in file.page.lines if self.reaches(line))
+        notes, changed = list[Change](), list[str]()
+        for stroke in self.columns:
+            across = tuple(line.id for line in file.page.lines if line.id in ids and crossings(line, stroke))
+            if across:
+                cut = Cut(stroke, across).done(file, place)
+                file, ids = cut.file, (*ids, *cut.lines)
+                notes += cut.notes
+                changed += cut.lines
+        chosen = [line for line in file.page.lines if line.id in ids]
+        if not chosen:
+            raise DataError("no line lies between the ends of the strokes; choose the lines of the table first")
+        rows = self.rows_among(chosen)
+        cells: dict[tuple[int, int], list[TextLine]] = {}
+        for line in chosen:
+            cells.setdefault((rows[line.id], self.column_of(line)), []).append(line)
+        table = file.free_id("table")
+        new = [
+            Region(f"{table}_{row + 1}_{column + 1}", tuple(lines), kind=TABLE, cell=CellPlace(table, row, column))
+            for (row, column), lines in sorted(cells.items())
+        ]
+        regions = [without(region, ids) for region in file.page.regions]
+        new = with_free_ids(file, new)
+        done = arranged(file, placed(file.page, regions, new), (), self.name, place)
+        return Changed(done.file, tuple(dict.fromkeys(changed)), (*done.notes, *notes))
+
+    def reaches(self, line: TextLine) -> bool:
+        """Whether a line lies beside the strokes between columns, or above or below those between rows."""
+        x, y = middle_of(line)
+        tall = [[point[1] for point in stroke] for stroke in self.columns]
+        wide = [[point[0] for point in stroke] for stroke in self.rows]
+        return any(min(ends) <= y <= max(ends) for ends in tall) or any(min(ends) <= x <= max(ends) for ends in wide)
+
+    def column_of(self, line: TextLine) -> int:
+        """The column of a line: how many strokes are to its left."""
+        x, y = middle_of(line)
+        return sum(at(stroke, y, 1) < x for stroke in self.columns)
+
+    def rows_among(self, lines: Sequence[TextLine]) -> Mapping[str, int]:
+        """The row of each line, by the strokes between rows or, without any, by what stands side by side."""
+        if self.rows:
+            return {
+                line.id: sum(at(stroke, x, 0) < y for stroke in self.rows)
+                for line in lines
+                for x, y in [middle_of(line)]
+            }
+        rows = in_table_rows(positions(lines))
+        return {lines[one.number].id: number for number, row in enumerate(rows) for one in row}
+
+
+def in_table_rows(places: Sequence[LinePosition]) -> list[list[LinePosition]]:
+    """Rows from top to bottom: lines stand in the row of which they are near the middle."""
+    rows: list[list[LinePosition]] = []
+    for place in sorted(places, key=lambda place: place.row):
+        last = rows[-1] if rows else []
+        if last and place.row - float(np.mean([one.row for one in last])) < 0.6 * min(
+            place.height, *(one.height for one in last)
+        ):
+            last.append(place)
+        else:
+            rows.append([place])
+    return [sorted(row, key=lambda place: place.left) for row in rows]
+
+
+def middle_of(line: TextLine) -> tuple[float, float]:
+    """The middle of a line."""
+    box = line.box
+    return ((box.left + box.right) / 2, (box.top + box.bottom) / 2) if box else (0.0, 0.0)
+
+
+def at(stroke: Points, where: float, axis: int) -> float:
+    """Where a stroke is at a coordinate of one axis, on the other; beyond its ends, where these are."""
+    points = sorted(stroke, key=lambda point: point[axis])
+    return float(np.interp(where, [point[axis] for point in points], [point[1 - axis] for point in points]))
+
+
+def chosen_lines(file: PageFile, ids: Sequence[str]) -> list[TextLine]:
+    """Lines by their ids, all if there are none, in reading order.
+
+    Raises:
+        DataError: if there is no line.
+    """
+    found = [line for line in file.page.lines if line.id in ids or not ids]
+    if not found:
+        raise DataError("this page has no lines")
+    return found
+
+
+def positions(lines: Sequence[TextLine]) -> list[LinePosition]:
+    """The positions of lines after rotating the page so that they are horizontal; those without a place are last."""
+    found = list(map(found_line, lines))
+    angle = typical_angle(found)
+    return [level(number, line, angle) for number, line in enumerate(found)]
+
+
+def found_line(line: TextLine) -> FoundLine:
+    """A line with a baseline and an outline, roughly where it lacks one."""
+    box = line.box or Box(0, 0, 1, 1)
+    baseline = line.baseline or ((box.left, box.bottom), (box.right, box.bottom))
+    height = max(box.height, box.width // FLAT)
+    outline = line.polygon or Box(box.left, box.bottom - height, box.right, box.bottom).polygon()
+    return FoundLine(np.array(baseline, dtype=np.float64), np.array(outline, dtype=np.float64))
+
+
+def as_text(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Lines from top to bottom, and from left to right within a row."""
+    return [lines[one.number] for one in in_rows(positions(lines))] if lines else []
+
+
+def columns_of(places: Sequence[LinePosition]) -> Iterator[list[LinePosition]]:
+    """Columns from left to right, divided at gutters, their lines from top to bottom."""
+    white = gutter(places) if len(places) > LEAST_COLUMN else None
+    if white is None:
+        yield in_rows(places)
+        return
+    for is_left in (True, False):
+        yield from columns_of([place for place in places if (place.middle < white) is is_left])
+
+
+def gathered(file: PageFile, groups: Sequence[Sequence[TextLine]], chosen: Sequence[TextLine]) -> list[Region]:
+    """The regions of a page with some of its lines in new groups, where the first of them stood.
+
+    The first region that has only such lines is the first group, and so on, so that regions keep what others wrote.
+    """
+    ids = {line.id for line in chosen}
+    emptied = [
+        region for region in file.page.regions if region.lines and ids.issuperset(line.id for line in region.lines)
+    ]
+    free = [region for region in emptied if region.cell is None]
+    new = [
+        replace(free[number], lines=tuple(group), polygon=None)
+        if number < len(free)
+        else Region(file.free_id("region"), tuple(group), kind=free[0].kind if free else "")
+        for number, group in enumerate(groups)
+    ]
+    gone = {region.id for region in emptied}
+    rest = [replace(without(region, ids)) for region in file.page.regions]
+    kept = [region for region in rest if region.id not in gone]
+    return placed(file.page, kept, with_free_ids(file, new))
+
+
+ACTIONS: Mapping[str, type[Action]] = {
+    "draw": Draw,
+    "delete": Delete,
+    "cut": Cut,
+    "split": Split,
+    "join": Join,
+    "move": Move,
+    "path": Follow,
+    "region": SetRegion,
+    "dissolve": Dissolve,
+    "move-region": MoveRegion,
+    "two-pages": TwoPages,
+    "rows": ByRows,
+    "columns": ByColumns,
+    "table": Table,
+}
+"""The actions by the names that requests give."""
