@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
+import typer
 from playwright.sync_api import Page as Tab
 from playwright.sync_api import sync_playwright
 from served import served
@@ -72,7 +73,7 @@ def main() -> None:
                     tab.keyboard.press(key)
                     times = frames(tab, button)
                     late = sum(time > 25 for time in times) / len(times)
-                    print(
+                    typer.echo(
                         f"{lines} lines, {name}: {median(times):.1f} ms a frame, 95 % below "
                         f"{quantiles(times, n=20)[-1]:.1f}, {1 - late:.0%} in time"
                     )
