@@ -1,8 +1,14 @@
 """Running text from lines."""
 
-import pytest
+from dataclasses import replace
+from io import BytesIO
+from zipfile import ZipFile
 
-from drethtr.documents import TextLine, Transcription
+import pytest
+from page_examples import document_of, register_page
+
+from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
+from drethtr.documents.document import About
 from drethtr.documents.points import Box
 from drethtr.documents.reflow import joined, paragraphs, runs
 
@@ -48,3 +54,28 @@ def test_a_paragraph_ends_early_or_the_next_one_is_indented():
     ]
     unplaced = [TextLine("a", transcription=Transcription("a")), TextLine("b")]
     assert list(paragraphs(unplaced)) == [unplaced] and list(paragraphs([])) == []
+
+
+def prose(*regions):
+    document = document_of(Page("a.jpg", 900, 900, regions))
+    return replace(document, about=About(title="Letters")), FORMATS["prose"].write(document).decode()
+
+
+def test_a_text_for_reading_has_paragraphs_and_no_marks():
+    text = Transcription("M^me Grey lives in Lon-", 0.2)
+    lines = (TextLine("a", transcription=text), TextLine("b", transcription=Transcription("don *now*", 0.2)))
+    others = [tuple(replace(line, id=line.id + letter) for line in lines) for letter in "mn"]
+    margin, number = Region("m", others[0][1:], kind="margin"), Region("n", others[1], kind="number")
+    document, written = prose(Region("r", lines), margin, number)
+    assert written.split("-->\n\n")[1] == "M<sup>me</sup> Grey lives in London \\*now\\*\n\n> don \\*now\\*\n"
+    with ZipFile(BytesIO(FORMATS["word"].write(document))) as archive:
+        body = archive.read("word/document.xml").decode()
+        assert "Letters" in archive.read("docProps/core.xml").decode()
+    assert "superscript" in body and "lives in London *now*" in body and body.index("Letters") < body.index("Grey")
+
+
+def test_a_table_stays_a_table():
+    document = document_of(register_page())
+    assert "| No. | Name | Sum |\n| --- | --- | --- |\n| 1 |  | 12.50 |" in FORMATS["prose"].write(document).decode()
+    with ZipFile(BytesIO(FORMATS["word"].write(document))) as archive:
+        assert archive.read("word/document.xml").decode().count("<w:tc>") == 6

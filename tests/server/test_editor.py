@@ -200,7 +200,11 @@ def test_search_ignores_case_accents_and_the_long_s(client, page, line):
 
 def test_the_export_dialog_explains_every_format():
     dialog = files("drethtr.editing").joinpath("static/dialogs/export.js").read_text(encoding="utf-8")
-    assert re.findall(r"^  (\w+): \[", dialog, re.MULTILINE) == list(FORMATS)
+    kinds, formats = (dialog.split(f"const {name} = {{")[1].split("\n}")[0] for name in ("KINDS", "FORMATS"))
+    assert re.findall(r"^  (\w+): \[", formats, re.MULTILINE) == list(FORMATS)
+    assert sorted(re.findall(r'"(\w+)"', kinds.replace('"Reading text"', "").replace('"Working files"', ""))) == sorted(
+        FORMATS
+    )
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -333,3 +337,61 @@ def test_everybody_learns_where_the_others_are(client, page):
     gone = {"id": "1", "who": "", "page": None, "line": None}
     assert client.post("/api/here", json=gone).json() == [bo]
     assert client.post("/api/here", json={"who": "Ada"}).status_code == 400
+
+
+def test_tags_are_kept_as_in_transkribus_and_move_with_the_text(client, page, line):
+    words = line["text"].split()
+    start = len(words[0]) + 1
+    tags = [
+        {"name": "person", "start": start, "length": len(words[1]), "details": {}},
+        {"name": "abbrev", "start": 0, "length": len(words[0]), "details": {"expansion": "Ihr; sehr {geehrter}"}},
+    ]
+    headers = {"If-Match": line["revision"]}
+    tagged = client.put(address(page, line), json={"tags": tags, "who": "Ada"}, headers=headers).json()
+    assert tagged["tags"] == tags
+    written = client.get(f"/api/pages/{page}/export?format=page").text
+    assert f"person {{offset:{start}; length:{len(words[1])};}}" in written
+    assert "expansion:Ihr\\u003b\\u0020sehr\\u0020\\u007bgeehrter\\u007d;" in written
+    longer = {"text": f"Oh {line['text']}"}
+    moved = client.put(address(page, line), json=longer, headers={"If-Match": tagged["revision"]}).json()
+    assert [tag["start"] for tag in moved["tags"]] == [start + 3, 3]
+    table = client.get("/api/export?format=tags").text
+    assert f",person,{words[1]}," in table and "expansion: Ihr; sehr {geehrter}" in table
+    assert f"<persName>{words[1]}</persName>" in client.get(f"/api/pages/{page}/export?format=tei").text
+    newest, *_ = client.get(f"{address(page, line)}/history").json()
+    gone = client.put(address(page, line), json={"tags": []}, headers={"If-Match": moved["revision"]}).json()
+    assert gone["tags"] == [] and gone["text"] == longer["text"]
+    refused = client.put(address(page, line), json={"tags": [{"name": "a b", "start": 0}]}, headers={"If-Match": "x"})
+    assert refused.status_code == 400
+
+
+def test_alto_has_no_tags(client):
+    alto = client.get("/api/pages").json()[1]["id"]
+    line = client.get(f"/api/pages/{alto}").json()["lines"][0]
+    tags = {"tags": [{"name": "person", "start": 0, "length": 2}]}
+    refused = client.put(address(alto, line), json=tags, headers={"If-Match": line["revision"]})
+    assert refused.status_code >= 400 and "PAGE" in refused.json()["error"]
+
+
+def test_an_edition_is_described_once_and_previewed(client, page):
+    about = {
+        "title": "Letters",
+        "author": "Anne",
+        "shelf_mark": "MS 7",
+        "editors": "Ada",
+        "licence": "",
+        "language": "en",
+    }
+    assert client.put("/api/edition", json=about).json() == about == client.get("/api/edition").json()
+    assert "<title>Letters</title>" in client.get("/api/export?format=tei").text
+    shown = client.get("/api/preview?format=tei").json()
+    assert (
+        shown["text"].startswith("<text>")
+        and shown["left_out"] == []
+        and (shown["lines"], shown["confirmed"]) == (8, 0)
+    )
+    assert client.get("/api/preview?format=word").json()["text"].split("-->")[1].startswith("\n\n# Letters")
+    assert client.get("/api/preview?format=pdf").json() | {"left_out": []} == {
+        "text": None, "page": page, "lines": 8, "confirmed": 0, "left_out": []
+    }  # fmt: skip
+    assert client.put("/api/edition", json={"titel": "x"}).status_code == 400

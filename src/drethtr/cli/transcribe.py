@@ -62,7 +62,8 @@ def transcribe(
             "--format",
             "-f",
             metavar="NAMES",
-            help="Comma-separated: txt (default), md, docx, page, alto, tei, hocr, json, iiif, csv, html, pdf, pdfa; "
+            help="Comma-separated: txt (default), md, docx, prose, word, page, alto, tei, hocr, json, iiif, "
+            "csv, tables, tags, xlsx, html, pdf, pdfa; "
             "for lines also tsv.",
         ),
     ] = None,

@@ -7,13 +7,20 @@ from typing import NamedTuple
 from drethtr.documents.alto.writer import write_alto
 from drethtr.documents.document import Document
 from drethtr.documents.json import line_json_row, write_json, write_line_json
-from drethtr.documents.markdown import write_markdown
+from drethtr.documents.markdown import write_markdown, write_prose
 from drethtr.documents.page_xml.writer import write_page_xml
-from drethtr.documents.writers.docx import write_docx
+from drethtr.documents.writers.docx import write_docx, write_word_prose
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.iiif import write_iiif
 from drethtr.documents.writers.pdf import write_pdf, write_pdf_a
-from drethtr.documents.writers.table import LINE_COLUMNS, line_table_row, write_cells, write_line_table, write_table
+from drethtr.documents.writers.table import (
+    LINE_COLUMNS,
+    line_table_row,
+    write_cells,
+    write_line_table,
+    write_table,
+    write_tags,
+)
 from drethtr.documents.writers.tei import write_tei
 from drethtr.documents.writers.text import text_rows, write_text, write_text_with_doubts
 from drethtr.documents.writers.view import write_view
@@ -51,6 +58,8 @@ FORMATS: Mapping[str, Format] = {
     "txt": Format(".txt", "text/plain", write_text, together=True, doubts=False, row=text_rows),
     "md": Format(".md", "text/markdown", write_markdown, together=True),
     "docx": Format(".docx", WORD, write_docx, together=True, printed=False),
+    "prose": Format(".prose.md", "text/markdown", write_prose, together=True, doubts=False),
+    "word": Format(".prose.docx", WORD, write_word_prose, together=True, printed=False, doubts=False),
     "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
     "alto": Format(".alto.xml", "application/xml", write_alto, together=False),
     "tei": Format(".tei.xml", "application/tei+xml", write_tei, together=True),
@@ -59,6 +68,7 @@ FORMATS: Mapping[str, Format] = {
     "iiif": Format(".iiif.json", "application/ld+json", write_iiif, together=False),
     "csv": Format(".csv", "text/csv", write_table, together=True),
     "tables": Format(".tables.csv", "text/csv", write_cells, together=True, doubts=False),
+    "tags": Format(".tags.csv", "text/csv", write_tags, together=True, doubts=False),
     "xlsx": Format(".xlsx", EXCEL, write_xlsx, together=True, printed=False),
     "html": Format(".html", "text/html", write_view, together=False, printed=False),
     "pdf": Format(".pdf", "application/pdf", write_pdf, together=True, printed=False, doubts=False),

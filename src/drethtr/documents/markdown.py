@@ -8,10 +8,12 @@ mark, so that the time grows linearly with the length of the text.
 import re
 from collections.abc import Callable, Sequence
 from html import unescape
+from itertools import chain
 
 from drethtr.documents.document import Document
 from drethtr.documents.markup import clean
 from drethtr.documents.page import Region
+from drethtr.documents.reflow import reading_blocks, runs
 from drethtr.documents.transcription import Transcription
 
 Pattern = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
@@ -72,6 +74,26 @@ def write_markdown(document: Document) -> bytes:
             blocks.append(f"# {escaped(title)}")
         blocks += filter(None, map(paragraph, page.blocks))
     return ("\n\n".join(blocks) + "\n").encode("utf-8", "replace")
+
+
+def write_prose(document: Document) -> bytes:
+    """Write the text of all pages for reading: lines run on, without doubts, with raised letters in <sup>."""
+    blocks = [f"<!-- {clean(str(document.provenance)).replace('>', '')} -->"]
+    blocks += [f"# {escaped(document.about.title)}"] if document.about.title else []
+    for block in chain.from_iterable(map(reading_blocks, document.pages)):
+        if block.rows:
+            first, *others = ([raised(cell) for cell in row] for row in block.rows)
+            rows = [first, ["---"] * len(first), *others]
+            blocks.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
+        else:
+            text = START.sub(r"\1\\", LINK.sub(r"]\\", raised(block.text)))
+            blocks.append(f"> {text}" if block.is_margin else text)
+    return ("\n\n".join(blocks) + "\n").encode("utf-8", "replace")
+
+
+def raised(text: str) -> str:
+    """A text, escaped, with its raised letters."""
+    return "".join(f"<sup>{escaped(run.text)}</sup>" if run.raised else escaped(run.text) for run in runs(text))
 
 
 def paragraph(block: Sequence[Region]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_table
 
 HYPHENS = "-¬=⸗\u00ad"
 """Signs that hyphenate a word at the end of a line."""
@@ -16,8 +16,19 @@ RAISED = re.compile(r"\^(\w+)")
 INDENTED = 1.2
 """A line that begins so many line heights to the right of the others begins a paragraph."""
 
+APART = 0.3
+"""A line that begins this share of the width of its block to the right of the next one is a paragraph of its own."""
+
 SHORT = 0.65
 """A line that ends before this share of the width of its block ends a paragraph."""
+
+
+class Block(NamedTuple):
+    """A paragraph or a marginal note of a text for reading, or a table with its rows of cells."""
+
+    text: str
+    is_margin: bool = False
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 class Run(NamedTuple):
@@ -67,9 +78,70 @@ def paragraphs(lines: Sequence[TextLine]) -> Iterator[list[TextLine]]:
     for place in range(1, len(lines)):
         before, box = known[place - 1], known[place]
         is_indented = box.left - left > INDENTED * height and box.left - before.left > INDENTED * height
-        ends = before.right < end and not is_hyphenated(lines[place - 1].text, lines[place].text)
+        is_apart = before.left - box.left > APART * (right - left)  # such as a date on the right
+        ends = (before.right < end or is_apart) and not is_hyphenated(lines[place - 1].text, lines[place].text)
         if is_indented or ends:
             yield part
             part = []
         part.append(lines[place])
     yield part
+
+
+def with_insertions(lines: Sequence[TextLine]) -> Iterator[tuple[TextLine, list[TextLine]]]:
+    """Each line that others are inserted into, with these; an insertion without a line before it stands alone."""
+    start = 0
+    while start < len(lines):
+        end = start + 1
+        while end < len(lines) and role_of(lines[end].kind) == "insertion":
+            end += 1
+        yield lines[start], list(lines[start + 1 : end])
+        start = end
+
+
+def place_in(line: TextLine, insertion: TextLine) -> int:
+    """Where in the text of a line an insertion stands: after the words that begin left of it."""
+    end, place = len(line.text), 0
+    found = 0
+    for part, word in line.transcription.parts if line.transcription else ():
+        place += len(part)
+        if word is None:
+            continue
+        if insertion.box is None or word.box is None:
+            return end
+        if (word.box.left + word.box.right) / 2 < insertion.box.left:
+            found = place
+    return found
+
+
+def reading_blocks(page: Page) -> Iterator[Block]:
+    """The text of a page for reading: lines run on, hyphenated words are joined, insertions stand in their lines.
+
+    Numbers of pages are left out.
+    """
+    for regions in page.blocks:
+        if regions[0].cell is not None:
+            rows = rows_of_table(regions).values()
+            texts = (
+                tuple(joined([text for one in cell for text in texts_of(one)]) for cell in row.values()) for row in rows
+            )
+            yield Block("", rows=tuple(texts))
+            continue
+        for region in regions:
+            role, lines = role_of(region.kind), dict(with_insertions(region.lines))
+            for part in paragraphs(list(lines)) if role != "number" else ():
+                if text := joined([inserted(line, lines[line]) for line in part]):
+                    yield Block(text, role == "margin")
+
+
+def texts_of(region: Region) -> list[str]:
+    """The texts of the lines of a region, with insertions."""
+    return [inserted(line, insertions) for line, insertions in with_insertions(region.lines)]
+
+
+def inserted(line: TextLine, insertions: Sequence[TextLine]) -> str:
+    """The text of a line with what is written above it."""
+    text = line.text
+    for insertion in reversed(insertions):
+        place = place_in(line, insertion)
+        text = " ".join(filter(None, (text[:place].strip(), insertion.text, text[place:].strip())))
+    return text

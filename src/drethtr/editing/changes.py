@@ -8,7 +8,7 @@ from drethtr.documents.markup import clean
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points, box_around
-from drethtr.documents.transcription import PageWord, Review, Transcription
+from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
 from drethtr.editing.journal import Change
 from drethtr.editing.status import status_of
 
@@ -33,6 +33,7 @@ class LineEdit:
     status: Review | None = None
     baseline: Points | None = None
     polygon: Points | None = None
+    tags: tuple[Tag, ...] | None = None
 
 
 def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_here: bool, outline: Outline) -> Changed:
@@ -60,7 +61,17 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
         if (moved.baseline, moved.polygon) != (old.baseline, old.polygon):
             new = moved if status.touched or new is not old else replace(moved, transcription=None)
             notes.append(Change(page, line_id, "place", old.text, new.text, None))
-    return Changed(file.with_line(new), (line_id,), tuple(notes))
+    changed = file.with_line(new)
+    if edit.tags is not None:
+        before = old.transcription.tags if old.transcription else ()
+        changed = changed.with_tags(line_id, edit.tags)
+        notes.append(Change(page, line_id, "tag", told(before, old.text), told(edit.tags, new.text), None))
+    return Changed(changed, (line_id,), tuple(notes))
+
+
+def told(tags: Sequence[Tag], text: str) -> str:
+    """Tags of a text, for the history."""
+    return "; ".join(f"{tag.name} {text[tag.start : tag.start + tag.length]}" for tag in tags)
 
 
 def within(points: Points | None, page: Page) -> Points | None:

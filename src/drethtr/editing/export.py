@@ -1,19 +1,35 @@
 """Pages of a folder in any format that `drethtr transcribe` writes."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from io import BytesIO
 from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
-from drethtr.documents.document import Document, Provenance, Scan, Sheet
+from drethtr.base.files import write_bytes
+from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
 
 ZIP = "application/zip"
+
+EDITION = "drethtr.edition.json"
+"""The file in a folder that says what it is an edition of."""
+
+MAX_EDITION = 100_000
+"""Most bytes of it."""
+
+SHOWN = 4000
+"""Characters of a preview."""
+
+AS_TEXT = {"docx": "md", "word": "prose"}
+"""Formats that are shown as others in a preview."""
 
 
 class Exported(NamedTuple):
@@ -62,7 +78,74 @@ def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: 
         Sheet(opened.file.page, scan_of(page), page.source.number if page.source is not None else None)
         for page, opened in zip(pages, open_pages, strict=True)
     )
-    return format.write(Document(tuple(sheets), Provenance.now(model)))
+    return format.write(Document(tuple(sheets), Provenance.now(model), about=about_of(workspace)))
+
+
+class Preview(NamedTuple):
+    """What an export will hold.
+
+    text       the beginning of the first page in the format, None if it is no text
+    page       the id of that page, None if there is none
+    lines      the number of lines, `confirmed` how many of them are
+    left_out   the names of pages that are left out, with the reason
+    """
+
+    text: str | None
+    page: str | None
+    lines: int
+    confirmed: int
+    left_out: list[tuple[str, str]]
+
+
+def preview(workspace: Workspace, pages: Sequence[str], format_name: str, model: str) -> Preview:
+    """What an export of some pages will hold.
+
+    Raises:
+        ConfigError: if there is no such format.
+        Missing: if there is no such page.
+    """
+    format = named("format", format_name, FORMATS)
+    chosen, left_out, lines, confirmed = list[FolderPage](), list[tuple[str, str]](), 0, 0
+    for page in map(workspace.folder_page, pages):
+        try:
+            opened = workspace.page_files.open(page)
+        except DataError as error:
+            left_out.append((page.name, workspace.without_private_paths(error)))
+            continue
+        if opened is None:
+            left_out.append((page.name, workspace.error_of(page.id, page.error) or "not read yet"))
+            continue
+        chosen.append(page)
+        lines += len(opened.file.page.lines)
+        confirmed += sum(opened.status(line) is Status.CONFIRMED for line in opened.file.page.lines)
+    text = None
+    if chosen and (format.printed or format_name in AS_TEXT):
+        content = write_pages(workspace, chosen[:1], AS_TEXT.get(format_name, format_name), model)
+        text = content.decode("utf-8", "replace").lstrip("\ufeff")
+        text = text[max(0, text.find("<text>") if format_name == "tei" else 0) :][:SHOWN]
+    return Preview(text, chosen[0].id if chosen else None, lines, confirmed, left_out)
+
+
+def about_of(workspace: Workspace) -> About:
+    """What the folder says of itself as an edition; nothing if that was never said, or its file is damaged."""
+    try:
+        told = json.loads((workspace.folder / EDITION).read_bytes()[:MAX_EDITION])
+        return About(**{name: str(told.get(name, ""))[:MAX_EDITION] for name in asdict(About())})
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return About()
+
+
+def keep_about(workspace: Workspace, about: About) -> None:
+    """Keep what the folder says of itself as an edition.
+
+    Raises:
+        DataError: if it cannot be written.
+    """
+    content = json.dumps(asdict(about), ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    try:
+        write_bytes(workspace.folder / EDITION, content)
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", EDITION) from error
 
 
 def scan_of(page: FolderPage) -> Scan:

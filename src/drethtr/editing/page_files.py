@@ -211,6 +211,11 @@ def line_content(page: FolderPage, opened: OpenPage, line: TextLine, region: str
             {"text": word.text, "confidence": word.confidence, "doubtful": word.doubtful, "box": word.box}
             for word in line.words
         ],
+        "tags": [
+            {"name": tag.name, "start": tag.start, "length": tag.length, "details": dict(tag.details)}
+            for tag in (line.transcription.tags if line.transcription else ())
+            if tag.length
+        ],
         "flags": [{"kind": flag.kind, "reason": flag.reason} for flag in line.flags],
         "baseline": pairs(line.baseline),
         "polygon": pairs(line.polygon),

@@ -5,7 +5,8 @@ Source: Office Open XML, ISO 29500.
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from itertools import groupby
+from itertools import chain, groupby
+from operator import itemgetter
 from pathlib import Path
 from string import Template
 from xml.etree import ElementTree as ET
@@ -14,6 +15,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.markup import as_file, clean
 from drethtr.documents.page import TextLine
+from drethtr.documents.reflow import reading_blocks, runs
 from drethtr.documents.transcription import SHADES, Grade, PageFlag, PageWord
 
 STYLES = Path(__file__).with_name("docx_styles.xml")
@@ -61,6 +63,48 @@ def write_docx(document: Document) -> bytes:
             add_run(heading, title)
         for block in page.blocks:
             add_block(body, [line for region in block for line in region.lines], comments)
+    return package(document, root, comments)
+
+
+def write_word_prose(document: Document) -> bytes:
+    """Write the text of all pages for reading: lines run on, without doubts, with raised letters and tables."""
+    root = ET.Element("w:document", TEXT)
+    body = ET.SubElement(root, "w:body")
+    if document.about.title:
+        add_run(paragraph_in(body, "Heading1"), document.about.title)
+    for block in chain.from_iterable(map(reading_blocks, document.pages)):
+        if block.rows:
+            add_table(body, block.rows)
+        else:
+            add_runs(paragraph_in(body), block.text, italic=block.is_margin)
+    return package(document, root, Comments(document.provenance))
+
+
+def add_table(body: ET.Element, rows: Sequence[Sequence[str]]) -> None:
+    """Add a table; Word wants a paragraph behind it."""
+    table = ET.SubElement(body, "w:tbl")
+    borders = ET.SubElement(ET.SubElement(table, "w:tblPr"), "w:tblBorders")
+    for side in ("top", "left", "bottom", "right", "insideH", "insideV"):
+        ET.SubElement(borders, f"w:{side}", {"w:val": "single", "w:sz": "4", "w:color": "auto"})
+    grid = ET.SubElement(table, "w:tblGrid")
+    for _ in range(max(map(len, rows))):
+        ET.SubElement(grid, "w:gridCol")
+    for row in rows:
+        element = ET.SubElement(table, "w:tr")
+        for cell in row:
+            add_runs(paragraph_in(ET.SubElement(element, "w:tc")), cell)
+    paragraph_in(body)
+
+
+def add_runs(paragraph: ET.Element, text: str, *, italic: bool = False) -> None:
+    """Add a text with raised letters."""
+    for run in filter(itemgetter(0), runs(text)):
+        add_run(paragraph, run.text, raised=run.raised, italic=italic)
+
+
+def package(document: Document, root: ET.Element, comments: Comments) -> bytes:
+    """The file of a document, from its text and comments."""
+    body = root[0]
     if not len(body):
         paragraph_in(body)  # Word rejects a body without paragraphs
     parts = {
@@ -131,11 +175,19 @@ def paragraph_in(parent: ET.Element, style: str = "Normal", *, new_page: bool = 
     return paragraph
 
 
-def add_run(paragraph: ET.Element, text: str, style: str | None = None) -> None:
+def add_run(
+    paragraph: ET.Element, text: str, style: str | None = None, *, raised: bool = False, italic: bool = False
+) -> None:
     """Add text, optionally in a character style."""
     run = ET.SubElement(paragraph, "w:r")
-    if style is not None:
-        ET.SubElement(ET.SubElement(run, "w:rPr"), "w:rStyle", {"w:val": style})
+    if style is not None or raised or italic:
+        settings = ET.SubElement(run, "w:rPr")
+        if style is not None:
+            ET.SubElement(settings, "w:rStyle", {"w:val": style})
+        if italic:
+            ET.SubElement(settings, "w:i")
+        if raised:
+            ET.SubElement(settings, "w:vertAlign", {"w:val": "superscript"})
     ET.SubElement(run, "w:t", {"xml:space": "preserve"}).text = clean(text)
 
 
@@ -167,8 +219,9 @@ def properties(document: Document) -> bytes:
         "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
     }
     root = ET.Element("cp:coreProperties", spaces)
-    ET.SubElement(root, "dc:title").text = clean(document.titles[0])
-    ET.SubElement(root, "dc:creator").text = "drethtr"
+    about = document.about
+    ET.SubElement(root, "dc:title").text = clean(about.title or document.titles[0])
+    ET.SubElement(root, "dc:creator").text = clean(about.author or about.editors) or "drethtr"
     ET.SubElement(root, "dc:description").text = clean(str(made_by))
     ET.SubElement(root, "dcterms:created", {"xsi:type": "dcterms:W3CDTF"}).text = made_by.timestamp
     return as_file(root)

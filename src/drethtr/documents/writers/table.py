@@ -35,6 +35,27 @@ def write_table(document: Document) -> bytes:
     return b"\xef\xbb\xbf" + file.getvalue().encode("utf-8", "replace")
 
 
+def write_tags(document: Document) -> bytes:
+    """Write what people have marked on all pages, a row per name, date or other passage.
+
+    A page without tags has a row without one.
+    """
+    file = io.StringIO()
+    rows = csv.writer(file, lineterminator="\r\n")
+    rows.writerow(("page", "image", "line", "tag", "text", "details", "start", "length", "made by"))
+    made_by = str(document.provenance)
+    for number, page in zip(document.numbers, document.pages, strict=True):
+        if not any(line.transcription and line.transcription.tags for line in page.lines):
+            rows.writerow([number, safe(page.image), *[""] * 6, made_by])
+        for line in page.lines:
+            for tag in line.transcription.tags if line.transcription else ():
+                details = "; ".join(f"{name}: {value}" for name, value in tag.details)
+                text = line.text[tag.start : tag.start + tag.length]
+                told = map(safe, (page.image, line.id, tag.name, text, details))
+                rows.writerow([number, *told, tag.start, tag.length, made_by])
+    return b"\xef\xbb\xbf" + file.getvalue().encode("utf-8", "replace")
+
+
 def write_cells(document: Document) -> bytes:
     """Write the tables of all pages, a row per row, after its page and the number of the table on it.
 

@@ -12,7 +12,7 @@ from drethtr.documents.document import Document, Provenance, address
 from drethtr.documents.markup import Identifiers, as_file, clean
 from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_table
 from drethtr.documents.points import Box, Points, is_box, written
-from drethtr.documents.reflow import RAISED, is_hyphenated, paragraphs
+from drethtr.documents.reflow import RAISED, is_hyphenated, paragraphs, place_in, with_insertions
 from drethtr.documents.transcription import Grade, PageWord, Transcription
 
 NAMESPACE = "http://www.tei-c.org/ns/1.0"
@@ -237,32 +237,6 @@ def fill(block: Block) -> None:
         add_text(block.element, last, before, 0, len(before), nested(spans))
     if len(block.element):
         append(block.element, block.element[-1], "\n   ")
-
-
-def with_insertions(lines: Sequence[TextLine]) -> Iterator[tuple[TextLine, list[TextLine]]]:
-    """Each line that others are inserted into, with these; an insertion without a line before it stands alone."""
-    start = 0
-    while start < len(lines):
-        end = start + 1
-        while end < len(lines) and role_of(lines[end].kind) == "insertion":
-            end += 1
-        yield lines[start], list(lines[start + 1 : end])
-        start = end
-
-
-def place_in(line: TextLine, insertion: TextLine) -> int:
-    """Where in the text of a line an insertion stands: after the words that begin left of it."""
-    end, place = len(line.text), 0
-    found = 0
-    for part, word in line.transcription.parts if line.transcription else ():
-        place += len(part)
-        if word is None:
-            continue
-        if insertion.box is None or word.box is None:
-            return end
-        if (word.box.left + word.box.right) / 2 < insertion.box.left:
-            found = place
-    return found
 
 
 def add_text(

@@ -130,7 +130,7 @@ function App() {
       html`<${Name} name=${person || ""} usual=${status.user} set=${setPerson} close=${close} />`
     }
     ${dialog === "keys" && html`<${Keys} isLayout=${route.isLayout} close=${close} />`}
-    ${dialog && typeof dialog === "object" ? html`<${Export} formats=${status.formats} page=${dialog.page} selection=${selection} close=${close} />` : null}`;
+    ${dialog && typeof dialog === "object" ? html`<${Export} page=${dialog.page} selection=${selection} role=${status.role} close=${close} />` : null}`;
 }
 
 render(html`<${App} />`, document.body);

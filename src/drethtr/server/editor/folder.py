@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from time import monotonic
 from typing import Any
 from urllib.parse import quote
@@ -13,8 +14,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
+from drethtr.documents.document import About
 from drethtr.editing.characters import special_characters
-from drethtr.editing.export import export
+from drethtr.editing.export import about_of, export, keep_about, preview
 from drethtr.editing.jobs import Job
 from drethtr.editing.page_files import Missing
 from drethtr.editing.search import MAX_HITS, judge, search
@@ -70,6 +72,9 @@ class Folder:
             Route("/api/search/judge", self.judge_hit, methods=["POST"]),
             Route("/api/confirm", self.confirm, methods=["POST"]),
             Route("/api/export", self.export),
+            Route("/api/preview", self.preview),
+            Route("/api/edition", self.edition),
+            Route("/api/edition", self.put_edition, methods=["PUT"]),
             Route("/api/pages/{page}/characters", self.characters),
             Route("/api/pages/{page}/export", self.export_page),
         ]
@@ -155,6 +160,27 @@ class Folder:
         asked = parameters_of(request, "format", "pages")
         pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
         return await self.export_response(request, pages, asked.get("format", "page"))
+
+    async def preview(self, request: Request) -> Response:
+        """`GET /api/preview?format=tei&pages=ID,ID`: what an export will hold, and its beginning."""
+        asked = parameters_of(request, "format", "pages")
+        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
+        format = asked.get("format", "page")
+        shown = await self.exporting.run(request, preview, self.workspace, pages, format, self.reader.model)
+        return JSONResponse(shown._asdict())
+
+    async def edition(self, request: Request) -> Response:
+        """`GET /api/edition`: what the folder says of itself as an edition."""
+        return JSONResponse(asdict(await asyncio.to_thread(about_of, self.workspace)))
+
+    async def put_edition(self, request: Request) -> Response:
+        """`PUT /api/edition`: title, author, shelf mark, editors, licence and language."""
+        body = await json_of(request)
+        names = list(asdict(About()))
+        refuse_unknown(body, *names)
+        about = About(**{name: text_of(body, name, MAX_TEXT_LENGTH) or "" for name in names})
+        await asyncio.to_thread(keep_about, self.workspace, about)
+        return JSONResponse(asdict(about))
 
     async def export_page(self, request: Request) -> Response:
         """`GET /api/pages/{page}/export?format=page`: a page in a format."""

@@ -23,6 +23,7 @@ from drethtr.server.editor.values import (
     review_of,
     revision_of,
     revisions_of,
+    tags_of,
     text_of,
 )
 from drethtr.server.uploads import json_of
@@ -59,12 +60,13 @@ class Lines:
     async def put_line(self, request: Request) -> Response:
         """`PUT /api/pages/{page}/lines/{line}`: change the text, the status or the place of a line."""
         revision, body = revision_of(request), await json_of(request)
-        refuse_unknown(body, "text", "status", "baseline", "polygon", "who")
+        refuse_unknown(body, "text", "status", "baseline", "polygon", "tags", "who")
         edit = LineEdit(
             text_of(body, "text", MAX_TEXT_LENGTH),
             review_of(body),
             points_of(body, "baseline", 2),
             points_of(body, "polygon", 3),
+            tags_of(body),
         )
         who = text_of(body, "who", MAX_NAME_LENGTH) or ""
         page = page_of(request)

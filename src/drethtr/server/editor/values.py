@@ -1,5 +1,6 @@
 """Parse and check values in requests of the editor: revisions, texts, points, actions."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any
@@ -9,7 +10,7 @@ from starlette.requests import Request
 
 from drethtr.base.errors import ConfigError
 from drethtr.documents.points import Box, Points, box_around
-from drethtr.documents.transcription import Review
+from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.layout import Action
 from drethtr.editing.repairs import ACTIONS
 
@@ -20,9 +21,14 @@ MAX_TEXT_LENGTH = 10_000
 MAX_ID_LENGTH = 1000
 MAX_NAME_LENGTH = 80
 MAX_POINTS = 1000
+MAX_TAGS = 200
 MAX_COORDINATE = 1_000_000
 MAX_STROKES = 200
 MAX_LINES = 10_000
+
+
+WORD = re.compile(r"[A-Za-z]\w{0,40}")
+"""The name of a tag or of one of its details."""
 
 
 def page_of(request: Request) -> str:
@@ -85,6 +91,38 @@ def review_of(body: Mapping[str, Any]) -> Review | None:
     if status not in list(Review):
         raise ConfigError(f"status must be {' or '.join(Review)}, not {str(status)[:60]!r}")
     return Review(status)
+
+
+def tags_of(body: Mapping[str, Any]) -> tuple[Tag, ...] | None:
+    """The tags in a request; None if they are missing.
+
+    Raises:
+        ConfigError: if they are no tags, or too many.
+    """
+    tags = body.get("tags")
+    if tags is None:
+        return None
+    if not isinstance(tags, list) or len(tags) > MAX_TAGS or not all(map(is_tag, tags)):
+        raise ConfigError('tags must be a list such as [{"name": "person", "start": 0, "length": 4, "details": {}}]')
+    return tuple(Tag(tag["name"], tag["start"], tag["length"], tuple(tag.get("details", {}).items())) for tag in tags)
+
+
+def is_tag(value: object) -> bool:
+    """Whether a value of a request is a tag."""
+    if not isinstance(value, dict) or value.keys() - {"name", "start", "length", "details"}:
+        return False
+    name, details = value.get("name"), value.get("details", {})
+    places = value.get("start"), value.get("length")
+    return (
+        isinstance(name, str)
+        and WORD.fullmatch(name) is not None
+        and all(isinstance(place, int) and 0 <= place <= MAX_TEXT_LENGTH for place in places)
+        and isinstance(details, dict)
+        and all(
+            WORD.fullmatch(key) and isinstance(told, str) and len(told) <= MAX_ID_LENGTH
+            for key, told in details.items()
+        )
+    )
 
 
 def points_of(body: Mapping[str, Any], name: str, least: int) -> Points | None:

@@ -4,7 +4,7 @@
 import { html } from "../html.js";
 import { useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 
-export function Dialog({ title, close, children }) {
+export function Dialog({ title, kind, close, children }) {
   const element = useRef();
   const [before] = useState(whereFocusIs); // while the dialog is rendered: it has not taken the focus yet
   // The end of a `useEffect` comes some time after the dialog is gone; what is typed until then would be lost.
@@ -17,7 +17,7 @@ export function Dialog({ title, close, children }) {
     };
   }, []);
   return html`
-    <dialog ref=${element} aria-label=${title} onClose=${close}>
+    <dialog class=${kind} ref=${element} aria-label=${title} onClose=${close}>
       <header><h2>${title}</h2>
         <button type="button" class="close" aria-label="Close" onClick=${() => element.current.close()}>×</button></header>
       ${children}

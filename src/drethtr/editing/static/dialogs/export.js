@@ -1,48 +1,124 @@
-// Files to take away: a page, the selected pages or all of them, in any format.
+// Files to take away: a text for readers, an edition, or an archive; of a page, the selected pages or all.
 
 import * as api from "../api.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
-import { useState } from "../vendor/hooks.js";
+import { useEffect, useState } from "../vendor/hooks.js";
 import { Dialog } from "./dialog.js";
+
+const KINDS = {
+  "Reading text": ["word", "prose", "pdf"],
+  Edition: ["tei", "tags"],
+  Archive: ["page", "alto", "pdfa", "iiif"],
+  "Working files": ["txt", "md", "docx", "html", "csv", "tables", "xlsx", "hocr", "json"],
+};
 
 const FORMATS = {
   txt: ["Text", "plain, line by line"],
-  md: ["Markdown", "paragraphs, doubtful words marked"],
-  docx: ["Word", "paragraphs, doubtful words shaded"],
-  page: ["PAGE XML", "lines, words and their positions; records what was corrected or confirmed"],
-  alto: ["ALTO", "for libraries and viewers; records what was corrected or confirmed"],
-  tei: ["TEI", "for editions: text and zones of the scan, doubtful words as <unclear>"],
-  hocr: ["hOCR", "HTML with positions"],
+  md: ["Markdown, by line", "doubtful words marked"],
+  docx: ["Word, by line", "doubtful words shaded, warnings as comments"],
+  prose: ["Markdown", "paragraphs that run on, without marks"],
+  word: ["Word", "paragraphs that run on, without marks"],
+  page: ["PAGE XML", "lines, words, places, tags; what was corrected or confirmed"],
+  alto: ["ALTO", "for libraries and viewers"],
+  tei: ["TEI", "paragraphs, names, zones of the scan, who edited it"],
+  hocr: ["hOCR", "HTML with places"],
   json: ["JSON", "everything, for programs"],
-  iiif: ["IIIF", "annotations of lines and words for viewers"],
-  csv: ["CSV", "a table with a row per word"],
+  iiif: ["IIIF", "annotations for viewers"],
+  csv: ["CSV", "a row per word"],
   tables: ["Tables", "as CSV, a row per row of each table"],
-  xlsx: ["Excel", "tables and texts as sheets"],
-  html: ["HTML", "for reading, doubtful words marked"],
+  tags: ["Tags", "as CSV: persons, places, dates and other tags"],
+  xlsx: ["Excel", "tables as sheets"],
+  html: ["HTML", "scan and text side by side"],
   pdf: ["PDF", "the scans with text to search and copy"],
   pdfa: ["PDF/A", "the same for archives"],
 };
 
-export function Export({ formats, page, selection, close }) {
+const ABOUT = {
+  title: ["Title", "Letters of Anne Grey"],
+  author: ["Author", "Anne Grey"],
+  shelf_mark: ["Shelf mark", "City Archive, MS 17"],
+  editors: ["Editors, with semicolons between them", "Ada Lovelace; Mary Somerville"],
+  licence: ["Licence, as a name or address", "https://creativecommons.org/licenses/by/4.0/"],
+  language: ["Language, as a code", "en"],
+};
+
+export function Export({ page, selection, role, close }) {
   const scopes = [
     ...(page ? [["This page", [page]]] : []),
     ...(selection.length ? [[counted(selection.length, "selected page"), selection]] : []),
     ["All pages", null],
   ];
   const [scope, setScope] = useState(0);
-  const [format, setFormat] = useState(formats[0]);
-  return html`<${Dialog} title="Export" close=${close}>
-    <fieldset><legend>Pages</legend>${scopes.map(
-      ([name], place) =>
-        html`<label><input type="radio" name="scope" checked=${place === scope} onChange=${() => setScope(place)} /><span>${name}</span></label>`,
-    )}</fieldset>
-    <fieldset><legend>Format</legend>${formats.map(
+  const [format, setFormat] = useState("word");
+  const [, pages] = scopes[scope];
+  const choices = (kind) =>
+    html`<fieldset><legend>${kind}</legend>${KINDS[kind].map(
       (
         key,
       ) => html`<label class="choice"><input type="radio" name="format" value=${key} checked=${key === format} onChange=${() => setFormat(key)} />
-        <b>${FORMATS[key]?.[0] ?? key}</b> <span class="hint">${FORMATS[key]?.[1]}</span></label>`,
+      <b>${FORMATS[key][0]}</b> <span class="hint">${FORMATS[key][1]}</span></label>`,
+    )}</fieldset>`;
+  const [work, ...cards] = Object.keys(KINDS).toReversed();
+  return html`<${Dialog} title="Export" kind="wide" close=${close}>
+    <fieldset class="scopes"><legend>Pages</legend>${scopes.map(
+      ([name], place) =>
+        html`<label><input type="radio" name="scope" checked=${place === scope} onChange=${() => setScope(place)} /><span>${name}</span></label>`,
     )}</fieldset>
-    <a class="main" href=${api.exportPath(format, scopes[scope][1])} download>Download</a>
+    <div class="kinds">${cards.toReversed().map(choices)}</div>
+    <details><summary>${work}</summary>${choices(work)}</details>
+    ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} />`}
+    <${Preview} format=${format} pages=${pages} />
+    <p><a class="main" href=${api.exportPath(format, pages)} download>Download</a></p>
   </${Dialog}>`;
+}
+
+// What the edition says of itself: asked for once, kept with the folder.
+function About({ isFixed }) {
+  const [about, setAbout] = useState(null);
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    api.edition().then(setAbout, (failed) => setError(failed.message));
+  }, []);
+  if (!about) return null;
+  const change = (key) => (event) => {
+    const now = { ...about, [key]: event.target.value };
+    setAbout(now);
+    api.putEdition(now).then(
+      () => setError(null),
+      (failed) => setError(failed.message),
+    );
+  };
+  return html`<details class="about-edition" open=${!about.title}><summary>What it is: ${about.title || "not said yet"}</summary>
+    ${Object.entries(ABOUT).map(
+      ([key, [name, example]]) =>
+        html`<label><span>${name}</span><input type="text" value=${about[key]} placeholder=${example} disabled=${isFixed} onChange=${change(key)} /></label>`,
+    )}
+    <p class="hint">Kept with the folder, in drethtr.edition.json.</p>
+    ${error && html`<p class="flag" role="alert">${error}</p>`}</details>`;
+}
+
+function Preview({ format, pages }) {
+  const [shown, setShown] = useState(null);
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    let isWanted = true;
+    setError(null);
+    api.preview(format, pages).then(
+      (told) => isWanted && setShown(told),
+      (failed) => isWanted && setError(failed.message),
+    );
+    return () => {
+      isWanted = false;
+    };
+  }, [format, pages]);
+  if (error) return html`<p class="flag" role="alert">${error}</p>`;
+  if (!shown) return html`<p class="skeleton preview" aria-busy="true" />`;
+  const { text, page, lines, confirmed, left_out: leftOut } = shown;
+  return html`<section class="preview" aria-label="Preview">
+    ${text !== null ? html`<pre tabindex="0">${text}</pre>` : page && html`<img src=${api.thumbnail(page)} alt="First page" />`}
+    <p class="hint">${counted(lines, "line")}${lines > confirmed ? `, ${(lines - confirmed).toLocaleString("en")} of them not confirmed` : ", all confirmed"}.
+      ${leftOut.length > 0 && html` ${counted(leftOut.length, "page")} left out:`}</p>
+    ${leftOut.length > 0 && html`<ul class="hint">${leftOut.slice(0, 20).map(([name, why]) => html`<li>${name}: ${why}</li>`)}</ul>`}
+  </section>`;
 }

@@ -17,6 +17,7 @@ const ACTIONS = {
   delete: "deleted it",
   outside: "changed by another program",
   tags: "deleted what these tags marked",
+  tag: "tagged it",
 };
 
 export function History({ page, line, close, restore }) {

@@ -19,6 +19,7 @@ const KEYS = [
   ["↑ ↓", "line up, line down"],
   ["Alt+Page up, Alt+Page down", "previous page, next page"],
   ["Alt+C", "special characters: arrow keys choose, Enter inserts, Escape goes back to the text"],
+  ["Alt+G", "tag what is selected, or the word, as a person, place, date …"],
   ["Alt+L", "lines and regions: their layout, and back to the text"],
   ["+ − 0", "on the scan: zoom in, zoom out, fit the width; arrow keys move it"],
   ["Ctrl+wheel", "zoom the scan where the pointer is; drag to move it"],

@@ -18,6 +18,17 @@ export function caretIn(element) {
   return offsetOf(element, selection.focusNode, selection.focusOffset);
 }
 
+// What is selected in an element, as [start, end], or null if the selection is elsewhere.
+export function selectionIn(element) {
+  const selection = getSelection();
+  if (!selection.rangeCount || !element.contains(selection.focusNode)) return null;
+  const range = selection.getRangeAt(0);
+  return [
+    offsetOf(element, range.startContainer, range.startOffset),
+    offsetOf(element, range.endContainer, range.endOffset),
+  ];
+}
+
 export function select(element, start, end = start) {
   element.normalize();
   element.focus({ preventScroll: true });

@@ -1,6 +1,6 @@
 // Doubts painted on the text without touching it: ranges of the CSS Custom Highlight API. Style sheets color them.
 
-const GRADES = ["doubt", "strong-doubt", "differing"];
+const GRADES = ["doubt", "strong-doubt", "differing", "tagged"];
 const registry = globalThis.CSS?.highlights;
 const highlights = new Map();
 const painted = new WeakMap();
@@ -34,7 +34,7 @@ export function clear(element) {
 }
 
 // Browsers let ranges drift when text is edited or undone: paint again after every input.
-export function paint(element, doubts, threshold, differences) {
+export function paint(element, doubts, threshold, differences, tags) {
   clear(element);
   if (!registry) return;
   const ranges = doubts.map(({ start, end, confidence }) => [
@@ -42,6 +42,7 @@ export function paint(element, doubts, threshold, differences) {
     rangeOf(element, start, end),
   ]);
   for (const { start, end } of differences) ranges.push(["differing", rangeOf(element, start, end)]);
+  for (const { from, to } of tags) ranges.push(["tagged", rangeOf(element, from, to)]);
   for (const [grade, range] of ranges) highlights.get(grade).add(range);
   painted.set(element, ranges);
 }

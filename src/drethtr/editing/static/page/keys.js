@@ -65,6 +65,7 @@ export function screenKeys(event, on) {
     [({ altKey, key }) => altKey && key === "PageUp", () => on.turn("previous")],
     [alt("KeyC"), on.characters],
     [alt("KeyL"), on.layout],
+    [alt("KeyG"), on.tag],
     [({ key, target }) => key === "Escape" && on.cancel && !target.closest("dialog"), () => on.cancel()],
   ]);
 }

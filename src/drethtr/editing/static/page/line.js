@@ -8,6 +8,7 @@ import { caretIn } from "./caret.js";
 import { Conflict } from "./conflict.js";
 import { clear, paint } from "./highlights.js";
 import { boxAt, boxOfLine, onStrip } from "./places.js";
+import { tagsIn } from "./tags.js";
 import { Theirs } from "./theirs.js";
 import { doubtsOf, wordsOf } from "./words.js";
 
@@ -43,7 +44,7 @@ export function Line({
   const row = useRef();
 
   const repaint = () =>
-    paint(element.current, doubtsIn(entry, threshold), threshold, comparison?.differences(entry) ?? []);
+    paint(element.current, doubtsIn(entry, threshold), threshold, comparison?.differences(entry) ?? [], tagsIn(entry));
   useLayoutEffect(() => {
     if (element.current.textContent !== entry.text) element.current.textContent = entry.text;
     repaint();

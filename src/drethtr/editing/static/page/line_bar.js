@@ -25,6 +25,7 @@ export function LineBar({ entry, isHandKnown, afresh, differs, on }) {
       ${button("Take the whole line", "Alt+Shift+T", on.takeLine)}`
     }
     ${line.status !== "read" && button("Read again", null, on.machine)}
+    ${button("Tag", "Alt+G", on.tag)}
     ${button("History", null, on.history)}
     ${isAfresh && html`<span class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.</span> ${button("Retype", "Alt+0", on.afresh)}`}
     ${told && html`<span class="hint flag told" title=${told}>${told}</span>`}

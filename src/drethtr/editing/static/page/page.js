@@ -8,7 +8,7 @@ import { html } from "../html.js";
 import { go } from "../route.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
-import { replace } from "./caret.js";
+import { replace, selectionIn } from "./caret.js";
 import { Orphans } from "./conflict.js";
 import { Divider } from "./divider.js";
 import { Empty } from "./empty.js";
@@ -18,6 +18,7 @@ import { LineBar } from "./line_bar.js";
 import { Palette } from "./palette.js";
 import { boxOfLine } from "./places.js";
 import { Scan } from "./scan.js";
+import { Tags } from "./tags.js";
 import { Compared } from "./theirs.js";
 import { useComparison } from "./use_comparison.js";
 import { textOf, turn, useCursor } from "./use_cursor.js";
@@ -45,6 +46,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const undoKeys = useUndo(store, cursor, say, load);
   const [entered, setEntered] = useState(null); // {row}, a row of buttons that the keyboard is to go to
   const [history, setHistory] = useState(null);
+  const [passage, setPassage] = useState(null); // {line, places, entered}: what is to be tagged
   const [restored, restore] = useState(null); // {line, text} from the history
   const [hasPalette, setPalette] = useSetting("palette", false);
   const [scanShare, setScanShare] = useSetting("scan-share", 50);
@@ -125,6 +127,19 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     alternative: (line, number) => chosen.current?.line === line && chosen.current.take(number),
     afresh: (line) => replace(textOf(line), ""),
     machine: reading.readLine,
+    // Opens the row of tags for what is selected, or the word at the caret; or closes it.
+    tag: () => {
+      const element = active && textOf(active);
+      const selected = element && selectionIn(element);
+      if (!selected || passage) {
+        setPassage(null);
+        back();
+        return;
+      }
+      const word = wordsOf(entry.text).find(({ end }) => selected[0] <= end);
+      const [from, to] = selected[0] < selected[1] ? selected : [word?.start ?? 0, word?.end ?? 0];
+      setPassage({ line: active, places: [from, to], entered: {} });
+    },
     history: setHistory,
   };
   // Opens a row of buttons and goes there; from there, closes it and goes back to the text.
@@ -145,6 +160,16 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     characters: () => enter(".palette", setPalette),
     layout: () => go(layoutPath),
     cancel: active && on.unchoose,
+    tag: () => on.tag(),
+  };
+  const tag = async (tags) => {
+    try {
+      await store.save(active);
+      await api.putLine(id, active, store.entries.get(active).line.revision, { tags });
+      load();
+    } catch (failed) {
+      say(failed.message);
+    }
   };
   const { state, error: unsaved } = store;
   const shown = { name: page.name, previous: page.previous, next: page.next, state, unsaved, page: id };
@@ -191,6 +216,11 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           <div class="foot">
             <p class="said" role="status">${said}</p>
             ${hasPalette && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
+            ${
+              passage?.line === active &&
+              entry &&
+              html`<${Tags} entry=${entry} passage=${passage.places} entered=${passage.entered} save=${tag} back=${() => on.tag()} />`
+            }
             <${LineBar} entry=${entry} isHandKnown=${!page.unknown_hand} afresh=${status.afresh} on=${on}
               differs=${entry && comparison?.differences(entry).length > 0} />
           </div>
