@@ -21,6 +21,10 @@ SCREENS = {
     "comparing": lambda tab: enter(tab, "b.png").keyboard.press("F4"),
     "compared": lambda tab: compared(enter(tab, "b.png")),
     "keys": lambda tab: tab.get_by_role("button", name="Keys").click(),
+    "list": lambda tab: tab.get_by_role("button", name="List").click(),
+    "alternatives": lambda tab: alternatives(enter(tab, "b.png")),
+    "tags": lambda tab: enter(tab, "b.png").keyboard.press("Alt+g"),
+    "name": lambda tab: tab.get_by_title("Your name").click(),
     "export": lambda tab: tab.get_by_role("button", name="Export").click(),
     "history": lambda tab: enter(tab, "b.png").get_by_role("button", name="History").click(),
     "learn": lambda tab: tab.get_by_role("button", name="Learn").click(),
@@ -31,6 +35,11 @@ def layout(tab):
     tab.keyboard.press("Alt+l")
     tab.locator(".badge").first.wait_for()
     return tab
+
+
+def alternatives(tab):
+    tab.keyboard.press("F2")
+    tab.locator(".choices .word").first.wait_for()
 
 
 def compared(tab):

@@ -139,5 +139,7 @@ def chosen_folder(folder: Path | None) -> Iterator[Path]:
         return
     letter = files("drethtr.editing") / "demo" / "letter.jpg"
     with TemporaryDirectory(prefix="drethtr-") as made, as_file(letter) as source:
-        copyfile(source, Path(made) / source.name)
-        yield Path(made)
+        folder = Path(made) / "A sample letter"
+        folder.mkdir()
+        copyfile(source, folder / source.name)
+        yield folder

@@ -55,10 +55,18 @@ function Progress({ job, stop }) {
 }
 
 function Gain({ result, adopt, discard }) {
-  const interval = result.low === null ? "" : ` (95 % interval ${points(result.low)} to ${points(result.high)})`;
+  const { low, high } = result;
+  const interval =
+    low === null ? " (too few pages for an interval)" : ` (95 % interval ${points(low)} to ${points(high)})`;
+  const isUnsure = low !== null && low < 0 && high > 0;
+  const verdict = isUnsure
+    ? `Between ${points(low)} and ${points(high)}: too few lines to tell. Confirm more, and learn again.`
+    : result.better
+      ? "The new model reads these lines better."
+      : "The new model does not read these lines better; discard it.";
   const told = result.adopted
     ? html`<p>In use: <b>${result.file}</b> in this folder; pass it to any command as --model.</p>`
-    : html`<p>${result.better ? "The new model reads these lines better." : "The new model does not read these lines better; discard it."}</p>
+    : html`<p>${verdict}</p>
       <div class="buttons"><button type="button" class=${result.better ? "main" : ""} onClick=${adopt}>Adopt</button>
         <button type="button" onClick=${discard}>Discard</button></div>`;
   return html`<section class="gain">
@@ -68,6 +76,7 @@ function Gain({ result, adopt, discard }) {
         <tr><th scope="row">Characters wrong</th><td>${percent(result.cer_before)}</td><td>${percent(result.cer_after)}</td></tr>
         <tr><th scope="row">Words wrong</th><td>${percent(result.wer_before)}</td><td>${percent(result.wer_after)}</td></tr>
       </tbody></table>
+    <p class="hint">The held-out lines also chose when to stop, so the gain on others may be a little smaller.</p>
     <p class="hint">Difference in characters: ${points(result.difference)}${interval}</p>
     ${told}
   </section>`;
