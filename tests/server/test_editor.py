@@ -358,7 +358,8 @@ def test_tags_are_kept_as_in_transkribus_and_move_with_the_text(client, page, li
     table = client.get("/api/export?format=tags").text
     assert f",person,{words[1]}," in table and "expansion: Ihr; sehr {geehrter}" in table
     assert f"<persName>{words[1]}</persName>" in client.get(f"/api/pages/{page}/export?format=tei").text
-    newest, *_ = client.get(f"{address(page, line)}/history").json()
+    noted = client.get(f"{address(page, line)}/history").json()
+    assert [(change["action"], change["who"]) for change in noted if change["action"] == "tag"] == [("tag", "Ada")]
     gone = client.put(address(page, line), json={"tags": []}, headers={"If-Match": moved["revision"]}).json()
     assert gone["tags"] == [] and gone["text"] == longer["text"]
     refused = client.put(address(page, line), json={"tags": [{"name": "a b", "start": 0}]}, headers={"If-Match": "x"})
