@@ -29,6 +29,12 @@ def test_lines_are_read_with_every_decoder(decoder):
     assert "until there were none left to" in drethtr("transcribe", SAMPLES / "000000.png", "--decoder", decoder)
 
 
+def test_a_misspelled_device_needs_no_torch_to_be_told():
+    assert "unknown device 'gpu'; known: cpu" in drethtr(
+        "transcribe", SAMPLES / "000000.png", "--device", "gpu", code=2
+    )
+
+
 def test_lines_are_read_in_int8():
     assert "until there were none left to" in drethtr("transcribe", SAMPLES / "000000.png", "--precision", "int8")
 

@@ -16,7 +16,7 @@ from drethtr.base.processors import free_processors
 from drethtr.network.attention import KeyValue
 from drethtr.network.backbones import Backbone, Normed
 from drethtr.network.network import BatchMemory, DRetHTR
-from drethtr.recognition.backends import resolve_device
+from drethtr.recognition.backends import resolve_device, unknown_device
 from drethtr.recognition.model.architecture import NetworkConfig
 
 WORTHWHILE = 2**20
@@ -93,7 +93,7 @@ def torch_device(name: torch.device | str) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise ConfigError(f"unknown device {str(name)!r}; known: cpu, cuda, cuda:N, mps") from error
+        raise unknown_device(name) from error
     if device.type == "meta":
         raise ConfigError("device 'meta' cannot compute; known: cpu, cuda, cuda:N, mps")
     try:

@@ -11,6 +11,7 @@ from drethtr.recognition.network import Network, Precision
 from drethtr.recognition.onnx.network import OnnxNetwork, supports
 
 AUTO, CPU = "auto", "cpu"
+KINDS = (CPU, "cuda", "mps")
 
 DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
 """A file of NVIDIA's driver on Linux, of any GPU in WSL, of NVIDIA's driver on Windows."""
@@ -20,12 +21,22 @@ def resolve_device(name: str) -> str:
     """A device, where "auto" is a GPU that CUDA can use, else the CPU.
 
     torch is imported only if there is a driver, as that takes seconds.
+
+    Raises:
+        ConfigError: if no device has this name, as far as is known without torch.
     """
     if name != AUTO:
+        if find_spec("torch") is None and name.partition(":")[0] not in KINDS:
+            raise unknown_device(name)  # before torch is asked for, which would not help
         return name
     if not any(Path(file).exists() for file in DRIVERS) or not find_spec("torch"):
         return CPU
     return "cuda" if import_module("torch").cuda.is_available() else CPU
+
+
+def unknown_device(name: object) -> ConfigError:
+    """The error for a device that does not exist."""
+    return ConfigError(f"unknown device {str(name)!r}; known: cpu, cuda, cuda:N, mps")
 
 
 TORCH_BACKEND = "drethtr.network.backend"
