@@ -7,8 +7,9 @@ import pytest
 from made_pages import letter
 
 from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.layout.finder import Role
 from drethtr.layout.finders import finder_named
-from drethtr.layout.network import SHIPPED, LineModel, load_lines, save_lines
+from drethtr.layout.network import MAPS, SHIPPED, TEXT, LineModel, load_lines, save_lines
 from drethtr.layout.rapid import RapidDetector
 from drethtr.recognition.model.file import LINES, load_model
 from drethtr.recognition.model.file import SHIPPED as READER
@@ -74,3 +75,16 @@ def test_maps_of_a_later_version_are_refused(tmp_path):
     write_tensors(tensors, path, {LINES: json.dumps(header)})
     with pytest.raises(CheckpointError, match="maps that this version does not know"):
         load_lines(path)
+
+
+def test_lines_that_are_no_text_of_the_page_are_left_out(tmp_path):
+    page, weights = letter(), dict(load_lines(SHIPPED).weights)
+    weights["maps.leave.weight"] = np.zeros_like(weights["maps.leave.weight"])
+    for chance, expected in ((0.9, len(page.lines)), (0.5, 0)):
+        bias = np.full(len(MAPS), -5, np.float32)
+        bias[TEXT] = np.log(chance / (1 - chance))
+        bias[MAPS.index("margin")] = 1
+        path = tmp_path / f"{chance}.safetensors"
+        save_lines(LineModel(weights | {"maps.leave.bias": bias}), path)
+        found = finder_named(str(path)).find(page.gray)
+        assert len(found) == expected and all(line.role is Role.MARGIN for line in found)
