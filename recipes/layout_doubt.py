@@ -10,16 +10,20 @@ of its collection, so that no collection decides alone.
 import json
 import sys
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from drethtr.evaluation.whole_pages import collections_of
+
+Numbers: TypeAlias = NDArray[np.float64]
 
 LEVEL = 0.93
 """Share of the fitted pages whose cost is within the interval; on collections left out it is a little less."""
 
 
-def fitted(odd, cost, weights):
+def fitted(odd: Numbers, cost: Numbers, weights: Numbers) -> tuple[float, float, float]:
     """The cost without odd lines, what it grows by with their share, and how many times it may be."""
     terms, roots = np.stack((np.ones_like(odd), odd), 1), np.sqrt(weights)
     usual, growth = np.linalg.lstsq(terms * roots[:, None], cost * roots, rcond=None)[0].clip((0.005, 0), None)
@@ -29,7 +33,7 @@ def fitted(odd, cost, weights):
     return usual, growth, ratios[order][min(np.searchsorted(share, LEVEL), len(order) - 1)]
 
 
-def main(file):
+def main(file: str) -> None:
     pages = {page["name"]: page["cost"] for page in json.loads(Path(file).read_text())["pages"] if page["cost"]}
     tables = [cost["true"] for cost in pages.values() if cost["table"]]
     costs = {name: cost for name, cost in pages.items() if not cost["table"]}
