@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from made_pages import TEXTS, blank, letter, matched, write
-from PIL import Image, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter
 from real_data import PAGES, needs_pages
 
 from drethtr.layout.order import arrange
@@ -44,6 +44,19 @@ def test_marginal_note_is_read_after_the_text():
     page = write(blank(1000, 700), TEXTS, left=330)
     write(page, ["paid in", "full"], left=60, top=300, size=26, pitch=45)
     assert texts_in_order(page) == [*TEXTS, "paid in", "full"]
+
+
+def test_numbers_of_entries_are_text():
+    """Alone they would be folio numbers; in a ruled table they have text in their row."""
+    page = blank(940, 760, tone=228)
+    dates, names = ("4 March", "4 March", "7 March"), ("John Hale, baker", "Widow Marsh", "Thos. Lowe, carter")
+    columns = (("101", "102", "103", "104", "105", "106"), dates * 2, names * 2, ("12.50", "3.20", "8.75") * 2)
+    for left, texts in zip((50, 140, 330, 780), columns, strict=True):
+        write(page, texts, left=left, top=120, size=36, pitch=95, ink=45)
+    for column in (20, 115, 300, 750, 915):
+        ImageDraw.Draw(page.image).line([(column, 60), (column, 720)], fill=110, width=3)
+    found = RapidDetector().find(page.gray)
+    assert len(found) == len(page.lines)
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])

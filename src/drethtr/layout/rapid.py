@@ -100,7 +100,8 @@ class RapidDetector(Finder):
         usual = usual_thickness(cores) if cores else 1.0
         strokes = find_rules(picture, typical_slope(across), usual) if across else []
         rules = separating(strokes, across, usual)
-        ridges = of_text(join(on_this_page(cut(across, rules), picture.shape[1]), rules), maps.text)
+        joined = join(on_this_page(cut(across, rules), picture.shape[1]), rules)
+        ridges = of_text(joined, maps.text, in_table=len(rules) > 2)
         lines = outline(page, ridges, scale)
         if maps.roles is not None:
             lines = [line._replace(role=role_on(maps.roles, ridge)) for line, ridge in zip(lines, ridges, strict=True)]
@@ -173,9 +174,24 @@ def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
             yield Core(ridge, turned, width, height, int((patch > 0).sum()))
 
 
-def of_text(ridges: list[Ridge], text: Map | None) -> list[Ridge]:
+def of_text(ridges: list[Ridge], text: Map | None, *, in_table: bool = False) -> list[Ridge]:
     """The ridges that belong to the text of the page, if the network tells."""
-    return ridges if text is None else [ridge for ridge in ridges if along(text, ridge).mean() >= OF_TEXT]
+    if text is None:
+        return ridges
+    sure = [bool(along(text, ridge).mean() >= OF_TEXT) for ridge in ridges]
+    if in_table:
+        # The number of an entry looks like a folio number, but has text in its row.
+        written = [ridge for ridge, kept in zip(ridges, sure, strict=True) if kept]
+        sure = [
+            kept or any(in_row(ridge, other) for other in written) for ridge, kept in zip(ridges, sure, strict=True)
+        ]
+    return [ridge for ridge, kept in zip(ridges, sure, strict=True) if kept]
+
+
+def in_row(ridge: Ridge, other: Ridge) -> bool:
+    """Whether a ridge is level with the near end of another one."""
+    near = other.middle[0 if ridge.left < other.left else -1]
+    return bool(abs(ridge.middle.mean() - near) < other.thickness)
 
 
 def along(coarse: Map, ridge: Ridge) -> Map:
