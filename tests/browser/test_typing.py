@@ -164,11 +164,27 @@ def test_search_leads_to_the_word_in_the_text_and_on_the_scan(tab):
 
 def test_export_downloads_the_text(page):
     page.get_by_role("button", name="Export").click()
+    page.locator("summary", has_text="Working files").click()
     page.get_by_label("Text plain").check()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "a.txt"
     assert download.value.path().read_text(encoding="utf-8").split() == " ".join(TEXTS[:4]).split()
+
+
+def test_keys_work_outside_the_text_but_not_in_a_dialog(tab):
+    page = enter(tab, "b.png")
+    page.get_by_role("button", name="Export").click()
+    page.locator("dialog h2").click()  # the focus is nowhere then
+    page.keyboard.press("F2")
+    page.get_by_label("Title").fill("Letters")
+    page.keyboard.press("Control+z")
+    assert page.evaluate("document.activeElement.closest('dialog') !== null") and texts(page) == list(TEXTS[:4])
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Export").focus()
+    page.keyboard.press("F2")
+    page.locator(".text:focus").wait_for()
+    assert page.evaluate("getSelection().toString()") == TEXTS[0].split()[0]
 
 
 def test_an_earlier_text_is_put_back_from_the_history(page, folder):

@@ -3,7 +3,7 @@
 export const STATUS_NAMES = {
   unread: "unread",
   read: "read",
-  corrected: "in work",
+  corrected: "in progress",
   confirmed: "confirmed",
 };
 

@@ -38,7 +38,7 @@ const ABOUT = {
   title: ["Title", "Letters of Anne Grey"],
   author: ["Author", "Anne Grey"],
   shelf_mark: ["Shelf mark", "City Archive, MS 17"],
-  editors: ["Editors, with semicolons between them", "Ada Lovelace; Mary Somerville"],
+  editors: ["Editors, separated by semicolons", "Ada Lovelace; Mary Somerville"],
   licence: ["Licence, as a name or address", "https://creativecommons.org/licenses/by/4.0/"],
   language: ["Language, as a code", "en"],
 };
@@ -69,7 +69,7 @@ export function Export({ page, selection, role, close }) {
     <details><summary>${work}</summary>${choices(work)}</details>
     ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} />`}
     <${Preview} format=${format} pages=${pages} />
-    <p><a class="main" href=${api.exportPath(format, pages)} download>Download</a></p>
+    <p class="take"><a class="main" href=${api.exportPath(format, pages)} download>Download</a></p>
   </${Dialog}>`;
 }
 
@@ -89,11 +89,11 @@ function About({ isFixed }) {
       (failed) => setError(failed.message),
     );
   };
-  return html`<details class="about-edition" open=${!about.title}><summary>What it is: ${about.title || "not said yet"}</summary>
-    ${Object.entries(ABOUT).map(
+  return html`<details class="about-edition" open=${!about.title}><summary>About the edition: ${about.title || "no title yet"}</summary>
+    <div class="fields">${Object.entries(ABOUT).map(
       ([key, [name, example]]) =>
         html`<label><span>${name}</span><input type="text" value=${about[key]} placeholder=${example} disabled=${isFixed} onChange=${change(key)} /></label>`,
-    )}
+    )}</div>
     <p class="hint">Kept with the folder, in drethtr.edition.json.</p>
     ${error && html`<p class="flag" role="alert">${error}</p>`}</details>`;
 }

@@ -178,7 +178,8 @@ export function Layout({ id, status, wanted, toolbar }) {
     return undefined;
   };
   keys.current = (event) => {
-    if (event.defaultPrevented || hasSteps || event.target.closest?.("dialog, select, input")) return;
+    if (event.defaultPrevented || event.target.closest?.("select, input")) return;
+    if (document.querySelector("dialog[open]")) return;
     const { key, ctrlKey, metaKey, shiftKey, altKey } = event;
     const isCommand = ctrlKey || metaKey;
     if (isCommand && key.toLowerCase() === "z") (shiftKey ? redo : undo)();

@@ -100,7 +100,7 @@ export function Overview({ status, jobs, people, selection, select, words, searc
       ${error && html`<p class="hint flag" role="alert">${error}</p>`}
       ${wanted && shown.length > 0 && html`<h2 class="count">${counted(shown.length, "page")}</h2>`}
       ${pages === null ? html`<${Waiting} />` : html`<${PageList} pages=${shown} start=${start} view=${view} order=${order} people=${people} selection=${selection} choose=${choose} last=${last} />`}
-      ${pages !== null && shown.length === 0 && !wanted && pages.length > 0 && html`<p class="notice">No page is ${FILTERS[filter][0].toLowerCase()}.</p>`}
+      ${pages !== null && shown.length === 0 && !wanted && pages.length > 0 && html`<p class="notice">There are no pages under “${FILTERS[filter][0]}”.</p>`}
       ${wanted && html`<${Hits} words=${words.trim()} status=${status} jobs=${jobs} pages=${pages ?? []} start=${start} />`}
       ${pages?.length === 0 && html`<p class="notice">No scans were found. Put images or PDF files into this folder; they appear here.</p>`}
     </main>`;

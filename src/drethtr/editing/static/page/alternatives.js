@@ -43,6 +43,10 @@ export function Alternatives({ page, entry, word, isOpen, element, entered, back
     frame.current.style.left = `${Math.max(0, Math.min(left - around.left, room))}px`;
     frame.current.style.top = `${bottom - around.top + 4}px`;
   });
+  // Not before they are known: the click that put the caret into the word is over by then.
+  useEffect(() => {
+    if (isOpen && others) frame.current.scrollIntoView({ block: "nearest" });
+  }, [others, isOpen]);
   const replace = (text) => {
     select(element.current, word.start, word.end);
     type(text);

@@ -66,6 +66,6 @@ export function screenKeys(event, on) {
     [alt("KeyC"), on.characters],
     [alt("KeyL"), on.layout],
     [alt("KeyG"), on.tag],
-    [({ key, target }) => key === "Escape" && on.cancel && !target.closest("dialog"), () => on.cancel()],
+    [({ key }) => key === "Escape" && on.cancel, () => on.cancel()],
   ]);
 }

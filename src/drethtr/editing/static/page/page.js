@@ -55,6 +55,14 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const room = useRoom(list, lines);
   const chosen = useRef(null); // takes an alternative of the word at the caret
 
+  // Everywhere on the screen, also in its bar and where nothing has the focus. A click beside the controls of a
+  // dialog, or one of its buttons that becomes disabled, leaves the focus to the body.
+  const press = useRef();
+  useEffect(() => {
+    const listener = (event) => !document.querySelector("dialog[open]") && press.current?.(event);
+    addEventListener("keydown", listener);
+    return () => removeEventListener("keydown", listener);
+  }, []);
   useEffect(() => onLine(cursor.active), [cursor.active]);
   // The special characters cover the lower end of the text.
   useEffect(() => {
@@ -171,11 +179,12 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       say(failed.message);
     }
   };
+  press.current = (event) => undoKeys(event) || screenKeys(event, keys);
   const { state, error: unsaved } = store;
   const shown = { name: page.name, previous: page.previous, next: page.next, state, unsaved, page: id };
   return html`
     ${toolbar(shown)}
-    <main class="page" onKeyDown=${(event) => undoKeys(event) || screenKeys(event, keys)} style=${{ "--scan-share": `${scanShare}%` }}>
+    <main class="page" style=${{ "--scan-share": `${scanShare}%` }}>
       <h1 class="unseen">${page.name}</h1>
       <${Scan} page=${page} active=${entry} caret=${caret} onClick=${(line, point) => line && cursor.goTo(line, point)} />
       <${Divider} share=${scanShare} set=${setScanShare} />

@@ -21,6 +21,7 @@ export function useUndo(store, { enter }, say, load) {
     const key = event.key.toLowerCase();
     if (!(event.ctrlKey || event.metaKey) || event.altKey || !(key === "z" || (key === "y" && !event.shiftKey)))
       return false;
+    if (event.target.closest("input:not([type=range]), textarea")) return false; // they take back their own typing
     const isRedo = key === "y" || event.shiftKey;
     const run = () => (isRedo ? back(api.redo, "Done again.") : back(api.undo, "Undone."));
     if (!event.target.closest(".text")) {
