@@ -79,6 +79,7 @@ COMMANDS = (
     ("search", "a.sqlite", "the"),
     ("data", "synth", "lines.parquet", "--fonts", FONTS, "--text", TEXT, "--count", "2"),
     ("model", "train", "run.toml", "--output", "run", "--workers", "1"),
+    ("model", "train-layout", "layout.toml", "--output", "found", "--workers", "1"),
     (
         "model",
         "rescorer",
@@ -101,6 +102,13 @@ COMMANDS = (
         "16",
     ),
 )
+
+LAYOUT = """
+samples = 4
+train = [{ kind = "Marked", paths = ["described"] }]
+validation = { paths = ["held"], every = 4 }
+crops = { side = 64, batch = 2, per_page = 2 }
+"""
 
 
 @pytest.fixture
@@ -133,6 +141,9 @@ def test_commands_work_without_a_network_and_do_not_try(offline, tmp_path, tiny_
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.write(SAMPLES / "page" / "letter.jpg", "letter.jpg")
     (tmp_path / "run.toml").write_text(RUN.replace("samples = 96", "samples = 16").replace("every = 32", "every = 16"))
+    for folder in ("described", "held"):
+        put_page(tmp_path / folder, folder)
+    (tmp_path / "layout.toml").write_text(LAYOUT)
     (tmp_path / "commands").write_text("".join("\t".join(map(str, command)) + "\n" for command in COMMANDS))
     command = [sys.executable, "-c", ALL]
     done = subprocess.run(command, cwd=tmp_path, env=offline, capture_output=True, encoding="utf-8")

@@ -16,7 +16,7 @@ from shutil import rmtree
 import pytest
 from edited_folders import put_page
 
-from drethtr.base import files
+from drethtr.base import files, locks
 from drethtr.base.errors import DataError
 from drethtr.documents.document import Provenance
 from drethtr.documents.read import read_page
@@ -194,7 +194,7 @@ def test_programs_take_turns(tmp_path):
 def test_an_update_waits_for_a_person_who_saves_meanwhile(tmp_path, monkeypatch):
     """While the update has its turn, a save is refused, never reported as done and then replaced."""
     schedule = Schedule(0, tmp_path, monkeypatch)
-    monkeypatch.setattr(files, "TURN_SECONDS", 0.05)
+    monkeypatch.setattr(locks, "TURN_SECONDS", 0.05)
     refused = []
 
     def save(path):

@@ -88,7 +88,9 @@ def test_a_change_is_told_to_those_who_wait_for_events(port):
         assert events.readline() == b": hello\n"
         page = edit_a_line(port)
         told = [events.readline() for _ in range(3)]
-    assert told[1] == b"event: page\n" and json.loads(told[2].removeprefix(b"data: ")) == {"page": page, "why": "edit"}
+    change = json.loads(told[2].removeprefix(b"data: "))
+    assert told[1] == b"event: page\n" and (change["page"], change["why"]) == (page, "edit")
+    assert change["row"]["id"] == page and change["row"]["corrected"] == 1
 
 
 POST = b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf"

@@ -158,7 +158,7 @@ def test_settings_are_checked(write_text):
         Corpus(files=(write_text("a"),), weights=(1, 2))
     with pytest.raises(ConfigError, match="one above 0"):
         Corpus(files=(write_text("a"),), weights=(0,))
-    with pytest.raises(ConfigError, match="not a range"):
+    with pytest.raises(ConfigError, match="between 1 and longest"):
         Wording(shortest=9, longest=5)
 
 

@@ -30,8 +30,9 @@ from drethtr.editing.status import Status, status_of, status_of_page
 from drethtr.layout.orientation import orientation_of
 from drethtr.layout.turn import quarters_of
 
-APPROVED = re.compile(rb"""<TranskribusMetadata\b[^>]*\bstatus\s*=\s*["'](?:GT|FINAL|DONE)["']""")
-"""The status of a page in Transkribus whose lines somebody has approved."""
+METADATA = re.compile(rb"<TranskribusMetadata\b[^<>]*>")
+APPROVED = re.compile(rb"""\bstatus\s*=\s*["'](?:GT|FINAL|DONE)["']""")
+"""The status of a page in Transkribus whose lines somebody has approved, in its metadata."""
 
 FILES_KEPT = 16
 """Parsed files that are kept, as long as their bytes stay the same."""
@@ -118,7 +119,9 @@ class PageFiles:
         """The open page of a file that was parsed, such as one just changed; it is not parsed again while it stays."""
         self.files.get((page.id, file.data, file.image), lambda: file)
         head = file.data[:4096]
-        return OpenPage(file, MADE_HERE.search(head) is not None, APPROVED.search(head) is not None)
+        metadata = METADATA.search(head)
+        approved = metadata is not None and APPROVED.search(metadata[0]) is not None
+        return OpenPage(file, MADE_HERE.search(head) is not None, approved)
 
     def open_existing(self, page: FolderPage) -> OpenPage:
         """The file of a page that has one.
