@@ -68,6 +68,7 @@ def test_everybody_sees_where_the_others_are_and_the_history_has_their_names(sit
     tab.keyboard.press("Enter")
     enter(tab, "a.png")
     tab.keyboard.type("Oh ")
+    tab.get_by_text("Saved", exact=True).wait_for()
     other = browser.new_context().new_page()
     other.goto(site)
     other.locator(".card .dot", has_text="AL").wait_for()
