@@ -21,8 +21,9 @@ from drethtr.images.line import Line
 from drethtr.layout.finder import Role
 from drethtr.recognition.model.file import FORMAT, LINES, parse_header, weights_hash
 from drethtr.recognition.model.weights import Weights, check_file, dequantize, quantize, read_file, write_tensors
+from drethtr.recognition.onnx.backbones import excitation, mlp, stem
 from drethtr.recognition.onnx.graph import Graph, real, refuse_left_over
-from drethtr.recognition.onnx.layers import conv, gelu
+from drethtr.recognition.onnx.layers import conv
 from drethtr.recognition.onnx.session import Session
 
 Map: TypeAlias = NDArray[np.float32]
@@ -168,7 +169,7 @@ def look_at(picture: Line, network: Session) -> Maps:
 def detector_graph(weights: Weights, *, maps: bool) -> Graph:
     """From `image` (1, 3, H, W) to the cores (1, 1, H, W) and, with `maps`, the others (1, maps, H/4, W/4)."""
     graph = Graph(weights)
-    x, before = stem(graph, graph.input("image", (1, 3, "height", "width"))), STAGES[0][0]
+    x, before = stem(graph, graph.input("image", (1, 3, "height", "width")), 3, STEM, STAGES[0][0]), STAGES[0][0]
     levels: list[tuple[str, int]] = []
     for number, (width, blocks) in enumerate(STAGES):
         place = 0
@@ -192,34 +193,15 @@ def detector_graph(weights: Weights, *, maps: bool) -> Graph:
     return graph
 
 
-def stem(graph: Graph, image: str) -> str:
-    """A quarter of the height and width, by max pooling and convolutions side by side."""
-    x = graph.op("Relu", conv(graph, image, "backbone.stem.enter", 3, STEM, (3, 3), (2, 2)))
-    mixed = graph.op("Relu", conv(graph, x, "backbone.stem.narrow", STEM, STEM // 2, (2, 2)))
-    mixed = graph.op("Relu", conv(graph, mixed, "backbone.stem.widen", STEM // 2, STEM, (2, 2)))
-    strongest = graph.op("MaxPool", x, kernel_shape=(2, 2), strides=(1, 1), pads=(0, 0, 1, 1))
-    x = graph.op("Concat", strongest, mixed, axis=1)
-    x = graph.op("Relu", conv(graph, x, "backbone.stem.merge", 2 * STEM, STEM, (3, 3), (2, 2)))
-    return graph.op("Relu", conv(graph, x, "backbone.stem.expand", STEM, STAGES[0][0]))
-
-
 def block(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, squeezed: bool = False) -> str:
     """A depthwise convolution, then an MLP; with a residual around it, or to half the height and width."""
     alike = inputs == outputs
     stride = (1, 1) if alike else (2, 2)
     x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (3, 3), stride, groups=inputs)
     if squeezed:
-        x = graph.op("Mul", x, squeeze(graph, x, f"{name}.squeeze", inputs, 1 / 6))
-    inner = gelu(graph, conv(graph, x, f"{name}.expand", inputs, 2 * inputs))
-    found = conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
+        x = graph.op("Mul", x, excitation(graph, x, f"{name}.squeeze", inputs))
+    found = mlp(graph, x, name, inputs, outputs)
     return graph.op("Add", x, found) if alike else found
-
-
-def squeeze(graph: Graph, x: str, name: str, channels: int, slope: float) -> str:
-    """The scale (1, C, 1, 1) of each channel, from its mean over the page."""
-    mean = graph.op("GlobalAveragePool", x)
-    inner = graph.op("Relu", conv(graph, mean, f"{name}.fc1", channels, channels // 4))
-    return graph.op("HardSigmoid", conv(graph, inner, f"{name}.fc2", channels // 4, channels), alpha=slope, beta=0.5)
 
 
 def lateral(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, wide: bool = False) -> str:
@@ -227,7 +209,7 @@ def lateral(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, wide:
     if wide:
         x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (7, 7), groups=inputs)
     x = graph.op("Conv", x, graph.weight(f"{name}.mix.weight", outputs, inputs, 1, 1))
-    return graph.op("Add", x, graph.op("Mul", x, squeeze(graph, x, f"{name}.squeeze", outputs, 0.2)))
+    return graph.op("Add", x, graph.op("Mul", x, excitation(graph, x, f"{name}.squeeze", outputs, 0.2)))
 
 
 def enlarged(graph: Graph, x: str, scale: int) -> str:
@@ -253,6 +235,5 @@ def second_head(graph: Graph, x: str) -> str:
     width = NECK // 2
     x = graph.op("Relu", conv(graph, x, "maps.enter", NECK, width, (3, 3)))
     around = conv(graph, x, "maps.around", width, width, (7, 7), groups=width)
-    inner = gelu(graph, conv(graph, around, "maps.expand", width, 2 * width))
-    x = graph.op("Add", x, conv(graph, inner, "maps.project", 2 * width, width))
+    x = graph.op("Add", x, mlp(graph, around, "maps", width, width))
     return conv(graph, x, "maps.leave", width, len(MAPS))

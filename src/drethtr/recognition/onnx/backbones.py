@@ -35,7 +35,7 @@ NECK, NECK_HEADS, NECK_BLOCKS = 120, 8, 2
 
 def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
     """Tokens of the pooled features of the convolutions, and of the neck."""
-    x, channels = stem(graph, image), STAGES[0][0]
+    x, channels = stem(graph, image, 1, STEM, STAGES[0][0]), STAGES[0][0]
     number = 0
     for width, blocks in STAGES:
         if width != channels:
@@ -50,15 +50,15 @@ def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
     return Features(graph.op("Concat", tokens(graph, pooled), read, axis=-1), channels + NECK, read, NECK)
 
 
-def stem(graph: Graph, image: str) -> str:
+def stem(graph: Graph, image: str, inputs: int, width: int, outputs: int) -> str:
     """A quarter of the height and width, by max pooling and convolutions side by side."""
-    x = graph.op("Relu", conv(graph, image, "backbone.stem.enter", 1, STEM, (3, 3), (2, 2)))
-    mixed = graph.op("Relu", conv(graph, x, "backbone.stem.narrow", STEM, STEM // 2, (2, 2)))
-    mixed = graph.op("Relu", conv(graph, mixed, "backbone.stem.widen", STEM // 2, STEM, (2, 2)))
+    x = graph.op("Relu", conv(graph, image, "backbone.stem.enter", inputs, width, (3, 3), (2, 2)))
+    mixed = graph.op("Relu", conv(graph, x, "backbone.stem.narrow", width, width // 2, (2, 2)))
+    mixed = graph.op("Relu", conv(graph, mixed, "backbone.stem.widen", width // 2, width, (2, 2)))
     strongest = graph.op("MaxPool", x, kernel_shape=(2, 2), strides=(1, 1), pads=(0, 0, 1, 1))
     x = graph.op("Concat", strongest, mixed, axis=1)
-    x = graph.op("Relu", conv(graph, x, "backbone.stem.merge", 2 * STEM, STEM, (3, 3), (2, 2)))
-    return graph.op("Relu", conv(graph, x, "backbone.stem.expand", STEM, STAGES[0][0]))
+    x = graph.op("Relu", conv(graph, x, "backbone.stem.merge", 2 * width, width, (3, 3), (2, 2)))
+    return graph.op("Relu", conv(graph, x, "backbone.stem.expand", width, outputs))
 
 
 def block(graph: Graph, x: str, number: int, channels: int, *, squeezed: bool) -> str:
@@ -97,11 +97,11 @@ def mlp_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, project
     return graph.op("Transpose", found, perm=(0, 3, 1, 2))
 
 
-def excitation(graph: Graph, x: str, name: str, channels: int) -> str:
-    """The scale (1, C, 1, 1) of each channel, from its mean over the line."""
+def excitation(graph: Graph, x: str, name: str, channels: int, slope: float = 1 / 6) -> str:
+    """The scale (1, C, 1, 1) of each channel, from its mean over the image; `slope` is that of the hard sigmoid."""
     mean = graph.op("GlobalAveragePool", x)
     squeezed = graph.op("Relu", conv(graph, mean, f"{name}.fc1", channels, channels // 4))
-    return graph.op("HardSigmoid", conv(graph, squeezed, f"{name}.fc2", channels // 4, channels), alpha=1 / 6, beta=0.5)
+    return graph.op("HardSigmoid", conv(graph, squeezed, f"{name}.fc2", channels // 4, channels), alpha=slope, beta=0.5)
 
 
 def neck(graph: Graph, x: str, inputs: int) -> str:
