@@ -30,7 +30,7 @@ def test_the_torch_network_equals_the_published_graph():
     network = Detector()
     network.load_state_dict(detector_weights(), strict=False)
     page = picture()
-    published = onnxruntime.InferenceSession(str(network_in_rapidocr(DETECTOR, "pretrained")))
+    published = onnxruntime.InferenceSession(str(network_in_rapidocr(DETECTOR)[0]))
     image = ((page.astype(np.float32) / 255 - MEANS) / SPREADS)[None]
     [[[expected]]] = published.run(None, {published.get_inputs()[0].name: image})
     assert expected.max() > 0.5, "it sees nothing, so that the comparison would mean nothing"

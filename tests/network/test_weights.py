@@ -13,7 +13,6 @@ from drethtr.base.errors import CheckpointError, MissingExtraError
 from drethtr.network.backbones import BACKBONES
 from drethtr.network.network import DRetHTR
 from drethtr.network.weights import (
-    EXTRA,
     MODEL,
     backbone_weights,
     fold_norm,
@@ -78,7 +77,7 @@ def test_what_is_not_told_of_tokens_stays():
             assert new.state_dict()[name].equal(weight), name
 
 
-onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnx")
 if importlib.util.find_spec("rapidocr") is None:
     pytest.skip("rapidocr is not installed", allow_module_level=True)
 
@@ -99,7 +98,7 @@ def untrained(pretrained):
 def original():
     """The published graph, its output before the softmax."""
     onnxruntime = pytest.importorskip("onnxruntime")
-    model = onnx.load(network_in_rapidocr(MODEL, EXTRA))
+    _, model = network_in_rapidocr(MODEL)
     [softmax] = [node for node in model.graph.node if node.output[0] == model.graph.output[0].name]
     model.graph.output[0].name = softmax.input[0]
     return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])

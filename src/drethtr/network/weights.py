@@ -15,7 +15,7 @@ from drethtr.recognition.model.architecture import PPOCR
 from drethtr.recognition.model.weights import listed, refuse_not_finite
 
 if TYPE_CHECKING:
-    from onnx import GraphProto
+    from onnx import GraphProto, ModelProto
 
 
 def fit(
@@ -116,12 +116,7 @@ def ppocr_weights() -> Pretrained:
         MissingExtraError: if rapidocr or onnx is not installed.
         CheckpointError: if the installed rapidocr contains another one.
     """
-    path = network_in_rapidocr(MODEL, EXTRA)
-    try:
-        import onnx
-    except ImportError as error:
-        raise MissingExtraError("onnx", EXTRA) from error
-    model = onnx.load(path)
+    path, model = network_in_rapidocr(MODEL)
     *arrays, head_weight, head_bias = learned_arrays(model.graph)
     [text] = [entry.value for entry in model.metadata_props if entry.key == "character"]
     characters = ("", *text.split("\n"), " ")
@@ -137,13 +132,10 @@ def detector_weights() -> dict[str, Tensor]:
         MissingExtraError: if rapidocr or onnx is not installed.
         CheckpointError: if the installed rapidocr contains another one.
     """
-    path = network_in_rapidocr(DETECTOR, EXTRA)
-    try:
-        import onnx
-        from onnx.numpy_helper import to_array
-    except ImportError as error:
-        raise MissingExtraError("onnx", EXTRA) from error
-    graph = onnx.load(path).graph
+    path, model = network_in_rapidocr(DETECTOR)
+    from onnx.numpy_helper import to_array
+
+    graph = model.graph
     names = {node.input[0]: node.output[0] for node in graph.node if node.op_type == "Identity"}
     stored = {names.get(tensor.name, tensor.name): torch.tensor(to_array(tensor)) for tensor in graph.initializer}
     arrays = [
@@ -155,9 +147,7 @@ def detector_weights() -> dict[str, Tensor]:
     ]
     with torch.device("meta"):
         expected = {name: tensor for name, tensor in Detector().state_dict().items() if not name.startswith("maps.")}
-    if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
-        raise CheckpointError(f"its layers are not those of PP-OCRv6 small; {REMEDY}", path)
-    return dict(zip(expected, arrays, strict=True))
+    return with_names(arrays, expected, path)
 
 
 def learned_arrays(graph: "GraphProto") -> list[Tensor]:
@@ -191,25 +181,37 @@ def fold_norm(
 
 def backbone_weights(arrays: list[Tensor], path: Path) -> dict[str, Tensor]:
     """Name the arrays as in `PPOCRBackbone`, and convert from three channels with paper +1 to one with ink +1."""
-    arrays = [-arrays[0].sum(1, keepdim=True), *arrays[1:]]
     with torch.device("meta"):
         expected = PPOCRBackbone(PPOCR()).state_dict()
+    return with_names([-arrays[0].sum(1, keepdim=True), *arrays[1:]], expected, path)
+
+
+def with_names(arrays: list[Tensor], expected: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
+    """Name the arrays of a file as the expected weights, which are in the same order.
+
+    Raises:
+        CheckpointError: if their shapes differ.
+    """
     if [array.shape for array in arrays] != [tensor.shape for tensor in expected.values()]:
         raise CheckpointError(f"its layers are not those of PP-OCRv6 small; {REMEDY}", path)
     return dict(zip(expected, arrays, strict=True))
 
 
-def network_in_rapidocr(name: str, extra: str) -> Path:
-    """The file of a network in the package rapidocr, which the extra `extra` installs.
+def network_in_rapidocr(name: str) -> tuple[Path, "ModelProto"]:
+    """A network in the package rapidocr, and its file.
 
     Raises:
-        MissingExtraError: if rapidocr is not installed.
+        MissingExtraError: if rapidocr or onnx is not installed.
         CheckpointError: if the installed version has no such network.
     """
     package = find_spec("rapidocr")
     if package is None or package.submodule_search_locations is None:
-        raise MissingExtraError("rapidocr", extra)
+        raise MissingExtraError("rapidocr", EXTRA)
     path = Path(package.submodule_search_locations[0], "models", name)
     if not path.is_file():
         raise CheckpointError(f"{path} does not exist; {REMEDY}")
-    return path
+    try:
+        import onnx
+    except ImportError as error:
+        raise MissingExtraError("onnx", EXTRA) from error
+    return path, onnx.load(path)
