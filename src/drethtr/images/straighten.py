@@ -127,12 +127,17 @@ def follow(path: Floats, outline: Floats) -> tuple[Floats, Floats]:
 
 def typical_height(path: Floats, outline: Floats) -> float:
     """The approximate height of a line: area over length."""
-    x, y = outline.T
-    area = abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
+    area = area_of(outline)
     length = max(float(np.hypot(*np.diff(path, axis=0).T).sum()), float(np.ptp(outline, axis=0).max()), 1.0)
     if area < 1:
         raise DataError("the polygon of the line has no area")
     return max(area / length, 2.0)
+
+
+def area_of(outline: Floats) -> float:
+    """The area of a polygon."""
+    x, y = outline.T
+    return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
 
 
 def smooth(values: Floats, window: float) -> Floats:

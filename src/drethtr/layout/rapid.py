@@ -5,6 +5,7 @@ Ridges are the lines, including curved ones.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,6 +41,9 @@ SURE = 0.6
 
 OF_TEXT = 0.7
 """Minimum mean probability that a line belongs to the text of the page, if the network tells (LOG, 2026-11-27)."""
+
+TABLE_RULES = 3
+"""From so many rules on a page, what has text in its row is text as well (LOG, 2026-11-27)."""
 
 LIKELY = 0.5
 """Minimum mean probability of a role."""
@@ -101,7 +105,7 @@ class RapidDetector(Finder):
         strokes = find_rules(picture, typical_slope(across), usual) if across else []
         rules = separating(strokes, across, usual)
         joined = join(on_this_page(cut(across, rules), picture.shape[1]), rules)
-        ridges = of_text(joined, maps.text, in_table=len(rules) > 2)
+        ridges = of_text(joined, maps.text, in_table=len(rules) >= TABLE_RULES)
         lines = outline(page, ridges, scale)
         if maps.roles is not None:
             lines = [line._replace(role=role_on(maps.roles, ridge)) for line, ridge in zip(lines, ridges, strict=True)]
@@ -175,17 +179,15 @@ def find_cores(maps: Maps, picture: Line) -> Iterator[Core]:
 
 
 def of_text(ridges: list[Ridge], text: Map | None, *, in_table: bool = False) -> list[Ridge]:
-    """The ridges that belong to the text of the page, if the network tells."""
+    """The ridges that belong to the text of the page, if the network tells; `in_table` if there is a ruled table."""
     if text is None:
         return ridges
     sure = [bool(along(text, ridge).mean() >= OF_TEXT) for ridge in ridges]
     if in_table:
         # The number of an entry looks like a folio number, but has text in its row.
-        written = [ridge for ridge, kept in zip(ridges, sure, strict=True) if kept]
-        sure = [
-            kept or any(in_row(ridge, other) for other in written) for ridge, kept in zip(ridges, sure, strict=True)
-        ]
-    return [ridge for ridge, kept in zip(ridges, sure, strict=True) if kept]
+        written = list(compress(ridges, sure))
+        sure = [kept or any(in_row(ridge, one) for one in written) for ridge, kept in zip(ridges, sure, strict=True)]
+    return list(compress(ridges, sure))
 
 
 def in_row(ridge: Ridge, other: Ridge) -> bool:

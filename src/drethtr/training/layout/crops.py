@@ -17,7 +17,9 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
+from drethtr.evaluation.layout import length_of, points_along
 from drethtr.images.line import Line
+from drethtr.images.straighten import area_of
 from drethtr.layout.finder import Floats, FoundLine, MarkedPage, Role
 from drethtr.layout.given import core_height
 from drethtr.layout.network import AREA, COARSE, ENDS, MAPS, MULTIPLE, SEPARATORS, TEXT
@@ -165,12 +167,12 @@ def traced(marked: MarkedPage) -> Traced:
 
 def band_of(line: FoundLine, core: float) -> Band:
     """The core of a line on a page whose lines usually have cores of the height `core`."""
-    points = along(line.baseline)
+    points = points_along(line.baseline, STEP)
     steps = np.gradient(points, axis=0)
     steps /= np.maximum(np.hypot(*steps.T), 1e-9)[:, None]
     up = np.stack((steps[:, 1], -steps[:, 0]), axis=1)
     # Lines of other sizes are in between their own height, as far as their outline tells, and the usual one.
-    own = 0.42 * area_of(line.polygon) / max(STEP, float(np.hypot(*np.diff(points, axis=0).T).sum()))
+    own = 0.42 * area_of(line.polygon) / max(STEP, length_of(points))
     height = float(np.clip((own + core) / 2, 0.6 * core, 1.6 * core)) if len(line.polygon) > 2 else core
     lower, upper = points - FADING * height * up, points + height * up
     ends = []
@@ -179,19 +181,6 @@ def band_of(line: FoundLine, core: float) -> Band:
         far = middle + 1.3 * height * outward
         ends.append(np.stack((middle + across, far + across, far - across, middle - across)))
     return Band(np.concatenate((lower, upper[::-1])), (ends[0], ends[1]), line.role)
-
-
-def along(line: Floats) -> Floats:
-    """Points on a line, at least two, `STEP` apart."""
-    lengths = np.concatenate(([0.0], np.hypot(*np.diff(line, axis=0).T).cumsum()))
-    at = np.linspace(0.0, lengths[-1], max(2, round(lengths[-1] / STEP) + 1))
-    return np.stack([np.interp(at, lengths, line[:, axis]) for axis in (0, 1)], axis=1)
-
-
-def area_of(polygon: Floats) -> float:
-    """The area of a polygon."""
-    x, y = polygon.T
-    return abs(float(x @ np.roll(y, 1) - y @ np.roll(x, 1))) / 2
 
 
 def crop(page: Traced, config: CropConfig, rng: np.random.Generator) -> tuple[Any, Any, Any]:
