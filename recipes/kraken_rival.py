@@ -60,7 +60,7 @@ class AlikeBatches(Sampler[list[int]]):
 
 
 def padded(lines: Sequence[Any]) -> dict[str, Any]:
-    """A batch of kraken, padded to one of few widths, as cuDNN plans each new shape anew.
+    """A batch of kraken, padded to one of few widths, as cuDNN plans again for each new shape.
 
     The first line is the longest; its padding counts as its own, because recurrent layers return no more than that.
     """

@@ -10,7 +10,7 @@ from drethtr.synthesis.fragments import MONTHS, date, name, pick
 from drethtr.synthesis.page_sheet import Box, Mark, Sheet, Writer, inset, printed, set_down
 
 POOL = 14
-"""Different entries of a column of a table; writing each anew would take most of the time."""
+"""Different entries of a column of a table; writing every one of them would take most of the time."""
 
 
 def letter(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
