@@ -35,6 +35,11 @@ def allocated(megabytes):
     return len(bytearray(megabytes << 20)), b""
 
 
+def kept(megabytes):
+    Path.kept = bytearray(megabytes << 20)
+    return None, b""
+
+
 def aborted():
     os.abort()
 

@@ -72,6 +72,13 @@ def test_what_takes_too_much_memory_is_refused():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of memory")
+def test_memory_that_a_process_kept_of_one_file_is_not_missing_for_the_next():
+    children.end()
+    assert sandboxed("a file", sandboxed_calls.kept, 1200) == (None, b"")
+    assert sandboxed("another", sandboxed_calls.allocated, 1200) == (1200 << 20, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of memory")
 def test_memory_is_watched_where_the_system_does_not_limit_it():
     code = """
 import threading, time

@@ -128,21 +128,34 @@ class Children:
     def call(self, name: str, seconds: float, function: Callable[..., Answer], args: tuple[Any, ...]) -> Answer:
         """Call a function in a child; see `sandboxed`."""
         with self.slots:  # held until the child is idle again, so that there are never more than `CHILDREN`
-            child = self.idle_one() or Child()
-            try:
-                answer, content = child.ask(seconds, function, args)
-            except EOFError:
-                # On a busy machine a process takes seconds to die; killed before, it would not tell which limit it met.
-                raise DataError(reason_of(child.end(patience=10.0), seconds), name) from None
-            except BaseException:
-                child.end()  # interrupted; its answer would be taken for that of the next call
-                raise
-            self.idle.append(child)
+            child = self.idle_one()
+            result = self.ask(child or Child(), seconds, function, args)
+            # A used child may still hold memory for the files before: a new one has all of it for this file.
+            if child is not None and isinstance(result, int) and result not in OUT_OF_TIME:
+                result = self.ask(Child(), seconds, function, args)
+        if isinstance(result, int):
+            raise DataError(reason_of(result, seconds), name)
+        answer, content = result
         if "value" in answer:
             return answer["value"], content
         if "error" in answer:
             raise DataError(*answer["error"])
         raise DrethtrError(f"drethtr failed on this file; please report it:\n{answer.get('failure')}", name)
+
+    def ask(
+        self, child: Child, seconds: float, function: Callable[..., Answer], args: tuple[Any, ...]
+    ) -> tuple[Any, bytearray] | int:
+        """The answer of a child, which is idle again; or its exit code, if it has ended."""
+        try:
+            answer = child.ask(seconds, function, args)
+        except EOFError:
+            # On a busy machine a process takes seconds to die; killed before, it would not tell which limit it met.
+            return child.end(patience=10.0)
+        except BaseException:
+            child.end()  # interrupted; its answer would be taken for that of the next call
+            raise
+        self.idle.append(child)
+        return answer
 
     def idle_one(self) -> Child | None:
         """Take an idle child that is still alive, if there is one."""
@@ -260,6 +273,7 @@ def serve(*modules: str) -> None:
             answers.write(HEAD.pack(len(head), len(content)) + head)
             answers.write(content)
             answers.flush()
+            del args, answer, content  # or the last image would take memory from the next
 
 
 def call_function(module: str, name: str, args: tuple[Any, ...]) -> tuple[dict[str, Any], Any]:
