@@ -111,6 +111,15 @@ def test_a_line_that_somebody_edited_meanwhile_is_not_removed(client, page, line
     assert refused.status_code == 409 and refused.json()["line"]["text"] == "theirs"
 
 
+def test_reading_a_line_again_is_a_step_of_who_asked_for_it(client, page, line):
+    mine = client.put(address(page, line), json={"text": "mine"}, headers={"If-Match": line["revision"]}).json()
+    for body in ({"json": {"who": "Anna"}}, {}):
+        read = client.post(f"{address(page, line)}/read", headers={"If-Match": mine["revision"]}, **body)
+        assert read.status_code == 200 and read.json()["status"] == "read" and read.json()["text"] != "mine"
+        undone = client.post(f"/api/pages/{page}/undo", json=body.get("json", {})).json()
+        assert [one["text"] for one in undone["lines"] if one["id"] == line["id"]] == ["mine"]
+
+
 def test_lines_are_found_again_in_a_box_and_on_a_turned_page(client, page, line):
     edited = client.put(address(page, line), json={"text": "mine"}, headers={"If-Match": line["revision"]}).json()
     boxed = {"do": "find", "box": [[0, 0], [700, 130]]}

@@ -55,7 +55,8 @@ export const putLine = (page, line, revision, body, options) =>
 // What the word from `start` to `end` of a text may be instead; places count code points.
 export const alternatives = (page, line, body) => ask("POST", `${linePath(page, line)}/alternatives`, { body });
 export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
-export const readLine = (page, line, revision) => ask("POST", `${linePath(page, line)}/read`, { revision });
+export const readLine = (page, line, revision) =>
+  ask("POST", `${linePath(page, line)}/read`, { body: signed({}), revision });
 
 // What a person does to the layout: `{do: "cut", stroke: […]}`. Answers with the page, and which lines `changed`.
 export const layout = (page, body) => ask("POST", `${pagePath(page)}/layout`, { body: signed(body) });

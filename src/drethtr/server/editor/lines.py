@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, Route
 from drethtr.base.errors import ConfigError
 from drethtr.editing.changes import Changed, LineEdit
 from drethtr.editing.session import Session
+from drethtr.editing.workspace import user
 from drethtr.server.editor.values import (
     LINE,
     MAX_NAME_LENGTH,
@@ -97,10 +98,11 @@ class Lines:
 
     async def read_line(self, request: Request) -> Response:
         """`POST /api/pages/{page}/lines/{line}/read`: the machine's text in the place of a person's."""
-        revision = revision_of(request)
-        return line_response(
-            await asyncio.to_thread(self.reader.read_again, page_of(request), line_of(request), revision)
-        )
+        revision, body = revision_of(request), await json_of(request)
+        refuse_unknown(body, "who")
+        who = text_of(body, "who", MAX_NAME_LENGTH) or user()  # a person's step, who can undo it
+        page, line = page_of(request), line_of(request)
+        return line_response(await asyncio.to_thread(self.reader.read_again, page, line, revision, who))
 
     # The layout, and undoing.
 
