@@ -1,7 +1,7 @@
 // The screen of a page's layout: the scan in full width with its lines and regions, and a list of them.
 
 import * as api from "../api.js";
-import { Steps } from "../dialogs/steps.js";
+import { Steps } from "../dialogs/history.js";
 import { counted } from "../format.js";
 import { html } from "../html.js";
 import { isAlt, keyName } from "../page/keys.js";
