@@ -16,7 +16,7 @@ from PIL import Image
 from drethtr.base import files
 from drethtr.base.errors import DataError
 from drethtr.documents.read import parse_page, read_page
-from drethtr.documents.transcription import Review
+from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.journal import FOLDER
 from drethtr.editing.page_files import Missing, Stale
@@ -106,6 +106,14 @@ def test_what_another_program_writes_is_seen_built_upon_and_noted(folder, file):
     assert b"also theirs" not in file.read_bytes()
     history = [(change["action"], change["old"], change["new"]) for change in folder.history(page["id"], "l1")]
     assert history[:2] == [("text", "also theirs", "mine again"), ("outside", "mine", "also theirs")]
+
+
+def test_a_tag_is_no_text_that_another_program_has_changed(tmp_path):
+    with Workspace.open(put_page(tmp_path / "scans", "a").parent) as folder:
+        edit(folder, tags=(Tag("person", 0, 4),))
+        edit(folder, text="mine")
+        page = only_page(folder)
+        assert "outside" not in [change["action"] for change in folder.history(page["id"], "l1")]
 
 
 def test_a_line_that_another_program_removed_is_refused(folder, file):

@@ -9,7 +9,7 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
-from drethtr.editing.journal import Change
+from drethtr.editing.journal import TAG, Change
 from drethtr.editing.status import status_of
 
 Outline = Callable[[TextLine, PageFile], Points | None]
@@ -65,7 +65,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
     if edit.tags is not None:
         before = old.transcription.tags if old.transcription else ()
         changed = changed.with_tags(line_id, edit.tags)
-        notes.append(Change(page, line_id, "tag", told(before, old.text), told(edit.tags, new.text), None))
+        notes.append(Change(page, line_id, TAG, told(before, old.text), told(edit.tags, new.text), None))
     return Changed(changed, (line_id,), tuple(notes))
 
 

@@ -48,6 +48,9 @@ LONGEST = 16 << 20
 MAX_CHANGES = 1000
 """How many changes of a line, or steps of a page, are returned, the newest."""
 
+TAG = "tag"
+"""The action whose old and new values are tags, not texts."""
+
 UNDO, REDO = "undo", "redo"
 """Actions of steps that take back others, and of those that take back these."""
 
@@ -230,9 +233,9 @@ class Journal:
         """What the lines of a page said before their last change, if that left them without a text."""
         statement = (
             "SELECT line, old FROM change WHERE number IN (SELECT max(number) FROM change WHERE page = ? "
-            "GROUP BY line) AND new = '' AND old IS NOT NULL"
+            "AND action != ? GROUP BY line) AND new = '' AND old IS NOT NULL"
         )
-        return dict(self.texts(statement, (page,)))
+        return dict(self.texts(statement, (page, TAG)))
 
     def last_persons(self) -> dict[str, tuple[str, str]]:
         """Who changed each page last, and when; pages that only models changed are left out."""

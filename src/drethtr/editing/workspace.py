@@ -21,7 +21,7 @@ from drethtr.documents.transcription import Review
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
-from drethtr.editing.journal import REDO, UNDO, Change, Journal, stacks
+from drethtr.editing.journal import REDO, TAG, UNDO, Change, Journal, stacks
 from drethtr.editing.layout import Action, Place
 from drethtr.editing.overview import Overview, Summary
 from drethtr.editing.page_files import (
@@ -474,7 +474,7 @@ def user() -> str:
 def text_known(changes: Sequence[Change]) -> str | None:
     """What a line says, by its changes, newest first; None if they do not tell."""
     for change in changes:
-        if change.new is not None:
+        if change.new is not None and change.action != TAG:
             return change.new
         if change.action in WITHOUT_TEXT:
             return None
