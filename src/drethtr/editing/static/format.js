@@ -33,3 +33,12 @@ export function duration(seconds) {
 }
 
 export const counted = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
+
+// An expected number of wrong words, and what is said of those that are left.
+export const wrongWords = (number) =>
+  number < 1 ? "less than one wrong word" : `about ${counted(Math.round(number), "wrong word")}`;
+
+export const leftSaid = (number) =>
+  number < 1
+    ? `probably ${wrongWords(number)} is left`
+    : `${wrongWords(number)} ${number < 1.5 ? "is" : "are"} probably left`;

@@ -2,7 +2,7 @@
 
 import * as api from "../api.js";
 import { useEvents } from "../events.js";
-import { counted, duration, isGoing } from "../format.js";
+import { counted, duration, isGoing, leftSaid } from "../format.js";
 import { html } from "../html.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
@@ -122,7 +122,7 @@ function Done({ pages }) {
     `${counted(pages.length, "page")}, ${read.toLocaleString("en")} read`,
     uncounted > 0 && `${counted(uncounted, "page")} still being counted`,
     `${counted(lines, "line")}, ${confirmed.toLocaleString("en")} confirmed, ${corrected.toLocaleString("en")} corrected`,
-    `about ${counted(Math.round(sum("wrong")), "wrong word")} left`,
+    pages.some(({ wrong }) => wrong !== null) && leftSaid(sum("wrong")),
     doubtful > 0 && `${counted(doubtful, "page")} with doubtful layout`,
   ];
   return html`<div class="done">

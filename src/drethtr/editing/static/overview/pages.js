@@ -1,7 +1,7 @@
 // Pages as cards or as rows. Only those near the window are in the document, so that a thousand are as quick as ten.
 
 import * as api from "../api.js";
-import { between, counted, percent, STATUS_NAMES, UNKNOWN_HAND } from "../format.js";
+import { between, counted, percent, STATUS_NAMES, UNKNOWN_HAND, wrongWords } from "../format.js";
 import { html } from "../html.js";
 import { Dots } from "../people.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
@@ -110,7 +110,7 @@ function Item({ page, name, place, size, isRow, order, people, isChosen, choose 
 function Numbers({ page }) {
   if (page.wrong === null) return null;
   const low = page.expected_low !== null && page.expected_cer !== null;
-  return html`<span class="numbers">about ${counted(Math.round(page.wrong), "wrong word")}${
+  return html`<span class="numbers">${wrongWords(page.wrong)}${
     page.expected_cer === null
       ? ""
       : html` · <span title=${page.estimate ? "An estimate: the model was fine-tuned" : "With a 95 % interval"}>${percent(page.expected_cer)}${low && ` (${between(page.expected_low, page.expected_high)})`} of characters${page.estimate && ", estimated"}</span>`

@@ -62,7 +62,7 @@ export function Alternatives({ page, entry, word, isOpen, element, entered, back
       ${others?.length === 0 && html`<p class="hint">No other reading</p>`}
       ${others?.map(
         ({ text, probability }, place) => html`<button type="button" onClick=${() => replace(text)}>
-          <kbd>${keyName(`Alt+${place + 1}`)}</kbd><span class="word">${text}</span><span class="count">${Math.round(100 * probability)} %</span></button>`,
+          <kbd>${keyName(`Alt+${place + 1}`)}</kbd><span class="word">${text}</span><span class="count">${probability < 0.01 ? "< 1" : Math.round(100 * probability)} %</span></button>`,
       )}
       <button type="button" class="close" aria-label="Close" title="Escape" onClick=${close}>×</button>
     <//>

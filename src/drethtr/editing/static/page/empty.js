@@ -4,7 +4,7 @@ import { html } from "../html.js";
 
 export function Empty({ page, isReading, read }) {
   if (page.status !== "unread") {
-    return html`<p class="notice">No lines were found on this page. If there is writing, draw its lines: Lines, then Draw.</p>`;
+    return html`<p class="notice">No lines were found on this page. If there is writing, draw its lines: Layout, then Draw.</p>`;
   }
   if (page.error) {
     return html`<p class="hint flag">${page.error} <button type="button" disabled=${isReading} onClick=${read}>Try again</button></p>`;

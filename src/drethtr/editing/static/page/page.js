@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { Compare } from "../dialogs/compare.js";
 import { History } from "../dialogs/history.js";
-import { counted, percent, UNKNOWN_HAND } from "../format.js";
+import { counted, leftSaid, percent, UNKNOWN_HAND } from "../format.js";
 import { html } from "../html.js";
 import { go } from "../route.js";
 import { useSetting } from "../settings.js";
@@ -22,7 +22,7 @@ import { Tags } from "./tags.js";
 import { Compared } from "./theirs.js";
 import { useComparison } from "./use_comparison.js";
 import { textOf, turn, useCursor } from "./use_cursor.js";
-import { leftSaid, useDoubts } from "./use_doubts.js";
+import { useDoubts } from "./use_doubts.js";
 import { useReading } from "./use_reading.js";
 import { useSaid } from "./use_said.js";
 import { useStore } from "./use_store.js";

@@ -1,17 +1,11 @@
 // From doubt to doubt, over the pages; and where the caret is when a page is opened.
 
-import { counted, percent } from "../format.js";
+import { leftSaid, percent } from "../format.js";
 import { useEffect } from "../vendor/hooks.js";
 import { select } from "./caret.js";
 import { doubtsIn } from "./line.js";
 import { placeWanted } from "./places.js";
 import { textOf } from "./use_cursor.js";
-
-// What is said of the errors among the words that are not marked.
-export const leftSaid = (left) =>
-  left < 1
-    ? "probably less than one wrong word is left"
-    : `about ${counted(Math.round(left), "wrong word")} ${left < 1.5 ? "is" : "are"} probably left`;
 
 let isSeeking = false; // from the last doubt of a page to the first one of the next page
 
