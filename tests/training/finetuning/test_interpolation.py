@@ -29,10 +29,11 @@ def test_interpolation_leads_from_the_start_to_the_learned_weights(tiny_model):
     [
         ({0.0: 100, 0.25: 70, 0.5: 52, 0.75: 50, 1.0: 55}, 0.5),
         ({0.0: 100, 0.25: 80, 0.5: 70, 0.75: 60, 1.0: 50}, 1.0),
+        ({0.0: 340, 0.25: 200, 0.5: 90, 0.75: 60, 1.0: 50}, 1.0),
         ({0.0: 100, 0.25: 100, 0.5: 110, 0.75: 120, 1.0: 130}, 0.0),
     ],
 )
-def test_the_smallest_share_keeps_most_of_the_gain(errors, share):
+def test_the_smallest_share_costs_little_of_the_gain_and_of_what_is_left(errors, share):
     assert smallest_share(errors) == share
 
 
