@@ -1,15 +1,19 @@
-"""Measure fine-tuning on 50, 200 and 1,000 lines of held-out sets.
+"""Measure fine-tuning on 50, 200 and 1,000 lines of held-out sets, or on some pages of a set by cross-validation.
 
 drethtr model train recipes/finetune_base.toml --output runs/without_three
 python recipes/finetune_curve.py runs/without_three/best.safetensors lines runs/curve hooker_en leopold_de cremma19_fr
+python recipes/finetune_curve.py MODEL lines runs/pages read16_de --pages 1 4 16 30 --folds 6 --measured 2
 
 For each set, training lines are drawn from FOLDER/SET.train.parquet as whole pages; fine-tuning holds out some of them
-for validation, as usual. FOLDER/SET.test.parquet is evaluated. Finished runs are not repeated, and interrupted ones are
-resumed. The table is printed and written to OUT/curve.md.
+for validation, as usual. FOLDER/SET.test.parquet is evaluated. With --pages, the pages of FOLDER/SET.parquet are
+divided into folds, each of which is evaluated after training on pages of the others. Finished runs are not repeated,
+and interrupted ones are resumed; their processor time then lacks a part. The table is printed and written to
+OUT/curve.md.
 """
 
 import argparse
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -20,7 +24,7 @@ from drethtr.base.files import atomic_write
 from drethtr.base.urls import digest_of
 from drethtr.datasets.open import open_all
 from drethtr.datasets.parquet import store_parquet
-from drethtr.datasets.sample import clean_lines
+from drethtr.datasets.sample import Sample, clean_lines
 from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
@@ -29,39 +33,88 @@ from drethtr.training.finetuning.material import joined, shuffled_pages
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one training run: error rates on test lines, and minutes of training."""
+    """The result of one training run: error rates on test lines, and minutes of one processor.
+
+    Few pages have no interval.
+    """
 
     set: str
     lines: int
     method: str
     cer: float
-    cer_low: float
-    cer_high: float
+    cer_low: float | None
+    cer_high: float | None
     minutes: float
 
 
+@dataclass(frozen=True)
+class Case:
+    """Pages to learn from, in random order, and lines of other pages to measure on.
+
+    files  that hold them
+    whole  whether amounts to learn from are numbers of pages, not of lines
+    """
+
+    name: str
+    files: tuple[Path, ...]
+    pages: Sequence[Sequence[Sample]]
+    test: Sequence[Sample]
+    whole: bool
+
+    def lines(self, amount: int) -> Sequence[Sample]:
+        """The first lines, or those of the first pages.
+
+        Raises:
+            DataError: if there are too few.
+        """
+        given = joined(self.pages)
+        if amount > len(self.pages if self.whole else given):
+            unit = "pages" if self.whole else "lines"
+            raise DataError(f"{self.name} has fewer than {amount:,} {unit} to train on; ask for fewer")
+        return joined(self.pages[:amount]) if self.whole else given[:amount]
+
+
+def split_case(folder: Path, name: str) -> Case:
+    """The case of a set with splits."""
+    files = tuple(folder / f"{name}.{part}.parquet" for part in ("train", "test"))
+    train, test = (clean_lines(open_all([str(file)])) for file in files)
+    return Case(name, files, shuffled_pages(train, seed=0), test, whole=False)
+
+
+def folds_of(folder: Path, name: str, folds: int) -> Iterator[Case]:
+    """The cases of a set whose pages are divided into folds."""
+    file = folder / f"{name}.parquet"
+    pages = shuffled_pages(clean_lines(open_all([str(file)])), seed=0)
+    for fold in range(folds):
+        others = [page for number, page in enumerate(pages) if number % folds != fold]
+        yield Case(f"{name}_fold{fold + 1}", (file,), others, joined(pages[fold::folds]), whole=True)
+
+
 WHOLE, ADAPTER = "whole model", "adapter"
+ENDINGS = {WHOLE: "", ADAPTER: "_adapter"}
 
 
-def measured(recognizer: Recognizer, folder: Path, name: str, lines: int = 0, method: str = "before") -> Row:
-    """Evaluate a model on the test lines of a set."""
-    rates = evaluate(recognizer, open_all([str(folder / f"{name}.test.parquet")])).overall
-    minutes = recognizer.model.card["fine_tuned"]["minutes"] if lines else 0.0
-    return Row(name, lines, method, rates.cer, rates.cer_low, rates.cer_high, minutes)
+def measured(recognizer: Recognizer, case: Case, lines: int = 0, method: str = "before", minutes: float = 0.0) -> Row:
+    """Evaluate a model on the test lines of a case."""
+    rates = evaluate(recognizer, case.test).overall
+    return Row(case.name, lines, method, rates.cer, rates.cer_low, rates.cer_high, minutes)
 
 
-def learned(model: Path, folder: Path, result: Path, name: str, lines: int, method: str) -> Row:
-    """Fine-tune on `lines` lines of a set, write the model to `result`, and evaluate it."""
+def learned(model: Path, case: Case, result: Path, amount: int, method: str) -> Row:
+    """Fine-tune on some lines of a case, write the model to `result`, and evaluate it."""
     adapter = method == ADAPTER
-    if not result.exists():
-        data = result.with_name(f"{name}_{lines}.parquet")
-        samples = clean_lines(open_all([str(folder / f"{name}.train.parquet")]))
-        if len(samples) < lines:
-            raise DataError(f"{name} has only {len(samples):,} lines to train on, not {lines:,}")
-        store_parquet(joined(shuffled_pages(samples, seed=0))[:lines], data)
-        finetune(gather(Plan(data=(str(data),), model=str(model), adapter=adapter)), result, resume=True)
-    recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)
-    return measured(recognizer, folder, name, lines, method)
+    lines = case.lines(amount)
+    data = result.with_name(f"{case.name}_{amount}.parquet")
+    store_parquet(lines, data)
+    begun = time.process_time()
+    plan = Plan(data=(str(data),), model=str(model), adapter=adapter)
+    finetune(gather(plan), result, resume=True, workers=0)
+    minutes = (time.process_time() - begun) / 60
+    if not result.exists():  # nothing became better, so the start is kept
+        recognizer = Recognizer.load(model)
+    else:
+        recognizer = Recognizer.load(model, adapter=result) if adapter else Recognizer.load(result)
+    return measured(recognizer, case, len(lines), method, minutes)
 
 
 def kept(path: Path, files: Sequence[Path], measure: Callable[[], Row]) -> Row:
@@ -82,42 +135,51 @@ def kept(path: Path, files: Sequence[Path], measure: Callable[[], Row]) -> Row:
     return Row(**found)
 
 
-def rows(model: Path, folder: Path, out: Path, names: Sequence[str], amounts: Sequence[int]) -> Iterator[Row]:
-    """The rows of the table: before fine-tuning, then whole models, then adapters."""
-    files = {name: [model, *(folder / f"{name}.{part}.parquet" for part in ("train", "test"))] for name in names}
-    for name in names:
-        yield kept(out / f"{name}_0.json", files[name], partial(measured, Recognizer.load(model), folder, name))
-    for method, ending in ((WHOLE, ""), (ADAPTER, "_adapter")):
-        for name in names:
-            for lines in amounts:
-                result = out / f"{name}_{lines}{ending}.safetensors"
-                learn = partial(learned, model, folder, result, name, lines, method)
-                yield kept(result.with_suffix(".json"), files[name], learn)
+def rows(
+    model: Path, cases: Sequence[Case], out: Path, amounts: Sequence[int], methods: Sequence[str]
+) -> Iterator[Row]:
+    """The rows of the table: before fine-tuning, then each method."""
+    for case in cases:
+        place = out / f"{case.name}_0.json"
+        yield kept(place, (model, *case.files), partial(measured, Recognizer.load(model), case))
+    for method in methods:
+        for case in cases:
+            for amount in amounts:
+                result = out / f"{case.name}_{amount}{ENDINGS[method]}.safetensors"
+                learn = partial(learned, model, case, result, amount, method)
+                yield kept(result.with_suffix(".json"), (model, *case.files), learn)
 
 
 def table(found: Sequence[Row]) -> str:
     """Format the rows as a Markdown table."""
-    lines = ["| set | lines | method | CER % | 95 % interval | minutes |", "|---|---|---|---|---|---|"]
+    lines = ["| set | lines | method | CER | 95% interval | minutes |", "|---|---|---|---|---|---|"]
     for row in found:
-        interval = f"{100 * row.cer_low:.1f} to {100 * row.cer_high:.1f}"
-        lines.append(
-            f"| {row.set} | {row.lines:,} | {row.method} | {100 * row.cer:.1f} | {interval} | {row.minutes:.1f} |"
-        )
-    return "\n".join(lines) + "\n"
+        interval = "" if row.cer_low is None or row.cer_high is None else f"{row.cer_low:.1%} to {row.cer_high:.1%}"
+        lines.append(f"| {row.set} | {row.lines:,} | {row.method} | {row.cer:.1%} | {interval} | {row.minutes:.1f} |")
+    return "\n".join(lines).replace("%", " %") + "\n"
 
 
 def main() -> None:
     """Measure all rows, writing the table after each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", type=Path, help="a model not trained on these sets")
-    parser.add_argument("folder", type=Path, help="folder with SET.train.parquet and SET.test.parquet")
+    parser.add_argument("folder", type=Path, help="folder with SET.train.parquet and SET.test.parquet, or SET.parquet")
     parser.add_argument("out", type=Path, help="a folder for models and the table")
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--lines", type=int, nargs="+", default=[50, 200, 1000])
+    parser.add_argument("--pages", type=int, nargs="+", help="pages to learn from, by cross-validation")
+    parser.add_argument("--folds", type=int, default=6, help="folds that the pages are divided into")
+    parser.add_argument("--measured", type=int, help="measure so many folds only")
     wanted = parser.parse_args()
     wanted.out.mkdir(parents=True, exist_ok=True)
+    if wanted.pages:
+        folds = (list(folds_of(wanted.folder, name, wanted.folds))[: wanted.measured] for name in wanted.sets)
+        cases = [case for of_set in folds for case in of_set]
+    else:
+        cases = [split_case(wanted.folder, name) for name in wanted.sets]
+    methods = (WHOLE,) if wanted.pages else (WHOLE, ADAPTER)
     found: list[Row] = []
-    for row in rows(wanted.model, wanted.folder, wanted.out, wanted.sets, wanted.lines):
+    for row in rows(wanted.model, cases, wanted.out, wanted.pages or wanted.lines, methods):
         found.append(row)
         (wanted.out / "curve.md").write_text(table(found), encoding="utf-8")
     print(table(found))  # noqa: T201

@@ -95,6 +95,21 @@ def test_a_figure_is_not_reported_for_other_files(changed, tmp_path, monkeypatch
         curve.kept(tmp_path / "out.json", files, lambda: row)
 
 
+def test_folds_keep_pages_apart_and_each_is_measured_once(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    curve = importlib.import_module("finetune_curve")
+    lines = [Sample(written(f"{page} {line}"), f"{page} {line}", page=page) for page in "abcde" for line in (1, 2)]
+    store_parquet(lines, tmp_path / "mine.parquet")
+    cases = list(curve.folds_of(tmp_path, "mine", 2))
+    assert sorted(sample.text for case in cases for sample in case.test) == sorted(sample.text for sample in lines)
+    for case in cases:
+        few, more = case.lines(1), case.lines(2)
+        assert len(few) == 2 and len(more) == 4 and more[:2] == few
+        assert not {sample.page for sample in more} & {sample.page for sample in case.test}
+    with pytest.raises(DataError, match="mine_fold1 has fewer than 3 pages"):
+        cases[0].lines(3)
+
+
 def test_forgetting_becomes_a_table(tiny_path, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(RECIPES)
     forgetting = importlib.import_module("forgetting")
