@@ -27,7 +27,7 @@ def run(drethtr, tiny_path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def of(command, *more):
-        model = () if command[0] == "data" else ("--model", tiny_path, "--threads", "1")
+        model = () if command[0] in ("data", "segment") else ("--model", tiny_path, "--threads", "1")
         done = drethtr(*command, *model, *more)
         return done.out + done.err
 
@@ -47,3 +47,16 @@ def test_what_is_not_used_is_said_once(run, command):
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_a_folder_of_images_that_is_not_there_is_refused(run, command):
     assert "gone: no such folder; give --images" in run(command, "--images", "gone")
+
+
+@pytest.mark.parametrize(("options", "few"), [((), "4 usable lines"), (("--layout",), "1 page with lines")])
+def test_lines_to_learn_from_are_found_there(run, options, few):
+    command = ("model", "finetune", "pages", "--output", "o.safetensors")
+    assert "is missing" in run(command, *options, "--images", "pages")
+    assert few in run(command, *options, "--images", "elsewhere")
+
+
+def test_lines_are_written_of_scans_found_there(run, tmp_path):
+    assert "is missing" in run(("segment", "pages", "--output", "out"), "--images", "pages")
+    said = run(("segment", "pages", "--output", "out"), "--images", "elsewhere")
+    assert said.count("'3O' is not a number") == 1 and (tmp_path / "out" / "a.page.xml").exists()

@@ -122,3 +122,46 @@ def test_ids_tell_nothing_and_stay(tmp_path, name):
 def test_exported_pages_are_named_as_results_are(file, number, pages, name, tmp_path):
     source = PageSource(tmp_path / file, number - 1, number, pages)
     assert archive_path(folder_page_of(tmp_path, source.path, tmp_path / "x.xml", source)) == name
+
+
+def put_apart(folder):
+    """Write a page file in a folder `pages`, and its scan in a folder `archive/1` beside it."""
+    pages, images = folder / "pages", folder / "archive" / "1"
+    images.mkdir(parents=True)
+    put_page(pages, "a").with_name("a.png").rename(images / "a.png")
+    return pages, images
+
+
+def test_scans_of_page_files_lie_in_a_folder_of_images(tmp_path):
+    pages, images = put_apart(tmp_path)
+    scan().image.save(images / "not described.png")
+    [missing] = find_pages(pages)
+    assert missing.source is None and "is missing" in missing.error
+    [page] = find_pages(pages, images)
+    assert (page.name, page.xml_path, page.source.path) == ("a.png", pages / "a.page.xml", images / "a.png")
+    scan().image.save(pages / "a.png")
+    assert find_pages(pages, images) == [page]
+
+
+def test_pages_of_a_book_in_a_folder_of_images_are_those_that_have_a_file(tmp_path):
+    pages, images = put_apart(tmp_path)
+    image = scan().image
+    image.save(images / "a.tif", save_all=True, append_images=[image, image])
+    (images / "a.png").unlink()
+    (pages / "a.page.xml").rename(pages / "a_0002.page.xml")
+    (pages / "a_0002.page.xml").write_text((pages / "a_0002.page.xml").read_text().replace("a.png", "a.tif"))
+    [page] = find_pages(pages, images)
+    assert (page.name, page.xml_path.name) == ("a.tif page 2", "a_0002.page.xml")
+
+
+def test_a_scan_above_the_folder_is_not_shown_but_named(tmp_path):
+    put_page(tmp_path / "page", "a").with_name("a.png").rename(tmp_path / "a.png")
+    [page] = find_pages(tmp_path / "page")
+    assert page.source is None and "not below this folder" in page.error and "--images" in page.error
+
+
+def test_scans_behind_a_linked_folder_of_images_are_shown(tmp_path):
+    pages, images = put_apart(tmp_path)
+    (pages / "images").symlink_to(images)
+    [page] = find_pages(pages)
+    assert page.name == "images/a.png" and page.xml_path == pages / "a.page.xml"

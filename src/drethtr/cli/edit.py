@@ -20,10 +20,11 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.options import Lines, OutlinesName, ReadingOptions, with_reading_options
+from drethtr.cli.options import ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
 from drethtr.editing.learner import adopted_in
+from drethtr.pages.opening import images_in
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.app import make_app
@@ -66,6 +67,7 @@ def edit(
     reading: ReadingOptions,
     lines: Lines = "auto",
     outlines: OutlinesName = "auto",
+    images: ImagesFolder = None,
 ) -> None:
     """Correct transcriptions in your browser; they are saved as PAGE XML (or ALTO) beside the scans."""
 
@@ -73,8 +75,8 @@ def edit(
         return replace(reading, model=path).load()
 
     segmentation = segmentation_named(lines, outlines=outlines)
-    used = segmentation.outlines
-    with listener(host, port) as door, chosen_folder(folder) as place, Workspace.open(place, used) as workspace:
+    opened = partial(Workspace.open, outlines=segmentation.outlines, images=images_in(images))
+    with listener(host, port) as door, chosen_folder(folder) as place, opened(place) as workspace:
         token = None if no_token else token_of_user() if is_loopback(host) else token_urlsafe(24)
         chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)

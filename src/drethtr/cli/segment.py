@@ -9,8 +9,8 @@ from tqdm import tqdm
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
-from drethtr.cli.options import Pages, TableOrder, threads_option
-from drethtr.cli.progress import CONTINUE, report_skipped, stopping
+from drethtr.cli.options import ImagesFolder, Pages, TableOrder, threads_option
+from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
 from drethtr.documents.formats import FORMATS
 from drethtr.pages.opening import select
 from drethtr.pages.segment import segment_file
@@ -37,6 +37,7 @@ def segment(
         str, typer.Option("--lines", metavar="NAME", help="Line segmentation, as in drethtr transcribe.")
     ] = "auto",
     order: TableOrder = "auto",
+    images: ImagesFolder = None,
     pages: Pages = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files that no person reviewed.")] = False,
@@ -49,7 +50,8 @@ def segment(
     """
     formats = {name: named("format", name, WITH_LINES) for name in dict.fromkeys(format.split(","))}
     segmentation = segmentation_named(lines, order)
-    selection = select(inputs, output, [one.ending for one in formats.values()], pages=pages, recursive=recursive)
+    endings = [one.ending for one in formats.values()]
+    selection = select(inputs, output, endings, pages=pages, recursive=recursive, images=images)
     errors, done, kept, found = list(selection.unreadable), 0, 0, 0
     with stopping(CONTINUE), tqdm(selection.files, unit="file", disable=None) as files:
         for file in files:
@@ -57,7 +59,9 @@ def segment(
                 originals = selection.chooser.of(file, open_originals(file, selection.catalog))
                 folder = selection.folders.get(file, file.parent)
                 task = task_for(file, originals, formats, folder, update=False)
-                number = segment_file(task, formats, segmentation, force=force, threads=threads) if originals else None
+                number = None
+                if originals:
+                    number = segment_file(task, formats, segmentation, force=force, threads=threads, report=say)
             except DataError as error:
                 errors.append(error)
             else:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 from drethtr.base.errors import DataError
@@ -20,6 +21,9 @@ from drethtr.pages.inputs import PDF, SEVERAL, is_description, searchable_copies
 
 IMAGE_NAME = re.compile(rb"""\bimageFilename\s*=\s*["']([^"'<&]*)["']|<(?:\w+:)?fileName>([^<&]*)<""")
 """The name of the image near the beginning of a PAGE or ALTO file."""
+
+
+OUTSIDE = "its image {!r} is not below this folder; open the folder above, or name the folder of the images (--images)"
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,11 @@ class FolderPage:
     error: str | None = None
 
 
-def find_pages(folder: Path) -> list[FolderPage]:
+def find_pages(folder: Path, images: Path | None = None) -> list[FolderPage]:
     """The pages of a folder, by name.
+
+    Args:
+        images: A folder in which the scans of PAGE and ALTO files are looked for first.
 
     Raises:
         DataError: if the folder cannot be read.
@@ -53,24 +60,30 @@ def find_pages(folder: Path) -> list[FolderPage]:
     files = [here / entry.name for here, entries in walk_visible(folder) for entry in entries if entry.is_file()]
     copies = {copy for group in by_folder(files).values() for copy in searchable_copies(group)}
     scans = [file for file in files if file.suffix.lower() in {*IMAGES, PDF} and file not in copies]
-    xml_files, lost = match_to_scans([file for file in files if file.suffix.lower() == DESCRIPTION])
+    xml_files, lost = match_to_scans([file for file in files if file.suffix.lower() == DESCRIPTION], images)
+    for scan in sorted(xml_files.keys() - set(scans)):
+        if any(scan.is_relative_to(place) for place in (folder, images or folder)):
+            scans.append(scan)
+        else:
+            lost += [(file, OUTSIDE.format(scan.name)) for file in xml_files[scan]]
     stems = Counter((scan.parent, scan.stem) for scan in scans)
     found = [page for scan in scans for page in pages_of_scan(folder, scan, xml_files, stems)]
     found += [folder_page_of(folder, xml_path, xml_path, None, error) for xml_path, error in lost]
-    return sorted(found, key=lambda page: (natural(page.name), page.name))
+    by_name = {page.name: page for page in found}  # a scan among the images stands for one of its name in the folder
+    return sorted(by_name.values(), key=lambda page: (natural(page.name), page.name))
 
 
 class Listing:
-    """The names below a folder at one moment.
+    """The names below folders at one moment.
 
     Whether they are still the same costs one `stat` for each folder and each file of several pages; only folders that
     have changed are listed again, and saving a text, which replaces its file, changes no name.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, *folders: Path | None) -> None:
         self.times: dict[Path, int] = {}
         self.names: dict[Path, frozenset[str]] = {}
-        for here, entries in walk_visible(folder):
+        for here, entries in chain.from_iterable(walk_visible(folder) for folder in folders if folder is not None):
             self.times[here] = changed_at(here)
             self.names[here] = names = frozenset(entry.name for entry in entries)
             for several in (here / name for name in names if name.lower().endswith(SEVERAL)):
@@ -117,7 +130,9 @@ def by_folder(files: Sequence[Path]) -> Mapping[Path, list[Path]]:
     return groups
 
 
-def match_to_scans(files: Sequence[Path]) -> tuple[Mapping[Path, list[Path]], list[tuple[Path, str]]]:
+def match_to_scans(
+    files: Sequence[Path], images: Path | None
+) -> tuple[Mapping[Path, list[Path]], list[tuple[Path, str]]]:
     """Match PAGE and ALTO files to scans: those of each scan, best first, and those without a scan, with an error."""
     found: dict[Path, list[Path]] = {}
     lost = []
@@ -126,7 +141,7 @@ def match_to_scans(files: Sequence[Path]) -> tuple[Mapping[Path, list[Path]], li
         if (head := heads[file]) is not None and not is_description(file, head):
             continue
         try:
-            found.setdefault(image_beside(file, image_name(file, head)), []).append(file)
+            found.setdefault(image_beside(file, image_name(file, head), images=images), []).append(file)
         except DataError as error:
             lost.append((file, error.reason))
     return found, lost
@@ -157,12 +172,14 @@ def image_name(file: Path, head: bytes | None) -> str:
 def pages_of_scan(
     folder: Path, scan: Path, xml_files: Mapping[Path, list[Path]], stems: Mapping[tuple[Path, str], int]
 ) -> Iterator[FolderPage]:
-    """The pages of a scan with their files."""
+    """The pages of a scan with their files; of a scan elsewhere those that have one, as if it lay beside it."""
     described = xml_files.get(scan, [])
+    inside = scan.is_relative_to(folder)
+    shown = scan if inside else described[0].with_name(scan.name)
     try:
         sources = open_pages(scan) if scan.suffix.lower() in SEVERAL else (PageSource(scan),)
     except DataError as error:
-        yield folder_page_of(folder, scan, described[0] if described else scan, None, error.reason)
+        yield folder_page_of(folder, shown, described[0] if described else scan, None, error.reason)
         return
     for source in sources:
         if source.pages == 1:
@@ -171,8 +188,9 @@ def pages_of_scan(
         else:
             stem = numbered(scan.stem, source.number)
             own = [file for file in described if page_stem(file) == stem]
-        xml_path = own[0] if own else scan.with_name(f"{stem}{FORMATS['page'].ending}")
-        yield folder_page_of(folder, scan, xml_path, source)
+        if own or inside:
+            xml_path = own[0] if own else scan.with_name(f"{stem}{FORMATS['page'].ending}")
+            yield folder_page_of(folder, shown, xml_path, source)
 
 
 def folder_page_of(

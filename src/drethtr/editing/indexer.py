@@ -1,11 +1,14 @@
 """The index of the folder: built in the background, and kept up to date with scans and corrections."""
 
+from pathlib import Path
+
 from drethtr.base.errors import DrethtrError
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.reader import Reader
 from drethtr.editing.search import index_of
 from drethtr.editing.workspace import Event, Workspace
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.transcribe import transcribe
@@ -61,7 +64,7 @@ class Indexer:
                 for page in tuple(self.workspace.folder_pages.values()):
                     job.check()
                     try:
-                        for original in builder.waiting(original_of(page)):
+                        for original in builder.waiting(original_of(page, self.workspace.images)):
                             self.read(builder, recognizer, original, job)
                     except DrethtrError:
                         failed += 1  # the overview says why the page cannot be read
@@ -83,8 +86,8 @@ class Indexer:
         builder.put(original, transcribe(original, recognizer, finder, read=read, witness=builder.witness))
 
 
-def original_of(page: FolderPage) -> tuple[Original, ...]:
+def original_of(page: FolderPage, images: Path | None) -> tuple[Original, ...]:
     """A page of the folder as the index knows it: its file, else its scan; nothing if neither is there."""
     if page.xml_path.exists() and (page.source is None or page.xml_path != page.source.path):
-        return open_originals(page.xml_path)
+        return open_originals(page.xml_path, Catalog(images=images))
     return () if page.source is None else (Original(page.source),)

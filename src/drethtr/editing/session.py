@@ -13,7 +13,6 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
 from drethtr.editing.confirmed import MIN_CONFIRMED
-from drethtr.editing.folder_pages import Listing, find_pages
 from drethtr.editing.indexer import Indexer
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import Learner
@@ -178,17 +177,15 @@ class Watcher:
     def update_pages(self) -> None:
         """Add and read new pages; remove those whose scans are gone."""
         try:
-            self.workspace.listing = Listing(self.workspace.folder)
-            found = find_pages(self.workspace.folder)
+            now = self.workspace.pages_now()
         except DataError:
             return  # a disk that comes back, or an error that the next request reports
         known = dict(self.workspace.folder_pages)
-        now = {page.id: page for page in found}
         if now == known:
             return
         self.workspace.folder_pages = now
         self.workspace.notify("pages")
-        new = {page.id for page in found if page.id not in known and page.source is not None}
+        new = {page.id for page in now.values() if page.id not in known and page.source is not None}
         unread = [
             page.id
             for page, summary in self.workspace.page_summaries()

@@ -54,8 +54,11 @@ Listener = Callable[[Event], object]
 class Workspace:
     """An open folder. All methods may be called from any thread."""
 
-    def __init__(self, folder: Path, journal: Journal, outlines: Outlines = Outlines.AUTO) -> None:
+    def __init__(
+        self, folder: Path, journal: Journal, outlines: Outlines = Outlines.AUTO, images: Path | None = None
+    ) -> None:
         self.folder = folder
+        self.images = images
         self.journal = journal
         self.scans = Scans(outlines)
         self.page_files = PageFiles(folder, self.scans)
@@ -66,15 +69,15 @@ class Workspace:
         self.error_rate: ErrorRate | None = None
         self.unreadable: dict[str, str] = {}  # why pages could not be read, by their ids
         self.viewed = deque[str](maxlen=VIEWED)
-        self.listing = Listing(folder)  # first, so that a file that comes now is found by the next search
-        self.folder_pages: Mapping[str, FolderPage] = {page.id: page for page in find_pages(folder)}
+        self.folder_pages: Mapping[str, FolderPage] = self.pages_now()
 
     @classmethod
-    def open(cls, folder: str | Path, outlines: Outlines = Outlines.AUTO) -> Self:
+    def open(cls, folder: str | Path, outlines: Outlines = Outlines.AUTO, images: str | Path | None = None) -> Self:
         """Open a folder.
 
         Args:
             outlines: Which outlines of given lines are used to show and read them.
+            images: A folder in which the scans of PAGE and ALTO files are looked for first.
 
         Raises:
             DataError: if it is none, holds no scan, cannot be written to, or is open in another process.
@@ -84,7 +87,7 @@ class Workspace:
             raise DataError("is a file; give the folder it is in" if folder.exists() else "no such folder", folder)
         journal = Journal.open(folder)
         try:
-            opened = cls(folder.resolve(), journal, outlines)
+            opened = cls(folder.resolve(), journal, outlines, None if images is None else Path(images).resolve())
             if not opened.folder_pages:
                 raise DataError("contains no images or PDFs, nor do its subfolders", folder)
         except BaseException:
@@ -141,6 +144,15 @@ class Workspace:
 
     # Pages.
 
+    def pages_now(self) -> dict[str, FolderPage]:
+        """The pages that are in the folder now, by their ids.
+
+        Raises:
+            DataError: if the folder cannot be read.
+        """
+        self.listing = Listing(self.folder, self.images)  # first, so that a file that comes now is found next time
+        return {page.id: page for page in find_pages(self.folder, self.images)}
+
     def folder_page(self, page: str) -> FolderPage:
         """A page by its id.
 
@@ -162,7 +174,10 @@ class Workspace:
 
     def without_private_paths(self, error: object) -> str:
         """The message of an error for clients: paths start at the folder, as its place on this machine is private."""
-        return str(error).replace(f"{self.folder}{sep}", "").replace(str(self.folder), self.folder.name)
+        message = str(error)
+        for folder in (self.folder, *([self.images] if self.images else [])):
+            message = message.replace(f"{folder}{sep}", "").replace(str(folder), folder.name)
+        return message
 
     def page_summaries(self) -> Iterator[tuple[FolderPage, Summary | DataError]]:
         """Every page with its summary; files that changed since the last time are read again."""

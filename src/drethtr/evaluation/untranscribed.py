@@ -9,7 +9,7 @@ from pathlib import Path
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 from drethtr.datasets.layouts.pages import Pages
-from drethtr.datasets.open import TABLES, open_all
+from drethtr.datasets.open import AS_FOUND, TABLES, open_all
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import LeftOut, Sample
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_hidden, visible_below
@@ -19,7 +19,9 @@ from drethtr.pages.inputs import files_of
 from drethtr.pages.source import open_originals
 
 
-def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = lambda line: None) -> list[Sample]:
+def lines_to_read(
+    inputs: Sequence[str], report: Callable[[LeftOut], object] = lambda line: None, pages: Pages = AS_FOUND
+) -> list[Sample]:
     """The lines of folders at any depth, images, patterns and data files.
 
     From PAGE or ALTO files and folders of them come all marked lines, with or without text; elsewhere each image is a
@@ -27,6 +29,7 @@ def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = l
 
     Args:
         report: Called with every marked line that cannot be used, and once with the scans of a folder without lines.
+        pages: How PAGE and ALTO files are read.
 
     Raises:
         DataError: if there are no lines, or naming an image that is a page.
@@ -35,12 +38,12 @@ def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = l
     for name in inputs:
         path = Path(name)
         if path.suffix.lower() == DESCRIPTION:
-            found += [line for page in files_of(name) for line in marked_lines(page, report)]
+            found += [line for page in files_of(name) for line in marked_lines(page, report, pages)]
         elif path.suffix.lower() in TABLES:
             found += open_all([name])
-        elif Pages().recognizes(path):
-            found += marked_lines(path, report)
-            report_unread(path, report)
+        elif pages.recognizes(path):
+            found += marked_lines(path, report, pages)
+            report_unread(path, report, pages)
         else:
             found += line_images(path)
     if not found:
@@ -48,10 +51,10 @@ def lines_to_read(inputs: Sequence[str], report: Callable[[LeftOut], object] = l
     return found
 
 
-def marked_lines(source: Path, report: Callable[[LeftOut], object]) -> list[Sample]:
+def marked_lines(source: Path, report: Callable[[LeftOut], object], pages: Pages) -> list[Sample]:
     """The lines of a page, or of all pages in a folder, transcribed or not."""
     found = []
-    for entry in Pages(unconfirmed=True).entries(source):
+    for entry in replace(pages, unconfirmed=True).entries(source):
         if isinstance(entry, LeftOut):
             report(entry)
         else:
@@ -59,14 +62,14 @@ def marked_lines(source: Path, report: Callable[[LeftOut], object]) -> list[Samp
     return found
 
 
-def report_unread(folder: Path, report: Callable[[LeftOut], object]) -> None:
+def report_unread(folder: Path, report: Callable[[LeftOut], object], pages: Pages) -> None:
     """Report how many scans of a folder no PAGE or ALTO file describes."""
     below = visible_below(folder)
     described = set()
     for path in below:
         with suppress(DataError):  # reported with its lines
             if path.suffix.lower() == DESCRIPTION:
-                described.add(image_beside(path, read_page(path).image))
+                described.add(image_beside(path, read_page(path).image, images=pages.images))
     unread = [path for path in below if path.suffix.lower() in IMAGES and path not in described]
     if unread:
         scans = f"{counted(len(unread), 'scan')}, such as {unread[0]}"

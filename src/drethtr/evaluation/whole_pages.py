@@ -151,7 +151,7 @@ def intervals(pages: Mapping[str, PageCounts]) -> dict[str, float | None]:
 NUMBER_AT_END = re.compile(r"(?<![-_ \d])[-_ ]*+\d++$|(?<=\d)[-_ ]++\d++$")
 
 
-def open_references(data: Sequence[str], *, texts: bool = True, images: Path | None = None) -> list[Original]:
+def open_references(data: Sequence[str], *, texts: bool = True, images: str | Path | None = None) -> list[Original]:
     """The pages that files, folders and patterns describe.
 
     Args:
@@ -162,7 +162,7 @@ def open_references(data: Sequence[str], *, texts: bool = True, images: Path | N
         DataError: if one of them has no lines, or no texts where these are needed, or there is no PAGE, ALTO or JSON
             file.
     """
-    catalog = Catalog(images=images)
+    catalog = Catalog(images=None if images is None else Path(images))
     opened = [open_originals(file, catalog) for name in data for file in files_of(name, catalog=catalog)]
     described = [original for originals in opened for original in originals if original.description is not None]
     if not described:

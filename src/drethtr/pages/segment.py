@@ -1,6 +1,6 @@
 """Find the lines, regions and reading order of pages without reading them: the first step in many programs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from drethtr.base.files import is_there, make_folder, write_bytes
 from drethtr.base.processors import free_processors
@@ -43,11 +43,15 @@ def segment_file(
     *,
     force: bool = False,
     threads: int | None = None,
+    report: Callable[[str], object] = lambda words: None,
 ) -> int | None:
     """Write the pages of a file with their lines, one file for each; returns the number of lines.
 
     Returns None if all these files exist already, which are only replaced with `force`, and never after a person has
     corrected them.
+
+    Args:
+        report: Called with what is odd in a description and was left out.
 
     Raises:
         DataError: if a page cannot be used, or a file cannot be written or replaced.
@@ -58,6 +62,8 @@ def segment_file(
     count = 0
     for number, original in enumerate(task.originals):
         page = segment_page(original, segmentation, threads)
+        for words in original.odd_values(page):
+            report(words)
         document = Document((original.sheet(page),), Provenance.now(f"lines {name_of(segmentation)}"))
         for name, targets in task.targets.items():
             make_folder(targets[number].parent)

@@ -131,6 +131,10 @@ class Original:
             yield self.source.remark
         if self.redrawn(page):
             yield f"{self.name}: outlines were bands of a fixed height and are redrawn; --outlines given keeps them"
+        yield from self.odd_values(page)
+
+    def odd_values(self, page: Page) -> Iterator[str]:
+        """The values of the description that cannot be understood, at most `SHOWN` of them."""
         for oddity in page.oddities[:SHOWN]:
             yield f"{as_given(oddity)}; this is left out"
         if (more := len(page.oddities) - SHOWN) > 0:

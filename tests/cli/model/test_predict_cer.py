@@ -118,6 +118,15 @@ def test_lines_come_from_pages_and_patterns_too(drethtr, taught, sets, tmp_path)
         assert json.loads((tmp_path / "p.json").read_text(encoding="utf-8"))["overall"]["lines"] == lines
 
 
+@pytest.mark.parametrize("options", [(), ("--lines", "auto"), ("--truth",)])
+def test_images_of_pages_lie_in_another_folder(drethtr, taught, tmp_path, options):
+    put_page(tmp_path / "scans" / "1.png", tmp_path / "pages" / "1.xml", ["abc def", "a cabbage"])
+    (tmp_path / "scans").rename(tmp_path / "elsewhere")
+    read = ("predict-cer", tmp_path / "pages", "--model", taught, *options)
+    assert drethtr(*read).code == 2
+    assert drethtr(*read, "--images", tmp_path / "elsewhere").code == 0
+
+
 def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
     scans = tmp_path / "scans"
     put_page(scans / "letter.png", tmp_path / "letter.xml", ["abc def", "a big egg", "jam", "jam", "jam", "jam"])

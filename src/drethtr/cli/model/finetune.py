@@ -6,9 +6,11 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import NOTHING_BETTER, ConfigError, DataError, require
-from drethtr.cli.options import DeviceName, Seed, TrainingThreads, Workers
+from drethtr.cli.options import DeviceName, ImagesFolder, Seed, TrainingThreads, Workers
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, report_remarks, stopping
+from drethtr.datasets.layouts.pages import Pages
+from drethtr.pages.opening import images_in
 from drethtr.recognition.backends import resolve_device
 
 
@@ -52,6 +54,7 @@ def finetune(
     drop_unused: Annotated[
         bool, typer.Option("--drop-unused", help="Remove characters that occur in no line from the alphabet.")
     ] = False,
+    images: ImagesFolder = None,
     layout: Annotated[
         bool,
         typer.Option("--layout", help="DATA are pages with corrected lines: fine-tune the network that finds lines."),
@@ -78,6 +81,7 @@ def finetune(
     from drethtr.training.layout.finetune import finetune_layout
 
     refuse(output, model, force=force, resume=resume)
+    folder = images_in(images)
     if layout:
         given = {
             "--old-data": bool(old_data),
@@ -95,6 +99,7 @@ def finetune(
                 output,
                 start=model,
                 validation=validation or (),
+                images=folder,
                 samples=samples,
                 seed=seed,
                 resume=resume,
@@ -121,7 +126,7 @@ def finetune(
     )
     limit_threads(threads)
     chosen = resolve_device(device)
-    material = finetuning.gather(plan)
+    material = finetuning.gather(plan, Pages(images=folder))
     report_remarks((*material.parts.train, *material.parts.validation))
     typer.echo(material_text(material))
     if check:

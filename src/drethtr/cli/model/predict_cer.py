@@ -9,10 +9,11 @@ from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
-from drethtr.cli.options import JSONFile, Limit, ReadingOptions, Seed, with_reading_options
+from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import open_lines, read_with_bar, report_skipped, unknown_hands_text
+from drethtr.cli.progress import open_lines, read_with_bar, report_remarks, report_skipped, say, unknown_hands_text
 from drethtr.cli.reports import NOT_CALIBRATED, between, figure, table
+from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import LeftOut, Sample, choose, page_of
 from drethtr.evaluation.evaluate import read_each, to_read
 from drethtr.evaluation.predict import (
@@ -30,7 +31,9 @@ from drethtr.evaluation.predict import (
 )
 from drethtr.evaluation.untranscribed import lines_to_read
 from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt, doubt_of_page
+from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import find_inputs
+from drethtr.pages.opening import images_in
 from drethtr.pages.record import provenance_of, way_of
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.source import open_originals
@@ -77,6 +80,7 @@ def predict_cer(
             "layout may cost.",
         ),
     ] = None,
+    images: ImagesFolder = None,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     json_file: JSONFile = None,
     *,
@@ -96,21 +100,23 @@ def predict_cer(
     refuse_results(json_file, learn, force=force, inputs=inputs)
     if learn is not None and reading.model is not None and holds_adapter(reading.model):
         raise DataError(f"{reading.model} is an adapter; only a whole model can store the prediction")
+    described = Pages(images=images_in(images))
     recognizer = reading.load()
     failed = 0
     if learn is not None:
         refuse_other_weights(learn, recognizer)
-        samples = to_read(open_lines(inputs), limit, seed)
+        samples = to_read(open_lines(inputs, described), limit, seed)
         check_sets(samples)
         text, report = learned(recognizer, read(recognizer, samples), reading.model or SHIPPED, learn)
     elif truth:
         rate = known_rate(recognizer, reading.decoder)
-        text, report = compared(rate, read(recognizer, to_read(open_lines(inputs), limit, seed)))
+        text, report = compared(rate, read(recognizer, to_read(open_lines(inputs, described), limit, seed)))
     elif lines is not None:
         rate, segmentation = known_rate(recognizer, reading.decoder), segmentation_named(lines)
-        text, report, failed = of_scans(rate, recognizer, inputs, segmentation)
+        text, report, failed = of_scans(rate, recognizer, inputs, segmentation, described.images)
     else:
-        rate, found = known_rate(recognizer, reading.decoder), lines_to_read(inputs, report_left_out)
+        rate, found = known_rate(recognizer, reading.decoder), lines_to_read(inputs, report_left_out, described)
+        report_remarks(found)
         chosen = choose(found, limit or len(found), seed)
         pairs = read_usable(recognizer, chosen)
         if not pairs:
@@ -208,21 +214,24 @@ class Doubts(NamedTuple):
 
 
 def of_scans(
-    rate: ErrorRate, recognizer: Recognizer, inputs: Sequence[str], segmentation: Segmentation
+    rate: ErrorRate, recognizer: Recognizer, inputs: Sequence[str], segmentation: Segmentation, images: Path | None
 ) -> tuple[str, dict[str, Any], int]:
     """Expected CER of each page of scans whose lines are found, and how many scans could not be read.
 
     Raises:
         typer.Exit: with 2 if none could, or with 1 if none has text.
     """
-    files, errors = find_inputs(inputs)
+    catalog = Catalog(images=images)
+    files, errors = find_inputs(inputs, catalog=catalog)
     pages: dict[str, Doubts] = {}
     sure = True
     with tqdm(files, unit="file", disable=None) as bar:
         for file in bar:
             try:
-                for original in map(segmentation.prepare, open_originals(file)):
+                for original in map(segmentation.prepare, open_originals(file, catalog)):
                     page = transcribe(original, recognizer, segmentation.finder(original))
+                    for words in original.remarks(page):
+                        say(words)
                     name = original.name if original.name not in pages else f"{original.name} {len(pages) + 1}"
                     pages[name] = Doubts(doubt_in(page.lines), NO_DOUBT if original.has_lines else doubt_of_page(page))
                     sure = sure and all(line.transcription.calibrated for line in page.lines if line.transcription)

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from drethtr.base.errors import DataError, MissingExtraError
-from drethtr.datasets.open import open_all
+from drethtr.datasets.layouts.pages import Pages
+from drethtr.datasets.open import AS_FOUND, open_all
 from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.model.file import Model, load_model, weights_hash
@@ -80,8 +81,11 @@ class Material:
         return self.parts.train[: round(share * len(self.parts.train))]
 
 
-def gather(plan: Plan) -> Material:
+def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     """Open everything a plan refers to; nothing is written.
+
+    Args:
+        pages: How PAGE and ALTO files are read.
 
     Raises:
         CheckpointError: if the model cannot be used.
@@ -93,11 +97,11 @@ def gather(plan: Plan) -> Material:
         if find_spec(package) is None:
             raise MissingExtraError(package, "train")
     start = load_model(Path(plan.model))
-    given = open_all(plan.validation) if plan.validation else []
+    given = open_all(plan.validation, pages) if plan.validation else []
     parts = drop_unreadable(
-        split_lines(open_all(plan.data), given, seed=plan.seed), start.preparation, widest_line(start)
+        split_lines(open_all(plan.data, pages), given, seed=plan.seed), start.preparation, widest_line(start)
     )
-    old, remembered = split_old_lines(open_all(plan.old_data), seed=plan.seed) if plan.old_data else ((), ())
+    old, remembered = split_old_lines(open_all(plan.old_data, pages), seed=plan.seed) if plan.old_data else ((), ())
     for name, samples in (("training lines", parts.train), ("--old-data", (*old, *remembered))):
         check_apart({name: samples, "validation lines": parts.validation})
     alphabet = AlphabetChange.between(

@@ -63,15 +63,15 @@ class LayoutOutcome:
         return error_of(self.after) < error_of(self.before)
 
 
-def split(data: Sequence[str], validation: Sequence[str]) -> tuple[list[str], list[str]]:
+def split(data: Sequence[str], validation: Sequence[str], images: Path | None = None) -> tuple[list[str], list[str]]:
     """The PAGE or ALTO files to train on, and those for validation: given ones, or every fifth of a collection.
 
     Raises:
         DataError: if there are too few pages, or pages are in both.
     """
-    names = sorted(str(original.description) for original in open_references(data, texts=False))
+    names = sorted(str(original.description) for original in open_references(data, texts=False, images=images))
     if validation:
-        held = sorted(str(original.description) for original in open_references(validation, texts=False))
+        held = sorted(str(original.description) for original in open_references(validation, texts=False, images=images))
         if both := set(names) & set(held):
             raise DataError(f"{min(both)} is both in DATA and in --validation; leave it out of one of them")
     elif len(names) < FEWEST:
@@ -89,6 +89,7 @@ def finetune_layout(
     *,
     start: Path | None = None,
     validation: Sequence[str] = (),
+    images: Path | None = None,
     samples: int | None = None,
     seed: int = 0,
     resume: bool = False,
@@ -101,6 +102,7 @@ def finetune_layout(
 
     Args:
         start: The network to start from; the included one by default.
+        images: A folder in which the images of the pages are looked for first.
         samples: Crops seen in training; by default they depend on the number of pages.
         resume: Continue an interrupted run beside `output`.
         force: Otherwise, remove such a run.
@@ -118,12 +120,14 @@ def finetune_layout(
             if not force:
                 raise ConfigError(f"{folder} contains an unfinished run; add --resume to continue it, or --force")
             rmtree(folder)
+        train, held = split(data, validation, images)
         make_folders(folder)
-        train, held = split(data, validation)
         total = samples or min(CROPS * len(train), MOST_CROPS)
+        place = None if images is None else str(images)
+        chosen_by = PagesValidation(paths=tuple(map(escape, held)), images=place, every=max(1, total // VALIDATIONS))
         run = LayoutRun(
-            train=(Marked(paths=tuple(map(escape, train))),),
-            validation=PagesValidation(paths=tuple(map(escape, held)), every=max(1, total // VALIDATIONS)),
+            train=(Marked(paths=tuple(map(escape, train)), images=place),),
+            validation=chosen_by,
             samples=total,
             start=str(start) if start is not None else None,
             optimizer=OptimizerConfig(learning_rate=RATE, warm_up=min(100, total // 10)),
@@ -137,7 +141,7 @@ def finetune_layout(
         small = folder / output.name
         save_lines(replace(model, card={**model.card, "pages": len(train)}), small, small=True)
         report(f"finding the lines of {counted(len(held), 'page')} with both networks")
-        before, after = (figures_on(held, path) for path in (start or SHIPPED, small))
+        before, after = (figures_on(held, path, images) for path in (start or SHIPPED, small))
         outcome = LayoutOutcome(len(train), len(held), before, after)
         if outcome.better:
             save_lines(load_lines(small), output, small=True)
@@ -146,8 +150,8 @@ def finetune_layout(
         return outcome
 
 
-def figures_on(pages: Sequence[str], network: Path) -> Mapping[str, Any]:
+def figures_on(pages: Sequence[str], network: Path, images: Path | None) -> Mapping[str, Any]:
     """The figures of `evaluate --layout` of a network on some pages."""
-    originals = open_references([escape(page) for page in pages], texts=False)
+    originals = open_references([escape(page) for page in pages], texts=False, images=images)
     compared = find_and_compare(originals, DetectedLines(str(network)), torch.get_num_threads())
     return figures_of(list(compared.values()))

@@ -242,7 +242,8 @@ class PagesValidator:
     """Finds the lines of the validation pages with the averaged weights, and keeps the best."""
 
     def __init__(self, wanted: PagesValidation, output: Path) -> None:
-        found = {str(original.description): original for original in open_references(wanted.paths, texts=False)}
+        originals = open_references(wanted.paths, texts=False, images=wanted.images)
+        found = {str(original.description): original for original in originals}
         chosen = [name for names in collections_of(list(found)).values() for name in sorted(names)[: wanted.pages]]
         self.pages: list[Original] = [found[name] for name in chosen]
         self.output = output

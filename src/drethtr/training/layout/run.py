@@ -14,11 +14,13 @@ from drethtr.training.start import Tuning, Whole
 class PagesValidation:
     """The pages that select the best weights: at most `pages` of each collection, compared as `evaluate --layout` does.
 
+    images    a folder in which their images are looked for first
     every     crops between validations
     at_start  also validate before the first step, so that the best weights are never worse than the first
     """
 
     paths: tuple[str, ...]
+    images: str | None = None
     pages: int | None = None
     every: int = 2_000
     at_start: bool = True

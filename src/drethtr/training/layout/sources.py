@@ -57,11 +57,13 @@ class PageSource(ABC):
 class Marked(PageSource):
     """Pages whose lines are in PAGE or ALTO files beside the images.
 
+    images   a folder in which the images are looked for first
     balance  the share of a collection is its number of pages to this power: 1 weights pages equally, 0 collections
     without  collections to leave out, such as `lectaurep_fr`
     """
 
     paths: tuple[str, ...]
+    images: str | None = None
     balance: float = 0.5
     without: tuple[str, ...] = ()
 
@@ -71,7 +73,8 @@ class Marked(PageSource):
         Raises:
             DataError: if a file cannot be used, or no page is left.
         """
-        found = {str(original.description): original for original in open_references(self.paths, texts=False)}
+        originals = open_references(self.paths, texts=False, images=self.images)
+        found = {str(original.description): original for original in originals}
         supplies = [
             (len(names) ** self.balance, MarkedPages(name, tuple(found[key] for key in sorted(names))))
             for name, names in sorted(collections_of(list(found)).items())
