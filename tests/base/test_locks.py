@@ -50,6 +50,15 @@ def test_what_a_killed_program_had_is_free(holding, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_result_that_has_come_in_the_meantime_is_kept(tmp_path):
+    (tmp_path / "model").write_text("of another program")
+    with pytest.raises(DataError, match="exists; choose another output"), claimed(tmp_path / "model", replace=False):
+        pass
+    with claimed(tmp_path / "model"), claimed(tmp_path / "other", replace=False):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
 def test_a_file_is_free_after_an_error(tmp_path):
     with pytest.raises(ValueError, match="no more"), claimed(tmp_path / "new" / "model"):
         raise ValueError("no more")

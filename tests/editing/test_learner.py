@@ -10,6 +10,7 @@ from edited_folders import put_page
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
+from drethtr.base.locks import claimed
 from drethtr.documents.transcription import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
@@ -89,6 +90,18 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
     assert statuses == ["confirmed"] * 4 * PAGES + ["read"] * 4
     again = gather(opened.workspace, job.check)
     assert {one[:2] for one in again.held_out}.isdisjoint(one[:2] for one in found.train)
+
+
+def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_path):
+    job = opened.jobs.new("learn", 1)
+    opened.jobs.update(job, state=State.DONE, result={})
+    opened.learner.models[job.id] = learned = tiny_path.replace(tiny_path.with_name(MODEL))
+    file = opened.workspace.folder / MODEL
+    with claimed(file), pytest.raises(DataError, match="being written by process"):
+        opened.learner.adopt(job)
+    assert not file.exists() and opened.learner.adopted is None
+    ended(opened, opened.learner.adopt(job))
+    assert file.read_bytes() == learned.read_bytes()
 
 
 def test_progress_is_what_the_training_says(tmp_path):

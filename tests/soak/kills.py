@@ -34,15 +34,16 @@ STRAY = re.compile(r"\.unfinished$|^\.tmp|\.lock$|\.pages$")
 
 
 def run(
-    folder: Path, scenario: Scenario, *more: str, under: tuple[str, ...] = (), **variables: str
+    folder: Path, scenario: Scenario, *more: str, under: tuple[str, ...] = (), log_name: str = "log", **variables: str
 ) -> tuple[int, Promises]:
     """Run a command, optionally `under` another; returns its exit code, negative if killed, and what it promised."""
+    log_file = folder / log_name
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **variables}
     command = [*under, sys.executable, "-m", "drethtr.cli", *scenario.command, *more]
-    with (folder / "log").open("wb") as log:
+    with log_file.open("wb") as log:
         with subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log) as program:
-            promises = [] if scenario.client is None else scenario.client(folder / "log", program)
+            promises = [] if scenario.client is None else scenario.client(log_file, program)
         return program.returncode, promises
 
 

@@ -16,7 +16,8 @@ def test_a_server_takes_all_kinds_of_requests_and_ends(tmp_path, tiny_path):
     soaked.counts.update(f"{name} {status}" for name, status in statuses.items())
     soaked.measure()
     assert soaked.end() == []
-    assert statuses["correct"] == statuses["a_book"] == statuses["export"] == "200"
+    assert statuses["correct"] == statuses["a_book"] == statuses["export"] == statuses["compared"] == "200"
+    assert statuses["alternatives"] == statuses["layout"] == statuses["preview"] == "200"
     assert (statuses["outdated"], statuses["bad_change"], statuses["foreign"]) == ("409", "400", "403")
 
 

@@ -40,6 +40,7 @@ class Visitor:
         sent = [self.line, self.line, self.many_lines, self.a_page, self.a_book, self.half_an_image, self.too_much]
         rude = [self.slow_head, self.body_that_ends, self.download_broken_off, self.nowhere, self.foreign]
         folder = [self.overview, self.pictures, self.correct, self.outdated, self.bad_change, self.export, self.events]
+        folder += [self.alternatives, self.compared, self.preview, self.layout, self.undo]
         self.visits: Sequence[Visit] = [*sent, *rude, *(folder * 2 if editing else [])]
 
     def visit(self) -> str:
@@ -161,6 +162,29 @@ class Visitor:
 
     def export(self) -> str:
         return self.ask(f"/api/export?format={self.chances.choice(['pdf', 'alto', 'docx', 'tei'])}")
+
+    def preview(self) -> str:
+        return self.ask(f"/api/preview?format={self.chances.choice(['md', 'tei', 'csv'])}")
+
+    def alternatives(self) -> str:
+        place, line = self.a_line()
+        word = line["text"].split()[0]
+        return self.send(f"{place}/alternatives", {"text": line["text"], "start": 0, "end": len(word)})
+
+    def compared(self) -> str:
+        page = self.a_line()[0].partition("/lines/")[0]
+        return self.ask(f"{page}/compare?name=a.txt", "\n".join(self.chances.sample(TEXTS, 3)).encode())
+
+    def layout(self) -> str:
+        place, line = self.a_line()
+        return self.send(f"{place.partition('/lines/')[0]}/layout", {"do": "move", "lines": [line["id"]]})
+
+    def undo(self) -> str:
+        page = self.a_line()[0].partition("/lines/")[0]
+        return " ".join(self.send(f"{page}/{what}", {}) for what in ("undo", "redo"))
+
+    def send(self, path: str, body: dict[str, Any]) -> str:
+        return self.ask(path, json.dumps(body).encode(), Content_Type="application/json")
 
     def events(self) -> str:
         with self.begin(b"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n") as connection:

@@ -37,13 +37,17 @@ class FileChangedError(Exception):
 
 
 @contextmanager
-def claimed(path: Path) -> Iterator[None]:
+def claimed(path: Path, *, replace: bool = True) -> Iterator[None]:
     """Lock a file or folder against other programs that claim it; `.NAME.lock` beside it names the holder.
 
     On a file system without locks, nothing is locked.
 
+    Args:
+        replace: Whether the file may be there already. Who looked before may have been overtaken by another program.
+
     Raises:
-        DataError: if another program holds it, naming that program, or it is a link out of its folder.
+        DataError: if another program holds it, naming that program, it is there and may not be, or it is a link out of
+            its folder.
         OSError: if nothing can be written there.
     """
     try:
@@ -60,12 +64,14 @@ def claimed(path: Path) -> Iterator[None]:
             raise
         if error.errno in NO_LOCKS:
             note.unlink(missing_ok=True)  # nobody holds it
+        refuse_finished(path, replace=replace)
         yield
         return
     if lock is None:
         raise DataError(f"being written by {holder(note)}; wait for it to end, or choose another output", path)
     try:
         with held(lock, note):
+            refuse_finished(path, replace=replace)
             lock.truncate(0)
             lock.write(about_this_program().encode("utf-8", "replace"))
             lock.flush()
@@ -74,6 +80,16 @@ def claimed(path: Path) -> Iterator[None]:
         if made and sys.platform != "win32":
             with suppress(OSError):
                 path.parent.rmdir()  # if nothing was written
+
+
+def refuse_finished(path: Path, *, replace: bool) -> None:
+    """Refuse a result that is there and may not be replaced.
+
+    Raises:
+        DataError: saying so.
+    """
+    if not replace and path.exists():
+        raise DataError("exists; choose another output or use --force", path)
 
 
 def note_on(path: Path) -> Path:

@@ -20,6 +20,7 @@ from typing import Any
 from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
 from drethtr.base.files import atomic_write
 from drethtr.base.links import make_marked, remove_marked
+from drethtr.base.locks import claimed
 from drethtr.base.sandbox import is_frozen
 from drethtr.datasets.parquet import store_parquet
 from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, Confirmed, gather
@@ -230,7 +231,7 @@ class Learner:
             The job that reads them.
 
         Raises:
-            DataError: if the job has no model, or the file cannot be written.
+            DataError: if the job has no model, or the file cannot be written or is being written by another program.
         """
         with self.lock:
             target = self.models.get(job.id)
@@ -239,7 +240,7 @@ class Learner:
             file = self.workspace.folder / target.name
             recognizer = self.load(target)  # before it is in the folder, so that a model that fails changes nothing
             try:
-                with atomic_write(file) as unfinished:
+                with claimed(file), atomic_write(file) as unfinished:
                     copyfile(target, unfinished)
             except OSError as error:
                 raise DataError(f"cannot be written: {error.strerror}", file) from error

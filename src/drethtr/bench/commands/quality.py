@@ -100,7 +100,7 @@ def fit_check(
             f"{', '.join(data)}: {len(samples)} usable lines; the check needs at least {TO_CALIBRATE}, preferably a "
             "few hundred: add lines used for neither training nor testing"
         )
-    with claimed(target):
+    with claimed(target, replace=force):
         loaded = load_model(model)
         recognizer = Recognizer(loaded, device=resolve_device(device), threads=threads)
         with tqdm(total=len(samples), unit="line", disable=None) as bar:

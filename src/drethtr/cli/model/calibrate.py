@@ -55,7 +55,7 @@ def calibrate(
             "preferably a few hundred: add lines used for neither training nor testing"
         )
     fits: list[fit.Fit] = []
-    with claimed(target):
+    with claimed(target, replace=force):
         loaded = load_model(model)
         passes = fit.passes(loaded, len(samples), chosen, device=where)
         with tqdm(total=len(samples) * passes, unit="line", disable=None) as bar:

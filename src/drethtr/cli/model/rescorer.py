@@ -68,7 +68,8 @@ def rescorer(
     if start is not None:
         run = replace(run, network=start.config, learning_rate=CONTINUED * run.learning_rate)
     snapshot = target.with_name(f"{target.name}.rescorer-run")
-    with claimed(target), stopping(CONTINUE), tqdm(total=run.steps, unit="step", disable=None) as bar:
+    bar = tqdm(total=run.steps, unit="step", disable=None)
+    with claimed(target, replace=force), stopping(CONTINUE), bar:
 
         def advance(done: int, loss: float) -> None:
             bar.set_postfix(nats_per_character=f"{loss:.2f}", refresh=False)

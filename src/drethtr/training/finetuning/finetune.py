@@ -110,10 +110,11 @@ def finetune(
 
     Raises:
         ConfigError: if there is such a run and both are false, or it has other lines or options.
-        DataError: if another program is writing it.
+        DataError: if another program is writing it, or has written it and `force` is false.
     """
-    with claimed(output):
-        folder = folder_of(output)
+    folder = folder_of(output)
+    own = resume and (folder / PLAN).exists()  # stopped after it wrote its result
+    with claimed(output, replace=force or own):
         refuse_link(folder)
         if force and not resume and (folder / PLAN).exists():
             rmtree(folder)

@@ -111,10 +111,11 @@ def finetune_layout(
     Raises:
         CheckpointError: if `start` cannot be used.
         ConfigError: if there is such a run and both are false.
-        DataError: if pages are too few or cannot be used, or another program is writing the output.
+        DataError: if pages are too few or cannot be used, or another program is writing the output, or has written it
+            and `force` is false.
     """
-    with claimed(output):
-        folder = folder_of(output)
+    folder = folder_of(output)
+    with claimed(output, replace=force or (resume and folder.exists())):
         refuse_link(folder)
         if folder.exists() and not resume:
             if not force:
