@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from drethtr.base.archive import as_given
 from drethtr.base.errors import DrethtrError
 from drethtr.base.version import __version__
 from drethtr.cli.commands import Lazy, WithPlugIns
@@ -129,5 +128,7 @@ def main() -> None:
         typer.echo(f"drethtr: cannot write the output: {error.strerror}", err=True)
         sys.exit(2)
     except DrethtrError as error:
+        from drethtr.base.archive import as_given  # with child processes behind it
+
         typer.echo(f"drethtr: {as_given(str(error))}", err=True)
         sys.exit(2)

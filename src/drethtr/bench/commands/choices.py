@@ -64,6 +64,7 @@ class RaceOptions:
 
     def tasks(self, networks: str, batches: str, beams: str) -> "list[Task]":
         """Decoding tasks for all combinations of networks, batch sizes and beams; if quick, of the smallest ones."""
+        device = self.open()  # first, because what follows imports torch
         from drethtr.paper.speed.decoding import tasks_of
         from drethtr.recognition.model.architecture import PRESETS
 
@@ -71,7 +72,7 @@ class RaceOptions:
         for name in names:
             named("network", name, PRESETS)
         grid = (["compact"], [1], [1, 2]) if self.quick else (names, numbers(batches), numbers(beams))
-        return tasks_of(*grid, self.open())
+        return tasks_of(*grid, device)
 
     def deliver(self, report: "BenchmarkReport") -> "BenchmarkReport":
         """Print a report, and write the requested files."""
