@@ -19,9 +19,10 @@ from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.whole import Whole
 from drethtr.pages import transcribe_page
 from drethtr.pages.events import DoubtCounts
+from drethtr.pages.placing import on_page, transcription_of
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
-from drethtr.pages.transcribe import on_page, transcribe, transcription_of
+from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.reading import Character, Flag, Reading
 
 FINDER = Projection()

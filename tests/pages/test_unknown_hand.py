@@ -8,7 +8,7 @@ from page_examples import document_of, letter_page
 from drethtr.documents.json import read_json, write_json
 from drethtr.documents.page import TextLine
 from drethtr.documents.transcription import Review, Transcription
-from drethtr.pages.transcribe import doubt_in, has_unknown_hand, page_flags
+from drethtr.pages.flags import doubt_in, has_unknown_hand, page_flags
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.decoding.strategies import CTC
 

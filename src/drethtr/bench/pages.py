@@ -18,8 +18,9 @@ from drethtr.documents.points import Box, Points, box_around
 from drethtr.layout.finder import Finder
 from drethtr.layout.order import arrange
 from drethtr.pages import transcribe_page
+from drethtr.pages.line_reading import readable
+from drethtr.pages.placing import on_page
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import on_page, readable
 from drethtr.paper.speed.race import RESET, resident
 from drethtr.recognition.recognizer import Recognizer
 

@@ -122,7 +122,7 @@ def unknown_hands_text(pages: Sequence[str], of: int) -> str:
 
     Without pages, it is about all lines together: each page may have too few of them to tell.
     """
-    from drethtr.pages.transcribe import CURE
+    from drethtr.pages.flags import CURE
 
     names = ", ".join([*pages[:SHOWN_PAGES], *(["…"] if len(pages) > SHOWN_PAGES else [])])
     number = f"{len(pages):,} of {counted(of, 'page')}" if of > 1 else "this page"

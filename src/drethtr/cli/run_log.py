@@ -24,10 +24,10 @@ from drethtr.base.wording import counted
 from drethtr.cli.progress import CONTINUE, INTERRUPTED, doubts_text, report_skipped, say, unknown_hands_text
 from drethtr.documents.page import Page
 from drethtr.pages.events import DoubtCounts, JobSummary
+from drethtr.pages.flags import has_unknown_hand
 from drethtr.pages.plan import JobPlan
 from drethtr.pages.source import Original
 from drethtr.pages.task import FileTask
-from drethtr.pages.transcribe import has_unknown_hand
 from drethtr.pages.volume import given_name
 
 

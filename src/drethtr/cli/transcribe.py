@@ -28,11 +28,12 @@ from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS, LINE_FORMATS, Format
 from drethtr.documents.page import Page
 from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
+from drethtr.pages.flags import LAYOUT
 from drethtr.pages.job import PageJob
 from drethtr.pages.opening import open_selected, select
 from drethtr.pages.segmentation import WITHOUT_FINDER, Segmentation, segmentation_named
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import LAYOUT, nobody
+from drethtr.pages.transcribe import no_witness
 from drethtr.recognition.recognizer import Recognizer
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def run_job(
         log.failed(error)
     if job.output is None:
         typer.echo(b"".join(format.header for format in job.formats.values()).decode(), nl=False)
-    summary = job.run(load, show, nobody if builder is None else builder.witness)
+    summary = job.run(load, show, no_witness if builder is None else builder.witness)
     log.finished(summary)
     return summary
 

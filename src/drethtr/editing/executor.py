@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from drethtr.base.errors import DrethtrError
 from drethtr.editing.jobs import Cancelled
 from drethtr.images.line import Line
-from drethtr.pages.transcribe import ReadLines
+from drethtr.pages.line_reading import ReadLines
 from drethtr.recognition.reading import Reading
 
 Result = TypeVar("Result")

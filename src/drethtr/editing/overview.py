@@ -16,7 +16,7 @@ from drethtr.editing.journal import Journal
 from drethtr.editing.page_files import OpenPage, PageFiles, xml_mark
 from drethtr.editing.status import Status, status_of_page
 from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
-from drethtr.pages.transcribe import doubt_in
+from drethtr.pages.flags import doubt_in
 from drethtr.recognition.confidence.error_rate import ErrorRate, TotalDoubt
 from drethtr.search.query import Spelling
 

@@ -37,9 +37,11 @@ from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder, Floats, Layout
 from drethtr.layout.order import arranged
 from drethtr.layout.turn import turn_points
+from drethtr.pages.line_reading import ReadLines
+from drethtr.pages.placing import on_page, transcription_of
 from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import ReadLines, on_page, transcribe, transcription_of
+from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.alternatives import SeenLine, WordCandidate, see, word_candidates
 from drethtr.recognition.recognizer import Recognizer
 

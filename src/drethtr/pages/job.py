@@ -24,9 +24,12 @@ from drethtr.pages.record import Records, made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, refuse_replacing_reviewed, write_result, write_update
-from drethtr.pages.transcribe import Seen, WholeLine, Witness, nobody, see, transcribe
+from drethtr.pages.transcribe import SegmentedPage, WholeLine, Witness, no_witness, transcribe
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
+
+Segment: TypeAlias = Callable[[], tuple[Original, SegmentedPage | None]]
+"""Opens a page and segments it, or waits for the thread that does."""
 
 Sheets: TypeAlias = Sequence[Sheet | None]
 """The pages of a file, None for those that could not be read."""
@@ -61,7 +64,7 @@ class PageJob:
         self,
         load: Callable[[], Recognizer],
         report: Callable[[PageEvent], object] = lambda event: None,
-        witness: Witness = nobody,
+        witness: Witness = no_witness,
     ) -> JobSummary:
         """Read files without results and write their results; stale results are kept and counted as failed.
 
@@ -207,8 +210,8 @@ class Run:
         chosen = f"{self.recognizer.strategy!r}, {self.recognizer.precision.value}"
         reader = f"{self.provenance}, {chosen}, {self.job.segmentation!r}, {self.recognizer.doubtful}"
         sheets = list[Sheet | None]()
-        for task, record, original, look in self.looked_at(tasks, reader):
-            read = partial(self.page, look=look)
+        for task, record, original, segment in self.segmented(tasks, reader):
+            read = partial(self.page, segment=segment)
             try:
                 if task.shelf is None:
                     page = read(original)
@@ -223,51 +226,58 @@ class Run:
                 yield task, record, sheets
                 sheets = []
 
-    def looked_at(
+    def segmented(
         self, tasks: Iterable[FileTask], reader: str
-    ) -> Iterator[tuple[FileTask, Recorder, Original, Callable[[], Seen | None]]]:
-        """Each page of each file. While a page is read, other threads look at the next ones.
+    ) -> Iterator[tuple[FileTask, Recorder, Original, Segment]]:
+        """Each page of each file. While a page is read, other threads segment the next ones.
 
         A third of the work on a page is to open it, find its lines and cut them out; hence the number of threads.
         """
         threads = self.recognizer.threads
         ahead = max(1, threads // 3) if threads > 1 else 0
         with ThreadPoolExecutor(max(1, ahead)) as pool:
-            waiting = deque[tuple[FileTask, Recorder, Original, Callable[[], Seen | None]]]()
+            waiting = deque[tuple[FileTask, Recorder, Original, Segment]]()
             for task, record in self.won(tasks):
                 if self.job.force and task.shelf is not None:
                     task.shelf.clear_pages()  # or the pages of the last run would be taken for this one's
                 for original in task.originals:
-                    look = partial(self.see, task, original, reader, max(1, threads // (ahead + 1)))
-                    waiting.append((task, record, original, pool.submit(look).result if ahead else look))
+                    segment = partial(self.segment, task, original, reader, max(1, threads // (ahead + 1)))
+                    waiting.append((task, record, original, pool.submit(segment).result if ahead else segment))
                     if len(waiting) > ahead:
                         yield waiting.popleft()
             yield from waiting
 
-    def see(self, task: FileTask, original: Original, reader: str, threads: int) -> Seen | None:
-        """What can be done before a page is read; nothing if it was read before.
+    def segment(
+        self, task: FileTask, original: Original, reader: str, threads: int
+    ) -> tuple[Original, SegmentedPage | None]:
+        """Open a page and segment it, unless it was read before.
 
         Raises:
             DataError: if it cannot be read.
         """
         if task.shelf is not None and is_there(task.shelf.place(original, reader)):
-            return None
+            return original, None
         original = original.opened()
         finder = self.job.segmentation.finder(original).with_threads(threads)
-        return see(original, self.recognizer, finder, self.job.keeps)
+        return original, SegmentedPage.open(original, self.recognizer, finder, self.job.keeps)
 
-    def page(self, original: Original, look: Callable[[], Seen | None]) -> Page:
-        """Read a page, at which `look` looked before.
+    def page(self, original: Original, segment: Segment) -> Page:
+        """Read a page.
 
         Raises:
             DataError: if it cannot be read.
         """
         page = None
         try:
-            seen = look()
-            original = original.opened() if seen is None else seen.original
-            finder = self.job.segmentation.finder(original)
-            page = transcribe(original, self.recognizer, finder, keeps=self.job.keeps, witness=self.witness, seen=seen)
+            original, segmented = segment()
+            page = transcribe(
+                original,
+                self.recognizer,
+                self.job.segmentation.finder(original),
+                keeps=self.job.keeps,
+                witness=self.witness,
+                segmented=segmented,
+            )
         finally:
             self.report(PageRead(original, page))
         return page

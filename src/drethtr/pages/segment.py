@@ -9,10 +9,10 @@ from drethtr.documents.formats import Format
 from drethtr.documents.page import Page
 from drethtr.layout.finder import Layout
 from drethtr.layout.order import arranged
+from drethtr.pages.placing import ids_in, placed_line, regions_of
 from drethtr.pages.segmentation import Segmentation, name_of
 from drethtr.pages.source import Original
 from drethtr.pages.task import FileTask, refuse_replacing_reviewed
-from drethtr.pages.transcribe import ids_in, placed_line, regions_of
 
 
 def segment_page(original: Original, segmentation: Segmentation, threads: int | None = None) -> Page:

@@ -28,7 +28,8 @@ from drethtr.base.errors import DrethtrError
 from drethtr.images.straighten import Floats
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.rapid import RapidDetector
-from drethtr.pages.transcribe import ReadLine, on_page, read_lines
+from drethtr.pages.line_reading import ReadLine, read_lines
+from drethtr.pages.placing import on_page
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.recognizer import Recognizer
 

@@ -19,7 +19,7 @@ from PIL import Image
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.images.straighten import Floats, Strip
 from drethtr.layout.given import GivenLine, complete
-from drethtr.pages.transcribe import ReadLine, read_lines
+from drethtr.pages.line_reading import ReadLine, read_lines
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.recognizer import Recognizer
 

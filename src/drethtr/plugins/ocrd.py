@@ -20,7 +20,7 @@ from drethtr.documents.read import parse_page
 from drethtr.documents.update import update
 from drethtr.layout.finders import finder_named
 from drethtr.pages.record import provenance_of
-from drethtr.pages.transcribe import read_found, read_given
+from drethtr.pages.transcribe import PageReader, SegmentedPage
 from drethtr.recognition.recognizer import Recognizer
 
 EXECUTABLE = "ocrd-drethtr-recognize"
@@ -58,12 +58,11 @@ class Recognize(Processor):  # type: ignore[misc]
         data = to_xml(pcgts).encode()
         given = parse_page(data, name, lambda _: image.size)[2].page
         made_by = provenance_of(self.recognizer)
-        if given.lines:
-            page = read_given(gray, given.on_image(pcgts.get_Page().imageFilename, *image.size), self.recognizer)
-            read = update(data, page, made_by, replace=True, name=name)
-        else:
-            page = read_found(gray, given.image, self.recognizer, finder_named(self.parameter["lines"]))
-            read = written(page, image, made_by)
+        described = given.on_image(pcgts.get_Page().imageFilename, *image.size) if given.lines else None
+        finder = finder_named(self.parameter["lines"]).with_threads(self.recognizer.threads)
+        segmented = SegmentedPage.of(gray, given.image, described, self.recognizer, finder)
+        page = PageReader(self.recognizer).page(segmented)
+        read = update(data, page, made_by, replace=True, name=name) if given.lines else written(page, image, made_by)
         return OcrdPageResult(parseString(read, silence=True))
 
 

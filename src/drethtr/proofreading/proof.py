@@ -22,9 +22,11 @@ from drethtr.documents.transcription import PageFlag, PageWord, Transcription
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete
+from drethtr.pages.line_reading import readable
+from drethtr.pages.placing import outline_on_page
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import outline_on_page, readable, strip_of, transcribe
+from drethtr.pages.transcribe import strip_of, transcribe
 from drethtr.proofreading.check import CheckedWord, Kind, TextCheck
 from drethtr.proofreading.evidence import ReadText
 from drethtr.proofreading.rules import Rules

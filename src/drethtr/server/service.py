@@ -26,9 +26,10 @@ from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import PageSource, open_pages
 from drethtr.images.page_file import is_pdf
 from drethtr.layout.finder import Finder
+from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.record import provenance_of, way_of
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import ReadLines, transcribe
+from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import Hit, open_index
 from drethtr.server.request_queue import PageTurns, RequestQueue

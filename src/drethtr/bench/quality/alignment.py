@@ -29,9 +29,10 @@ from drethtr.evaluation.whole_pages import open_references
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip
 from drethtr.layout.given import GivenLine, complete
+from drethtr.pages.placing import on_page
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import on_page, transcribe
+from drethtr.pages.transcribe import transcribe
 from drethtr.proofreading.alignment import align_text
 from drethtr.proofreading.check import check_lines
 from drethtr.proofreading.evidence import ReadText

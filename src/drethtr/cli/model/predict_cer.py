@@ -32,12 +32,13 @@ from drethtr.evaluation.predict import (
 from drethtr.evaluation.untranscribed import lines_to_read
 from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt, doubt_of_page
 from drethtr.pages.catalog import Catalog
+from drethtr.pages.flags import doubt_in
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.opening import images_in
 from drethtr.pages.record import provenance_of, way_of
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.source import open_originals
-from drethtr.pages.transcribe import doubt_in, transcribe
+from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
 from drethtr.recognition.decoding.strategies import name_of
 from drethtr.recognition.model.adapter import holds_adapter
