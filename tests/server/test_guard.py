@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from drethtr.server.guard import Guard, Role, Rules
+from drethtr.server.guard import Access, Guard, Role
 
 TOKEN = "a-secret"
 
@@ -17,7 +17,7 @@ def client(host="127.0.0.1", token=None, address="http://localhost", **rules):
         return PlainTextResponse("answered")
 
     routes = [Route("/health", answer), Route("/{path:path}", answer, methods=["GET", "POST", "PUT", "DELETE"])]
-    middleware = [Middleware(Guard, rules=Rules.of(host, token=token, **rules))]
+    middleware = [Middleware(Guard, access=Access.of(host, token=token, **rules))]
     return TestClient(Starlette(routes=routes, middleware=middleware), address, follow_redirects=False)
 
 

@@ -28,7 +28,7 @@ from drethtr.pages.opening import images_in
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.app import make_app
-from drethtr.server.guard import Rules, is_loopback
+from drethtr.server.guard import Access, is_loopback
 
 Port = Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="Port; 0 picks a free one.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")]
@@ -81,8 +81,8 @@ def edit(
         chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)
         with Session(workspace, recognizer, segmentation.finder, chosen, load, reading.device) as session:
-            rules = Rules.of(host, frozenset(allow_host or ()), token)
-            app = make_app(recognizer, segmentation.finder, session=session, rules=rules)
+            access = Access.of(host, frozenset(allow_host or ()), token)
+            app = make_app(recognizer, segmentation.finder, session=session, access=access)
             where = address(door) + ("" if token is None else f"/?token={token}")
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
             with suppress(KeyboardInterrupt), page_leading_to(where) as page:

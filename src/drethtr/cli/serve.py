@@ -16,7 +16,7 @@ from drethtr.pages.segmentation import segmentation_named
 from drethtr.search.index import open_index
 from drethtr.server.app import make_app
 from drethtr.server.connections import TimedConnection
-from drethtr.server.guard import Rules
+from drethtr.server.guard import Access
 
 AllowedHosts = Annotated[
     list[str] | None,
@@ -73,7 +73,9 @@ def serve(
         open_index(index).close()  # fail at once if it cannot be searched
     with listener(host, port) as door:
         recognizer = reading.load(alternatives=alternatives)
-        app = make_app(recognizer, segmentation.finder, index=index, rules=Rules.of(host, frozenset(allow_host or ())))
+        app = make_app(
+            recognizer, segmentation.finder, index=index, access=Access.of(host, frozenset(allow_host or ()))
+        )
         typer.echo(f"running on {address(door)} (stop with Ctrl-C)", err=True)
         with suppress(KeyboardInterrupt):  # raised at the end
             serving(app, PATIENCE, access_log=access_log).run([door])

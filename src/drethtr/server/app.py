@@ -22,12 +22,12 @@ from drethtr.server.answers import error_response, internal_error, unknown_route
 from drethtr.server.editor.folder import Folder, JobHandlers
 from drethtr.server.editor.lines import Lines
 from drethtr.server.editor.pages import Pages
-from drethtr.server.guard import Guard, Rules
+from drethtr.server.guard import Access, Guard
 from drethtr.server.metrics import CountRequests, Metrics
 from drethtr.server.service import SearchService, Service, without_index
 
-HERE = Rules()
-"""Rules for a server that only its own machine can reach."""
+HERE = Access()
+"""Access from the same machine only."""
 
 DESCRIPTION = Path(__file__).with_name("openapi.json")
 """The routes for reading and searching, as OpenAPI. Those of the editor are in docs/edit.md."""
@@ -42,7 +42,7 @@ def make_app(
     *,
     session: Session | None = None,
     index: str | Path | None = None,
-    rules: Rules = HERE,
+    access: Access = HERE,
 ) -> Starlette:
     """The application.
 
@@ -51,7 +51,7 @@ def make_app(
         finder: Chooses the line segmentation of a page.
         session: The folder of `drethtr edit`; adds the editor and its API.
         index: The index that `GET /search` searches; without one, there is no search.
-        rules: Which clients may send requests.
+        access: Which requests are accepted; by default those of this machine.
     """
     service = Service(recognizer, finder, None if session is None else session.reader.executor)
     metrics = Metrics(lambda: len(service.request_queue.waiting), lambda: service.recognizer.model.identity)
@@ -68,7 +68,7 @@ def make_app(
         routes.insert(0, Route("/", service.about))
     else:
         session.reader.on_model_change.append(service.use)
-        folder = Folder(session, rules)
+        folder = Folder(session, access)
         routes += routes_of(session, folder)
     message_of = str if session is None else session.workspace.without_private_paths
     expected = dict.fromkeys((HTTPException, DrethtrError, ClientDisconnect), partial(error_response, message_of))
@@ -76,7 +76,7 @@ def make_app(
     app = Starlette(
         routes=routes,
         exception_handlers={**expected, **unknown, Exception: internal_error},
-        middleware=[Middleware(CountRequests, metrics=metrics), Middleware(Guard, rules=rules)],
+        middleware=[Middleware(CountRequests, metrics=metrics), Middleware(Guard, access=access)],
     )
     app.state.budget = service.budget
     app.state.endings = [] if session is None else [folder.end_streams]

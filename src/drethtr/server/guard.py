@@ -98,7 +98,7 @@ DOES = {Role.READ: "read", Role.CORRECT: "read and correct"}
 
 
 @dataclass(frozen=True)
-class Rules:
+class Access:
     """Which requests are accepted.
 
     hosts      names of this server besides those of loopback
@@ -111,8 +111,8 @@ class Rules:
     token: str | None = None
 
     @classmethod
-    def of(cls, host: str, hosts: frozenset[str] = frozenset(), token: str | None = None) -> "Rules":
-        """The rules for a server that responds to an address, and, in a network, to the name of the machine."""
+    def of(cls, host: str, hosts: frozenset[str] = frozenset(), token: str | None = None) -> "Access":
+        """The access to a server that responds to an address, and, in a network, to the name of the machine."""
         if is_loopback(host):
             return cls(frozenset(map(str.lower, hosts)) | {host.lower()}, token=token)
         own = gethostname().lower()
@@ -129,11 +129,11 @@ class Rules:
 
 
 class Guard:
-    """Middleware that refuses what the rules do not allow, and adds headers for browsers."""
+    """Middleware that refuses requests that `access` does not allow, and adds headers for browsers."""
 
-    def __init__(self, app: ASGIApp, rules: Rules) -> None:
+    def __init__(self, app: ASGIApp, access: Access) -> None:
         self.app = app
-        self.rules = rules
+        self.access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -156,7 +156,7 @@ class Guard:
             return None
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if not self.rules.answers_as(name_of(host)):
+        if not self.access.answers_as(name_of(host)):
             words = f"this server does not respond to {host[:60]!r}; use its address, or start it with --allow-host"
             return JSONResponse({"error": words}, 400)
         if not (is_visit(scope, headers) or is_own(scope, headers)):
@@ -164,7 +164,7 @@ class Guard:
                 "only requests from this server's own pages and from programs are accepted, not from other web pages"
             )
             return JSONResponse({"error": words}, 403)
-        if self.rules.token is None or scope["path"].startswith(STATIC):
+        if self.access.token is None or scope["path"].startswith(STATIC):
             scope[ROLE] = Role.MANAGE
             return None
         return self.refuse_without_token(scope, headers)
@@ -178,7 +178,7 @@ class Guard:
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         new = [value for key, value in asked if key == "token"] if scope["method"] in READS else []
         if (role := self.role_of(new)) is not None:
-            token = self.rules.tokens[role]
+            token = self.access.tokens[role]
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
             path = "/" + scope["path"].lstrip("/")  # two slashes would lead to another server
             answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
@@ -200,7 +200,7 @@ class Guard:
 
     def role_of(self, given: Sequence[str]) -> Role | None:
         """The role of the first of some tokens that is right; None if none is."""
-        tokens = self.rules.tokens.items()
+        tokens = self.access.tokens.items()
         return next((role for one in given for role, token in tokens if is_same(one, token)), None)
 
 

@@ -59,13 +59,13 @@ def weights(path):
 
 def test_letters_written_from_right_to_left_are_warned_of(drethtr, data, tiny_path, tmp_path):
     data.write_text(data.read_text(encoding="utf-8").replace("good", "\u05e9\u05dc"), encoding="utf-8")
-    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", tmp_path / "mine.safetensors", "--check")
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", tmp_path / "mine.safetensors", "--dry-run")
     assert "Warning: \u05e9\u05dc is written from right to left" in outcome.out
 
 
 def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "mine.safetensors"
-    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--check")
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--dry-run")
     assert outcome.code == 0
     assert "30 lines to train on, 6 for validation (other pages)" in outcome.out
     assert "ő×" in outcome.out and "(starts as o)" in outcome.out
@@ -77,8 +77,8 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
 
 def test_lines_that_learn_and_choose_are_refused_before_anything_is_written(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "mine.safetensors"
-    for check in (("--check",), ()):
-        outcome = drethtr("finetune", data, "--validation", data, "--model", tiny_path, "--output", output, *check)
+    for dry_run in (("--dry-run",), ()):
+        outcome = drethtr("finetune", data, "--validation", data, "--model", tiny_path, "--output", output, *dry_run)
         assert outcome.code == 2 and "in 'training lines'" in outcome.err and "lines.jsonl" in outcome.err
     assert not output.with_suffix(".run").exists()
 
@@ -89,12 +89,12 @@ def test_old_lines_that_choose_are_refused_by_the_name_they_were_given(drethtr, 
     assert outcome.code == 2 and "is in '--old-data'" in outcome.err and "and in 'validation lines'" in outcome.err
 
 
-@pytest.mark.parametrize("check", [("--check",), ()])
+@pytest.mark.parametrize("dry", [("--dry-run",), ()])
 @pytest.mark.parametrize("package", ["accelerate", "pyarrow"])
-def test_a_package_that_is_missing_is_asked_for_first(package, check, drethtr, data, tiny_path, tmp_path, monkeypatch):
+def test_a_package_that_is_missing_is_asked_for_first(package, dry, drethtr, data, tiny_path, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     output = tmp_path / "mine.safetensors"
-    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *check)
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, *dry)
     assert outcome.code == 2 and f"{package} is not installed; run: pip install 'drethtr[train]'" in outcome.err
     assert not outcome.out and not output.with_suffix(".run").exists()
 

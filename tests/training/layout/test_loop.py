@@ -102,8 +102,8 @@ def test_finetuning_needs_some_pages_and_no_options_of_lines(drethtr, tmp_path):
     output = tmp_path / "mine.safetensors"
     few = drethtr("finetune", "--layout", tmp_path, "--output", output)
     assert few.code == 2 and "correct at least 5, better 20" in few.err
-    both = drethtr("finetune", "--layout", tmp_path, "--output", output, "--adapter", "--check")
-    assert both.code == 2 and "--adapter, --check cannot be combined with --layout" in both.err
+    both = drethtr("finetune", "--layout", tmp_path, "--output", output, "--adapter", "--dry-run")
+    assert both.code == 2 and "--adapter, --dry-run cannot be combined with --layout" in both.err
 
 
 def test_finetuned_weights_are_described_and_used_or_not_written(drethtr, tmp_path):

@@ -59,8 +59,8 @@ def finetune(
         bool,
         typer.Option("--layout", help="DATA are pages with corrected lines: fine-tune the network that finds lines."),
     ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Only print what would be done, and how long it would take.")
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print what would be done, and how long it would take.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Resume an interrupted run.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace MODEL, and an unfinished run beside it.")] = False,
@@ -88,7 +88,7 @@ def finetune(
             "--adapter": adapter,
             "--learning-curve": learning_curve,
             "--drop-unused": drop_unused,
-            "--check": check,
+            "--dry-run": dry_run,
         }
         if names := [name for name, is_given in given.items() if is_given]:
             raise ConfigError(f"{', '.join(names)} cannot be combined with --layout, which trains on pages")
@@ -129,7 +129,7 @@ def finetune(
     material = finetuning.gather(plan, Pages(images=folder))
     report_remarks((*material.parts.train, *material.parts.validation))
     typer.echo(material_text(material))
-    if check:
+    if dry_run:
         typer.echo(time_needed(finetuning.estimate(material, chosen, threads)))
         return
     with stopping(RESUME):

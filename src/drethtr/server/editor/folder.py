@@ -31,7 +31,7 @@ from drethtr.server.editor.values import (
     refuse_unknown,
     text_of,
 )
-from drethtr.server.guard import ROLE, Role, Rules
+from drethtr.server.guard import ROLE, Access, Role
 from drethtr.server.uploads import HeavyWork, json_of, parameters_of, whole_number
 
 BEAT = 15.0
@@ -53,9 +53,9 @@ MAX_STREAMS = 32
 class Folder:
     """The handlers for the folder as a whole."""
 
-    def __init__(self, session: Session, rules: Rules) -> None:
+    def __init__(self, session: Session, access: Access) -> None:
         self.session = session
-        self.rules = rules
+        self.access = access
         self.workspace = session.workspace
         self.reader = session.reader
         self.people: dict[str, tuple[float, dict[str, Any]]] = {}  # when they were last heard of, and where
@@ -82,8 +82,8 @@ class Folder:
     async def status(self, request: Request) -> Response:
         """`GET /api/status`: the folder as a whole."""
         role = request.scope.get(ROLE, Role.MANAGE)
-        about = {"role": role, "user": user(), "shared": self.rules.addresses or len(self.rules.hosts) > 1}
-        about["links"] = self.rules.tokens or None if role is Role.MANAGE else None
+        about = {"role": role, "user": user(), "shared": self.access.addresses or len(self.access.hosts) > 1}
+        about["links"] = self.access.tokens or None if role is Role.MANAGE else None
         return JSONResponse(await asyncio.to_thread(self.session.status) | about)
 
     async def here(self, request: Request) -> Response:
