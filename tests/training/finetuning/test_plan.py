@@ -12,7 +12,7 @@ from drethtr.recognition.decoding.strategies import Joint
 from drethtr.recognition.model.file import SHIPPED, load_model
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import Prose
-from drethtr.training.finetuning.plan import Pace, Plan, rank_of, run_of
+from drethtr.training.finetuning.plan import Pace, Plan, network_without_weights, rank_of, run_of
 from drethtr.training.run import RunConfig
 from drethtr.training.start import LowRank, Whole
 
@@ -71,6 +71,15 @@ def test_an_adapter_is_as_large_as_its_file_may_be(tiny_model):
 @pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
 def test_an_adapter_of_the_shipped_model_has_a_useful_rank():
     assert rank_of(load_model(SHIPPED)) >= 4
+
+
+@pytest.mark.skipif(not SHIPPED.exists(), reason="no model is in the package yet")
+def test_only_the_first_layers_of_the_shipped_model_stay_as_they_are():
+    model = load_model(SHIPPED)
+    network = network_without_weights(model)
+    run(model).tuning.begin(network)
+    kept = {name.split(".")[1] for name, weight in network.named_parameters() if not weight.requires_grad}
+    assert kept == {"stem", "blocks"} and any(weight.requires_grad for weight in network.backbone.blocks.parameters())
 
 
 @pytest.mark.parametrize("wishes", [{"old_share": 1.0}, {"seed": -1}, {"adapter": True, "drop_unused": True}])

@@ -28,6 +28,8 @@ class Backbone(nn.Module, ABC):
     """Height of input images."""
     columns_per_token: int
     """Image columns from one token to the next."""
+    early: tuple[str, ...] = ()
+    """Prefixes of the names of the first layers' weights: they see strokes, which other hands share."""
 
     @property
     def narrowest(self) -> int:

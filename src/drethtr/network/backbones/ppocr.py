@@ -169,6 +169,7 @@ class PPOCRBackbone(Backbone):
     columns_per_token = 8
     draft_width = NECK_WIDTH
     width = STAGES[-1].channels + NECK_WIDTH
+    early = ("stem.", *(f"blocks.{number}." for number in range(len(STAGES[0].squeezed))))
 
     def __init__(self, config: PPOCR) -> None:
         super().__init__()
