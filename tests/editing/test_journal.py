@@ -165,3 +165,14 @@ def test_a_drive_without_locks_is_named_as_such(tmp_path):
     )
     told = run_without_locks(tmp_path, program)
     assert "its drive has no file locks; use a copy on a local drive" in told.splitlines()[-1]
+
+
+def test_the_last_person_to_work_on_the_text_of_a_line_answers_for_it(scans):
+    with Workspace.open(scans) as workspace:
+        [page] = workspace.folder_pages
+        assert workspace.journal.people(page) == {"l1": "ada"}
+        workspace.confirm(page, who="bob")
+        line = workspace.page(page)["lines"][0]
+        place = LineEdit(baseline=((60, 90), (400, 90)))
+        workspace.edit_line(page, "l0", line["revision"], place, "eve")
+        assert set(workspace.journal.people(page).values()) == {"bob"} and "l0" in workspace.journal.people(page)

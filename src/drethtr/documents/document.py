@@ -82,6 +82,7 @@ class Sheet:
 
     number   number of the page in its source file, from 1, if known
     canvas   the canvas of the page, if it comes from a manifest
+    people   who corrected or confirmed each line last, by its id, as far as known
     details  what a reading of a single line says beyond the page, as plain values
     """
 
@@ -89,6 +90,7 @@ class Sheet:
     scan: Scan
     number: int | None = None
     canvas: Canvas | None = None
+    people: Mapping[str, str] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -75,7 +75,12 @@ def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: 
         return open_pages[0].file.data
     format: Format = FORMATS[format_name]
     sheets = (
-        Sheet(opened.file.page, scan_of(page), page.source.number if page.source is not None else None)
+        Sheet(
+            opened.file.page,
+            scan_of(page),
+            None if page.source is None else page.source.number,
+            people=workspace.journal.people(page.id),
+        )
         for page, opened in zip(pages, open_pages, strict=True)
     )
     return format.write(Document(tuple(sheets), Provenance.now(model), about=about_of(workspace)))

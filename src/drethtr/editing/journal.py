@@ -237,6 +237,14 @@ class Journal:
         )
         return dict(self.texts(statement, (page, TAG)))
 
+    def people(self, page: str) -> dict[str, str]:
+        """Who changed or confirmed the text of each line of a page last, by its id."""
+        statement = (
+            "SELECT line, who FROM change WHERE number IN (SELECT max(number) FROM change WHERE page = ? "
+            "AND who IS NOT NULL AND model IS NULL AND action IN ('text', 'status', 'undo', 'redo') GROUP BY line)"
+        )
+        return dict(self.texts(statement, (page,)))
+
     def last_persons(self) -> dict[str, tuple[str, str]]:
         """Who changed each page last, and when; pages that only models changed are left out."""
         statement = (

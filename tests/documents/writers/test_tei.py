@@ -114,6 +114,20 @@ def test_the_header_names_version_model_and_the_work_of_people():
     assert [note.text for note in found(root, "note")] == ["blank: there is no ink"]
 
 
+def test_lines_name_the_people_who_answer_for_them():
+    """A name beside a line that nobody has corrected by now, such as after undo, says nothing."""
+    page = letter_page()
+    confirmed = replace(page.lines[0].transcription, review=Review.CONFIRMED)
+    document = document_of(with_texts(page, {"l1": confirmed}))
+    [sheet] = document.sheets
+    people = {"l1": " Ada ", "l2": "Bob", "gone": "Eve"}
+    root = ET.fromstring(FORMATS["tei"].write(replace(document, sheets=(replace(sheet, people=people),))))
+    _, ada = found(root, "respStmt")
+    assert ada.find(f"{TEI}persName").text == "Ada"
+    assert [line.get("resp") for line in found(root, "lb")] == [f"#{ada.get(ID)}", None, None]
+    assert "that person" in "".join(root.itertext())
+
+
 @pytest.mark.parametrize(("version", "kept"), [("0.2.0.dev3+g1a2b", "0.2.0"), ("unknown", "0")])
 def test_a_version_that_tei_has_no_form_for(version, kept):
     document = replace(document_of(letter_page()), provenance=replace(PROVENANCE, version=version))

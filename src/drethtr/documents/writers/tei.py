@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.document import Document, Provenance, address
+from drethtr.documents.document import Document, Provenance, Sheet, address
 from drethtr.documents.markup import Identifiers, as_file, clean
 from drethtr.documents.page import Page, Region, TextLine, role_of, rows_of_table
 from drethtr.documents.points import Box, Points, is_box, written
@@ -33,6 +33,7 @@ UNCLEAR = (
     "% or more, medium from 25 %, and low below."
 )
 
+RESPONSIBLE = "Where the beginning of a line has resp, that person did so last."
 
 NAMES = {
     "person": "persName",
@@ -65,11 +66,14 @@ class Span(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A paragraph: its element, its lines with insertions into them, and the ids of zones by those of lines."""
+    """A paragraph: its element, its lines with insertions into them, and attributes by the ids of lines.
+
+    These are the zone of a line, and who is responsible for its text.
+    """
 
     element: ET.Element
     lines: Mapping[TextLine, Sequence[TextLine]]
-    zones: Mapping[str, str]
+    attributes: Mapping[str, Mapping[str, str]]
 
 
 def write_tei(document: Document) -> bytes:
@@ -78,18 +82,22 @@ def write_tei(document: Document) -> bytes:
     if LANGUAGE.fullmatch(document.about.language):
         root.set("{http://www.w3.org/XML/1998/namespace}lang", document.about.language)
     ids = Identifiers()
-    add_header(root, document, ids.claim(MACHINE))
+    machine = ids.claim(MACHINE)
+    names = dict.fromkeys(name for sheet in document.sheets for _, name in responsible(sheet))
+    people = {name: ids.claim(f"person_{number}") for number, name in enumerate(names, 1)}
+    add_header(root, document, machine, people)
     facsimile = ET.SubElement(root, "facsimile")
     body = ET.SubElement(ET.SubElement(root, "text"), "body")
     blocks = []
-    for number, page in zip(document.numbers, document.pages, strict=True):
+    for number, sheet in zip(document.numbers, document.sheets, strict=True):
+        page, resp = sheet.page, {line: f"#{people[name]}" for line, name in responsible(sheet)}
         surface_id = ids.claim(f"page_{number}")
         surface = add_surface(facsimile, page, number, surface_id)
         ET.SubElement(body, "pb", n=str(number), facs=f"#{surface_id}")
         for regions in page.blocks:
             cells = table_cells(body, regions) if regions[0].cell is not None else [None]
             for region, cell in zip(regions, cells, strict=True):
-                blocks += add_region(surface, body if cell is None else cell, region, ids)
+                blocks += add_region(surface, body if cell is None else cell, region, ids, resp)
     if not blocks:
         ET.SubElement(body, "p")  # a body must not be empty
     ET.indent(root, " ")
@@ -98,8 +106,16 @@ def write_tei(document: Document) -> bytes:
     return as_file(root)
 
 
-def add_header(root: ET.Element, document: Document, id: str) -> None:
-    """Add the header: titles, source, editorial practice and provenance."""
+def responsible(sheet: Sheet) -> Iterator[tuple[str, str]]:
+    """The ids of lines whose text a known person answers for, with the name."""
+    for line in sheet.page.lines:
+        name = clean(sheet.people.get(line.id, "")).strip()
+        if name and line.transcription is not None and line.transcription.review is not None:
+            yield line.id, name
+
+
+def add_header(root: ET.Element, document: Document, id: str, people: Mapping[str, str]) -> None:
+    """Add the header: titles, source, editorial practice and provenance; `people` have ids by their names."""
     made_by = document.provenance
     header = ET.SubElement(root, "teiHeader")
     file = ET.SubElement(header, "fileDesc")
@@ -108,12 +124,12 @@ def add_header(root: ET.Element, document: Document, id: str) -> None:
     about = document.about
     ET.SubElement(titles, "title").text = clean(about.title) or " to ".join(dict.fromkeys((images[0], images[-1])))
     editors = [clean(name).strip() for name in about.editors.split(";") if name.strip()]
-    for name, people in (("author", [clean(about.author)] if about.author else []), ("editor", editors)):
-        for person in people:
+    for name, persons in (("author", [clean(about.author)] if about.author else []), ("editor", editors)):
+        for person in persons:
             ET.SubElement(titles, name).text = person
-    responsible = ET.SubElement(titles, "respStmt", {XML_ID: id})
-    ET.SubElement(responsible, "resp").text = "automatic transcription"
-    ET.SubElement(responsible, "name").text = clean(str(made_by))
+    add_responsible(titles, id, "automatic transcription", "name", clean(str(made_by)))
+    for name, person_id in people.items():
+        add_responsible(titles, person_id, "correction of the transcription", "persName", name)
     publication = ET.SubElement(file, "publicationStmt")
     if about.licence:
         ET.SubElement(publication, "publisher").text = ", ".join(editors) or "drethtr"
@@ -131,8 +147,16 @@ def add_header(root: ET.Element, document: Document, id: str) -> None:
     ET.SubElement(practice, "p").text = UNCLEAR
     read = [line.transcription for page in document.pages for line in page.lines if line.transcription is not None]
     if reviewed := sum(text.review is not None for text in read):
-        ET.SubElement(practice, "p").text = f"A person has corrected or confirmed {reviewed} of {len(read)} lines."
+        told = f"A person has corrected or confirmed {reviewed} of {len(read)} lines."
+        ET.SubElement(practice, "p").text = f"{told} {RESPONSIBLE}" if people else told
     add_application(encoding, made_by)
+
+
+def add_responsible(titles: ET.Element, id: str, what: str, kind: str, name: str) -> None:
+    """Add who did what, under an id."""
+    statement = ET.SubElement(titles, "respStmt", {XML_ID: id})
+    ET.SubElement(statement, "resp").text = what
+    ET.SubElement(statement, kind).text = name
 
 
 def add_application(encoding: ET.Element, made_by: Provenance) -> None:
@@ -179,8 +203,13 @@ def table_cells(body: ET.Element, regions: Sequence[Region]) -> list[ET.Element]
     return [elements[region.id] for region in regions]
 
 
-def add_region(surface: ET.Element, parent: ET.Element, region: Region, ids: Identifiers) -> list[Block]:
-    """Add a region with its lines to the facsimile, and point from the elements of its paragraphs there."""
+def add_region(
+    surface: ET.Element, parent: ET.Element, region: Region, ids: Identifiers, resp: Mapping[str, str]
+) -> list[Block]:
+    """Add a region with its lines to the facsimile, and point from the elements of its paragraphs there.
+
+    `resp` points from the ids of lines to who is responsible for them.
+    """
     id = ids.claim(region.id)
     zone = add_zone(surface, "region", id, region.box, region.polygon)
     zones = {line.id: ids.claim(line.id) for line in region.lines}
@@ -189,19 +218,23 @@ def add_region(surface: ET.Element, parent: ET.Element, region: Region, ids: Ide
         for flag in line.flags:
             ET.SubElement(of_line, "note", type="flag").text = clean(str(flag))
     lines = dict(with_insertions([line for line in region.lines if line.transcription is not None]))
+    attributes = {
+        line: {"facs": f"#{zone_id}"} | ({"resp": resp[line]} if line in resp else {})
+        for line, zone_id in zones.items()
+    }
     if region.cell is not None:
         parent.set("facs", f"#{id}")
-        return [Block(parent, lines, zones)]
+        return [Block(parent, lines, attributes)]
     role = role_of(region.kind)
     if role == "number":
-        return [Block(ET.SubElement(parent, "fw", type="pageNum", facs=f"#{id}"), lines, zones)]
+        return [Block(ET.SubElement(parent, "fw", type="pageNum", facs=f"#{id}"), lines, attributes)]
     if role == "margin":
         parent = ET.SubElement(parent, "note", place="margin")
     blocks = []
     for part in list(paragraphs(list(lines))) or [[]]:
         element = ET.SubElement(parent, "p", facs=f"#{id}")
         within = ET.SubElement(element, "stamp") if role == "stamp" else element
-        blocks.append(Block(within, {line: lines[line] for line in part}, zones))
+        blocks.append(Block(within, {line: lines[line] for line in part}, attributes))
     return blocks
 
 
@@ -228,10 +261,10 @@ def fill(block: Block) -> None:
         if len(block.element) and not is_broken:
             append(block.element, block.element[-1], "\n   ")
         broken = {"break": "no"} if is_broken else {}
-        last = ET.SubElement(block.element, "lb", {**broken, "facs": f"#{block.zones[line.id]}"})
+        last = ET.SubElement(block.element, "lb", {**broken, **block.attributes[line.id]})
         before, spans = line.text, list(spans_of(line))
         for insertion in insertions:
-            above = {"place": "above", "facs": f"#{block.zones[insertion.id]}"}
+            above = {"place": "above", **block.attributes[insertion.id]}
             place = place_in(line, insertion)
             spans.append(Span(place, place, "add", above, inserted=insertion))
         add_text(block.element, last, before, 0, len(before), nested(spans))
