@@ -13,6 +13,7 @@ from drethtr.documents.writers.docx import write_docx, write_word_prose
 from drethtr.documents.writers.hocr import write_hocr
 from drethtr.documents.writers.iiif import write_iiif
 from drethtr.documents.writers.pdf import write_pdf, write_pdf_a
+from drethtr.documents.writers.print import write_print
 from drethtr.documents.writers.table import (
     LINE_COLUMNS,
     line_table_row,
@@ -60,6 +61,7 @@ FORMATS: Mapping[str, Format] = {
     "docx": Format(".docx", WORD, write_docx, together=True, printed=False),
     "prose": Format(".prose.md", "text/markdown", write_prose, together=True, doubts=False),
     "word": Format(".prose.docx", WORD, write_word_prose, together=True, printed=False, doubts=False),
+    "print": Format(".prose.pdf", "application/pdf", write_print, together=True, printed=False, doubts=False),
     "page": Format(".page.xml", "application/xml", write_page_xml, together=False),
     "alto": Format(".alto.xml", "application/xml", write_alto, together=False),
     "tei": Format(".tei.xml", "application/tei+xml", write_tei, together=True),

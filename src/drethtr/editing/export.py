@@ -28,7 +28,7 @@ MAX_EDITION = 100_000
 SHOWN = 4000
 """Characters of a preview."""
 
-AS_TEXT = {"docx": "md", "word": "prose"}
+AS_TEXT = {"docx": "md", "word": "prose", "print": "prose"}
 """Formats that are shown as others in a preview."""
 
 

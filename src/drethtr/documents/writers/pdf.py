@@ -11,7 +11,7 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,8 @@ from PIL.TiffImagePlugin import ROWSPERSTRIP, STRIPBYTECOUNTS, STRIPOFFSETS, Tif
 
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import SECONDS, Answer, sandboxed
-from drethtr.documents.document import Document, Provenance, Scan, Sheet
+from drethtr.documents.document import Document, Scan, Sheet
+from drethtr.documents.markup import clean
 from drethtr.documents.page import Page
 from drethtr.documents.writers.text_layer import BEGINNING, FONT, GlyphlessFont, Matrix, operands, text_layer, turn_of
 from drethtr.images.decode import ORIENTATION, QUARTER_TURNS
@@ -85,37 +86,44 @@ def write_pdf(document: Document) -> bytes:
     import pikepdf
 
     if document.pdf is not None:
-        pages, producer = document.pages, str(document.provenance)
+        pages = document.pages
         seconds = SECONDS + SECONDS_PER_PAGE * len(pages)
-        _, content = sandboxed(str(document.pdf), add_to, document.pdf, pages, producer, seconds=seconds)
+        _, content = sandboxed(str(document.pdf), add_to, document.pdf, pages, information(document), seconds=seconds)
         return bytes(content)
     with pikepdf.new() as pdf:
         for sheet in document.sheets:
             add_scan(pdf, sheet)
-        return finished(pdf, document.pages, str(document.provenance))
+        return finished(pdf, document.pages, information(document))
 
 
-def add_to(path: Path, pages: Sequence[Page], producer: str) -> Answer:
+def information(document: Document) -> dict[str, str]:
+    """What a PDF says of itself."""
+    title = {"/Title": clean(document.about.title)} if document.about.title else {}
+    return {"/Producer": str(document.provenance), **title}
+
+
+def add_to(path: Path, pages: Sequence[Page], told: Mapping[str, str]) -> Answer:
     """Add the text of its pages to a PDF; `write_pdf` calls this in a child process with limits.
 
     Raises:
         DataError: if it cannot be opened, or has a different number of pages.
     """
     with opened(path, len(pages)) as pdf:
-        return None, memoryview(finished(pdf, pages, producer))
+        return None, memoryview(finished(pdf, pages, told))
 
 
-def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], producer: str) -> bytes:
-    """Add text and producer to a PDF, and return its bytes."""
+def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], told: Mapping[str, str]) -> bytes:
+    """Add the text to a PDF and what it says of itself, and return its bytes."""
     add_texts(pdf, pages)
-    pdf.docinfo["/Producer"] = producer
-    return saved(pdf)
+    return saved(pdf, told)
 
 
-def saved(pdf: "pikepdf.Pdf") -> bytes:
-    """The bytes of a PDF, reproducible for the same content."""
+def saved(pdf: "pikepdf.Pdf", told: Mapping[str, str]) -> bytes:
+    """The bytes of a PDF with what it says of itself, reproducible for the same content."""
     from pikepdf import ObjectStreamMode
 
+    for name, value in told.items():
+        pdf.docinfo[name] = value
     file = io.BytesIO()
     pdf.save(file, object_stream_mode=ObjectStreamMode.generate, deterministic_id=True)
     return file.getvalue()
@@ -332,8 +340,8 @@ def write_pdf_a(document: Document) -> bytes:
             add_scan(pdf, replace(sheet, scan=without_ink_colors(sheet.scan)))
         add_texts(pdf, document.pages)
         add_output_intent(pdf)
-        describe(pdf, document.provenance)
-        return saved(pdf)
+        describe(pdf, document)
+        return saved(pdf, {})
 
 
 def without_ink_colors(scan: Scan) -> Scan:
@@ -365,10 +373,13 @@ def srgb_profile() -> bytes:
     return profile[: DATE.start] + PROFILE_DATE + profile[DATE.stop :]
 
 
-def describe(pdf: "pikepdf.Pdf", provenance: Provenance) -> None:
-    """Add metadata for conformance and provenance, as XMP and in the document information."""
+def describe(pdf: "pikepdf.Pdf", document: Document) -> None:
+    """Add metadata for conformance, title and provenance, as XMP and in the document information."""
+    provenance, title = document.provenance, clean(document.about.title)
     with pdf.open_metadata(set_pikepdf_as_editor=False) as metadata:
         metadata["pdfaid:part"] = "2"
         metadata["pdfaid:conformance"] = "B"
         metadata["pdf:Producer"] = str(provenance)
+        if title:
+            metadata["dc:title"] = title
         metadata["xmp:CreateDate"] = metadata["xmp:ModifyDate"] = provenance.timestamp

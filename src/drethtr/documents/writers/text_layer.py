@@ -8,10 +8,9 @@ poppler (Evince, Okular, `pdftotext`), extract text:
 - Text is half as high as the outlines of lines, which overlap: poppler merges lines of overlapping text.
 - A gap follows each word: poppler recognizes spaces by gaps.
 
-The font has no visible glyphs and covers all of Unicode. Characters are numbered in order of appearance; the font's
-ToUnicode map says what they are. All share the one glyph of a TrueType font of a few hundred bytes: two separate
-points, which leave no mark but span a box, since PDF readers ignore text without a box. It is glyph 1, since PDF/A
-forbids text in glyph 0, the sign for missing characters. Source: ISO 32000-1, 9.7 and 9.10; OpenType 1.9.
+The font has no visible glyphs and covers all of Unicode. All characters share the one glyph of a TrueType font of a few
+hundred bytes: two separate points, which leave no mark but span a box, since PDF readers ignore text without a box. It
+is glyph 1, since PDF/A forbids text in glyph 0, the sign for missing characters. Source: OpenType 1.9.
 """
 
 import math
@@ -20,13 +19,14 @@ import struct
 from collections import Counter
 from collections.abc import Callable, Iterator
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from drethtr.documents.markup import clean
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Point, Points, twice_area
+from drethtr.documents.writers.pdf_font import UNITS, NumberedFont
 
 FONT = "/drethtr"
 BEGINNING = f"{FONT} BMC"
@@ -83,8 +83,6 @@ class Axis(NamedTuple):
         return along * self.x + up * self.y, along * self.y - up * self.x
 
 
-UNITS = 1000
-
 ASCENT, DESCENT = 800, -200
 
 ADVANCE = 500
@@ -93,9 +91,6 @@ ADVANCE = 500
 BOX_HEIGHT = 500
 """Height of the glyph above the baseline: low, so that adjacent lines do not appear to overlap."""
 
-MAX_SECTION = 100
-"""Maximum number of entries in a section of a ToUnicode map."""
-
 VERSION = 0x00010000
 
 MAGIC = 0x5F0F3CF5
@@ -103,63 +98,20 @@ MAGIC = 0x5F0F3CF5
 CHECKSUM_OF_FONT = 0xB1B0AFBA
 
 
-class GlyphlessFont:
-    """Numbers characters; when all are known, `to_pdf` creates the font."""
+class GlyphlessFont(NumberedFont):
+    """All characters share one glyph that cannot be seen."""
 
-    def __init__(self) -> None:
-        self.codes: dict[str, int] = {}
+    name = "Glyphless"
+    box = (0, DESCENT, ADVANCE, ASCENT)
 
-    def encode(self, text: str) -> str:
-        """Encode text as a hexadecimal PDF string."""
-        return "".join(f"{self.codes.setdefault(character, len(self.codes) + 1):04X}" for character in text)
+    def program(self) -> bytes:
+        return truetype()
 
-    def to_pdf(self, pdf: "pikepdf.Pdf") -> "pikepdf.Dictionary":
-        """The font as objects of a PDF file."""
-        from pikepdf import Dictionary, Name
+    def glyph(self, character: str) -> int:
+        return 1
 
-        descriptor = Dictionary(
-            Type=Name.FontDescriptor,
-            FontName=Name.Glyphless,
-            Flags=4,
-            FontBBox=[0, DESCENT, ADVANCE, ASCENT],
-            ItalicAngle=0,
-            Ascent=ASCENT,
-            Descent=DESCENT,
-            CapHeight=ASCENT,
-            StemV=80,
-            FontFile2=pdf.make_stream(truetype(), Length1=len(truetype())),
-        )
-        descendant = Dictionary(
-            Type=Name.Font,
-            Subtype=Name.CIDFontType2,
-            BaseFont=Name.Glyphless,
-            CIDSystemInfo=Dictionary(Registry="Adobe", Ordering="Identity", Supplement=0),
-            FontDescriptor=pdf.make_indirect(descriptor),
-            DW=ADVANCE,
-            CIDToGIDMap=pdf.make_stream(bytes((0, 0)) + bytes((0, 1)) * len(self.codes)),
-        )
-        return Dictionary(
-            Type=Name.Font,
-            Subtype=Name.Type0,
-            BaseFont=Name.Glyphless,
-            Encoding=Name("/Identity-H"),
-            DescendantFonts=[pdf.make_indirect(descendant)],
-            ToUnicode=pdf.make_stream(self.to_unicode()),
-        )
-
-    def to_unicode(self) -> bytes:
-        """The ToUnicode map from numbers to characters."""
-        entries = [f"<{code:04X}> <{text.encode('utf-16-be').hex().upper()}>" for text, code in self.codes.items()]
-        sections = [entries[start : start + MAX_SECTION] for start in range(0, len(entries), MAX_SECTION)]
-        rows = [
-            "/CIDInit /ProcSet findresource begin 12 dict begin begincmap",
-            "/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def",
-            "/CMapName /Adobe-Identity-UCS def /CMapType 2 def",
-            "1 begincodespacerange <0000> <FFFF> endcodespacerange",
-            *(row for section in sections for row in (f"{len(section)} beginbfchar", *section, "endbfchar")),
-            "endcmap CMapName currentdict /CMap defineresource pop end end",
-        ]
-        return "\n".join(rows).encode()
+    def advance(self, character: str) -> int:
+        return ADVANCE
 
 
 def truetype() -> bytes:
@@ -273,7 +225,3 @@ def rise_of(baseline: Points, axis: Axis) -> Rise:
 def level(up: float) -> Rise:
     """A constant height."""
     return lambda _: up
-
-
-if TYPE_CHECKING:
-    import pikepdf

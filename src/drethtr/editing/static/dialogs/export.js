@@ -7,9 +7,9 @@ import { useEffect, useState } from "../vendor/hooks.js";
 import { Dialog } from "./dialog.js";
 
 const KINDS = {
-  "Reading text": ["word", "prose", "pdf"],
+  "Reading text": ["word", "prose", "print"],
   Edition: ["tei", "tags"],
-  Archive: ["page", "alto", "pdfa", "iiif"],
+  Archive: ["page", "alto", "pdf", "pdfa", "iiif"],
   "Working files": ["txt", "md", "docx", "html", "csv", "tables", "xlsx", "hocr", "json"],
 };
 
@@ -30,8 +30,9 @@ const FORMATS = {
   tags: ["Tags", "as CSV: persons, places, dates and other tags"],
   xlsx: ["Excel", "tables as sheets"],
   html: ["HTML", "scan and text side by side"],
-  pdf: ["PDF", "the scans with text to search and copy"],
-  pdfa: ["PDF/A", "the same for archives"],
+  print: ["PDF", "the same, set for print"],
+  pdf: ["PDF of the scans", "with text to search and copy"],
+  pdfa: ["PDF/A of the scans", "the same for archives"],
 };
 
 const ABOUT = {
