@@ -167,7 +167,7 @@ def test_export_downloads_the_text(page):
     page.locator("summary", has_text="Working files").click()
     page.get_by_label("Text plain").check()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download").click()
+        page.get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == "a.txt"
     assert download.value.path().read_text(encoding="utf-8").split() == " ".join(TEXTS[:4]).split()
 

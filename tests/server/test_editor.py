@@ -228,6 +228,16 @@ def test_export(client, page, format):
         assert names == [f"a{FORMATS[format].ending}", f"sub/b{FORMATS[format].ending}"]
 
 
+def test_pages_to_export_are_named_in_a_form_that_may_be_long(client, page):
+    form = {"format": "txt", "pages": page}
+    one = client.get(f"/api/pages/{page}/export?format=txt")
+    assert client.post("/api/export", data=form).content == one.content
+    assert client.post("/api/preview", data=form).json()["page"] == page
+    many = client.post("/api/export", data=form | {"pages": ",".join(["5f0c2a5f0c2a5f0c"] * 10_000)})
+    assert many.status_code == 404 and "there is no such page" in many.json()["error"]
+    assert client.post("/api/export", data=form | {"page": "x"}).status_code == 400
+
+
 def test_an_exported_file_says_what_a_person_has_done(client, page, line):
     client.put(address(page, line), json={"status": "confirmed"}, headers={"If-Match": line["revision"]})
     assert b"review:confirmed" in client.get(f"/api/pages/{page}/export?format=page").content

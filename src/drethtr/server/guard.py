@@ -38,7 +38,7 @@ OPEN = frozenset({"/health"})
 STATIC = "/static/"
 """Below this lie the files of the web page, which need no token."""
 
-ASKS = re.compile(r"/api/here|/api/pages/[^/]+/compare|/api/pages/[^/]+/lines/.+/alternatives")
+ASKS = re.compile(r"/api/(here|export|preview)|/api/pages/[^/]+/compare|/api/pages/[^/]+/lines/.+/alternatives")
 """Paths of requests that change nothing, although they have a body."""
 
 MANAGES = re.compile(r"/api/(read|learn|index|jobs)\b.*|/api/pages/[^/]+/read")

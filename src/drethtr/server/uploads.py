@@ -2,10 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, ParamSpec, TypeVar
+from urllib.parse import parse_qsl
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import File, create_form_parser, parse_options_header
@@ -40,11 +41,30 @@ def parameters_of(request: Request, *known: str) -> Mapping[str, str]:
     Raises:
         ConfigError: for one that is unknown.
     """
-    for name in request.query_params:
+    return known_parameters(request, request.query_params, known)
+
+
+def known_parameters(request: Request, given: Mapping[str, str], known: Sequence[str]) -> Mapping[str, str]:
+    """The given parameters; a `ConfigError` for one that is unknown."""
+    for name in given:
         if name not in known:
             takes = f"known: {', '.join(known)}" if known else "it has none"
             raise ConfigError(f"{request.url.path} has no parameter {name!r}{hint(name, known)}; {takes}")
-    return request.query_params
+    return given
+
+
+async def form_of(request: Request, *known: str) -> Mapping[str, str]:
+    """The parameters of a request, or the fields of a form in its body, which may be longer.
+
+    Raises:
+        ConfigError: for one that is unknown.
+        HTTPException: if the body is too large, or comes too slowly.
+    """
+    if request.method != "POST":
+        return parameters_of(request, *known)
+    with share_of(request) as share:
+        content = await read_body(request, "form", MAX_JSON_BYTES, share.add)
+    return known_parameters(request, dict(parse_qsl(content.decode("utf-8", "replace"))), known)
 
 
 def whole_number(asked: Mapping[str, str], name: str, usual: int, most: int) -> int:

@@ -85,12 +85,9 @@ export const thumbnail = (page) => `${pagePath(page)}/thumbnail.jpg`;
 export const image = (page, box) => `${pagePath(page)}/image.jpg${box ? `?box=${box.join(",")}` : ""}`;
 export const strip = (page, line) => `${linePath(page, line)}/strip.jpg`;
 
-const choice = (format, pages) => new URLSearchParams({ format, ...(pages && { pages: pages.join(",") }) });
-export const preview = (format, pages) => ask("GET", `/api/preview?${choice(format, pages)}`);
+// In the body, as a thousand pages are too many for a URL.
+export const preview = (format, pages) =>
+  ask("POST", "/api/preview", { content: new URLSearchParams(choice(format, pages)) });
+export const choice = (format, pages) => ({ format, ...(pages && { pages: pages.join(",") }) });
 export const edition = () => ask("GET", "/api/edition");
 export const putEdition = (body) => ask("PUT", "/api/edition", { body });
-
-export function exportPath(format, pages) {
-  if (pages?.length === 1) return `${pagePath(pages[0])}/export?${choice(format)}`;
-  return `/api/export?${choice(format, pages)}`;
-}

@@ -32,7 +32,7 @@ from drethtr.server.editor.values import (
     text_of,
 )
 from drethtr.server.guard import ROLE, Access, Role
-from drethtr.server.uploads import HeavyWork, json_of, parameters_of, whole_number
+from drethtr.server.uploads import HeavyWork, form_of, json_of, parameters_of, whole_number
 
 BEAT = 15.0
 """Seconds between comments that keep an idle event stream open."""
@@ -71,8 +71,8 @@ class Folder:
             Route("/api/search", self.search),
             Route("/api/search/judge", self.judge_hit, methods=["POST"]),
             Route("/api/confirm", self.confirm, methods=["POST"]),
-            Route("/api/export", self.export),
-            Route("/api/preview", self.preview),
+            Route("/api/export", self.export, methods=["GET", "POST"]),
+            Route("/api/preview", self.preview, methods=["GET", "POST"]),
             Route("/api/edition", self.edition),
             Route("/api/edition", self.put_edition, methods=["PUT"]),
             Route("/api/pages/{page}/characters", self.characters),
@@ -156,18 +156,20 @@ class Folder:
         return JSONResponse(await asyncio.to_thread(special_characters, self.workspace, page_of(request), model))
 
     async def export(self, request: Request) -> Response:
-        """`GET /api/export?format=page&pages=ID,ID`: pages in a format; all, unless some are named."""
-        asked = parameters_of(request, "format", "pages")
-        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
-        return await self.export_response(request, pages, asked.get("format", "page"))
+        """`GET /api/export?format=page&pages=ID,ID`, or `POST` a form: pages in a format; by default all."""
+        return await self.export_response(request, *await self.chosen_in(request))
 
     async def preview(self, request: Request) -> Response:
-        """`GET /api/preview?format=tei&pages=ID,ID`: what an export will hold, and its beginning."""
-        asked = parameters_of(request, "format", "pages")
-        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
-        format = asked.get("format", "page")
+        """`GET /api/preview?format=tei&pages=ID,ID`, or `POST` a form: what an export will hold, and its beginning."""
+        pages, format = await self.chosen_in(request)
         shown = await self.exporting.run(request, preview, self.workspace, pages, format, self.reader.model)
         return JSONResponse(shown._asdict())
+
+    async def chosen_in(self, request: Request) -> tuple[list[str], str]:
+        """The pages and the format that a request asks for; all pages, unless some are named."""
+        asked = await form_of(request, "format", "pages")
+        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
+        return pages, asked.get("format", "page")
 
     async def edition(self, request: Request) -> Response:
         """`GET /api/edition`: what the folder says of itself as an edition."""

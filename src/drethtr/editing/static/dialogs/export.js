@@ -70,7 +70,9 @@ export function Export({ page, selection, role, close }) {
     <details><summary>${work}</summary>${choices(work)}</details>
     ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} />`}
     <${Preview} format=${format} pages=${pages} />
-    <p class="take"><a class="main" href=${api.exportPath(format, pages)} download>Download</a></p>
+    <form class="take" method="post" action="/api/export">
+      ${Object.entries(api.choice(format, pages)).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
+      <button class="main">Download</button></form>
   </${Dialog}>`;
 }
 
