@@ -93,8 +93,8 @@ def learn(samples: Sequence[Sample], confirmed: int) -> tuple[int, float, float,
                 return others, before, before, job["error"] or job["message"]
             site.ask("POST", f"/api/jobs/{job['id']}/adopt")
             site.until_read()
-            held_out = "{held_out} held out: CER {cer_before:.1%} before, {cer_after:.1%} after".format(**job["result"])
-            return others, before, error_rate(site, known)[0], held_out
+            told = "{measured} cross-fitted: CER {cer_before:.1%} before, {cer_after:.1%} after".format(**job["result"])
+            return others, before, error_rate(site, known)[0], told
 
 
 def main() -> None:

@@ -14,9 +14,8 @@ from drethtr.base.locks import claimed
 from drethtr.documents.transcription import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
-from drethtr.editing.confirmed import gather
 from drethtr.editing.jobs import State
-from drethtr.editing.learner import MODEL, AlreadyLearning, Learner, adopted_in, trained_share
+from drethtr.editing.learner import MODEL, AlreadyLearning, adopted_in, trained_share
 from drethtr.layout.projection import Projection
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.error_rate import ErrorRate
@@ -55,25 +54,19 @@ def opened(tmp_path, tiny_path):
 def ended(session, job):
     done = Event()
     session.workspace.listen(lambda event: done.set() if event[0] == "job" and job.state.ended else None)
-    assert job.state.ended or done.wait(200)
+    assert job.state.ended or done.wait(900)
     return job
 
 
-def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opened, monkeypatch):
-    train = Learner.train
-    lines = []
-
-    def noted(self, job, found, *arguments, **options):
-        lines.append(found)
-        return train(self, job, found, *arguments, **options)
-
-    monkeypatch.setattr(Learner, "train", noted)
+def test_what_was_learned_is_measured_by_cross_fitting_adopted_and_read_with(opened, tiny_path):
     job = ended(opened, opened.learner.learn())
     assert job.state is State.DONE, job.error
-    [found] = lines
-    assert len(found.held_out) == job.result["held_out"] == 6 and len(found.train) == job.result["learned_from"] == 22
-    assert {one[:2] for one in found.held_out}.isdisjoint(one[:2] for one in found.train)
-    assert job.result["difference"] == pytest.approx(job.result["cer_after"] - job.result["cer_before"], abs=2e-4)
+    result = job.result
+    assert (result["learned_from"], result["measured"], result["by_page"]) == (28, 18, False)
+    for rate in ("cer", "wer"):
+        change = result["change"]
+        assert change[rate] == pytest.approx(result[f"{rate}_after"] - result[f"{rate}_before"], abs=2e-4)
+        assert change[f"{rate}_low"] <= change[rate] <= change[f"{rate}_high"]
 
     before = opened.reader.model
     reading = opened.learner.adopt(job)
@@ -88,8 +81,8 @@ def test_what_was_learned_is_measured_on_other_lines_adopted_and_read_with(opene
         line["status"] for row in opened.workspace.pages() for line in opened.workspace.page(row["id"])["lines"]
     ]
     assert statuses == ["confirmed"] * 4 * PAGES + ["read"] * 4
-    again = gather(opened.workspace, job.check)
-    assert {one[:2] for one in again.held_out}.isdisjoint(one[:2] for one in found.train)
+    with Session(opened.workspace, adopted, lambda original: Projection(), opened.learner.model, load) as later:
+        assert later.learner.base == tiny_path, "a second time, it learns from the same model as before"
 
 
 def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_path):
@@ -106,9 +99,13 @@ def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_pa
 
 def test_progress_is_what_the_training_says(tmp_path):
     assert trained_share(tmp_path) == 0
-    with closing(MetricsLog(tmp_path / "20_lines", total=64, seen=0)) as log:
+    with closing(MetricsLog(tmp_path / "fold_1" / "20_lines", total=64, seen=0)) as log:
         log.record("train", 16, total=1.5)
-        assert trained_share(tmp_path) == 0.25
+    assert trained_share(tmp_path) == 0.25 / 3
+    (tmp_path / "fold_1" / "20_lines.safetensors").touch()
+    with closing(MetricsLog(tmp_path / "fold_2" / "20_lines", total=64, seen=0)) as log:
+        log.record("train", 32, total=1.5)
+    assert trained_share(tmp_path) == 1.5 / 3
 
 
 def test_learning_that_is_cancelled_leaves_nothing(opened):
@@ -126,16 +123,16 @@ def test_a_model_that_did_not_become_better_is_no_failure(opened, tiny_model, tm
     weights[f"blocks.{last}.feed_forward.4.bias"] += 1000 * weights["to_logits.weight"][EOS]
     start = tmp_path / "start.safetensors"
     save_model(replace(tiny_model, record=CalibrationRecord(strategy=Greedy())), start)
-    opened.learner.model, opened.learner.samples = start, 1
+    opened.learner.base, opened.learner.samples = start, 1
     job = ended(opened, opened.learner.learn())
     assert job.state is State.DONE and job.result is None and job.error is None
-    assert "did not become better from 22 confirmed lines, so it stays as it is" in job.message
+    assert "did not become better from 28 confirmed lines, so it stays as it is" in job.message
     assert not list((opened.workspace.folder / ".drethtr").rglob("*.safetensors"))
     with pytest.raises(DataError, match="nothing to adopt"):
         opened.learner.adopt(job)
 
 
 def test_learning_that_fails_says_why(opened):
-    opened.learner.model = opened.workspace.folder / "gone.safetensors"
+    opened.learner.base = opened.workspace.folder / "gone.safetensors"
     job = ended(opened, opened.learner.learn())
     assert job.state is State.FAILED and "drethtr finetune failed" in job.error and "gone.safetensors" in job.error

@@ -1,15 +1,14 @@
-"""Learns from confirmed lines: fine-tunes the model in another process, and evaluates it on held-out lines.
+"""Learns from confirmed lines: fine-tunes a model in another process, which measures the gain by cross-fitting.
 
-The gain on them is shown before the new model is adopted. An adopted model is a file in the folder, which every command
-takes as `--model`.
+The gain is shown before the new model is adopted. An adopted model is a file in the folder, which every command takes
+as `--model`.
 """
 
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from importlib.util import find_spec
 from os import getpid
 from pathlib import Path
@@ -18,33 +17,45 @@ from threading import RLock, Thread
 from typing import Any
 
 from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
-from drethtr.base.files import atomic_write
+from drethtr.base.files import atomic_write, write_text
 from drethtr.base.links import make_marked, remove_marked
 from drethtr.base.locks import claimed
 from drethtr.base.sandbox import is_frozen
 from drethtr.datasets.parquet import store_parquet
-from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, Confirmed, gather
+from drethtr.datasets.sample import Sample
+from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
 from drethtr.editing.workspace import Workspace
+from drethtr.recognition.model.adapter import load_named
 from drethtr.recognition.model.file import SHIPPED
 from drethtr.recognition.recognizer import Recognizer
-
-HELD_OUT = "held_out.parquet"
 
 MODEL = "drethtr.safetensors"
 ADAPTER = "drethtr.adapter.safetensors"
 """The adopted model or adapter in the folder."""
+
+NO_GAIN = (
+    "The model did not become better from {} confirmed lines, so it stays as it is. More confirmed lines may help."
+)
 
 NEEDED = ("torch", "accelerate", "pyarrow")
 
 SECONDS = 1.0
 """Seconds between checks of the progress."""
 
+TRAININGS = 3
+"""How often `finetune --cross-fit` trains: on two folds to measure, and on all lines."""
+
 STEPS = 100
-"""Progress steps of a job; the last tenth is evaluation."""
+"""Progress steps of a job."""
+
+BASE = "base.txt"
+"""Names the model that an adopted one was learned from, beside the journal; without it, the shipped one."""
+
+LONGEST_PATH = 4096
 
 
 class AlreadyLearning(DataError):
@@ -78,7 +89,7 @@ class Learner:
         self.jobs = jobs
         self.reader = reader
         self.model = model or SHIPPED
-        self.base = SHIPPED if self.adopted else self.model
+        self.base = base_of(workspace.folder) if self.adopted else self.model
         self.models: dict[str, Path] = {}
         self.thread: Thread | None = None
         self.lock = RLock()  # for whoever starts, adopts or discards
@@ -140,16 +151,14 @@ class Learner:
             lines = gather(self.workspace, job.check)
             adapter = adapter and self.base == SHIPPED  # only the shipped model is found wherever the adapter is
             target = place / (ADAPTER if adapter else MODEL)
-            if not self.train(job, lines, target, adapter=adapter):
+            if not self.train(job, [sample for _, _, sample in lines], target, adapter=adapter):
                 remove_marked(place)
-                self.jobs.update(job, state=State.DONE, done=STEPS, message=no_gain_message(lines))
+                self.jobs.update(job, state=State.DONE, done=STEPS, message=NO_GAIN.format(len(lines)))
                 return
-            result = self.measure(job, lines, target)
             self.models[job.id] = target
-            notes = [
-                Change(page, line, LEARN, None, None, None, model=self.reader.model) for page, line, _ in lines.train
-            ]
+            notes = [Change(page, line, LEARN, None, None, None, model=self.reader.model) for page, line, _ in lines]
             self.workspace.journal.add(notes)
+            result = gain_of(load_named(target, None).card["fine_tuned"])
             self.jobs.update(job, state=State.DONE, done=STEPS, result=result, message="learned")
         except Cancelled:
             remove_marked(place)
@@ -160,47 +169,18 @@ class Learner:
             if not isinstance(error, DrethtrError | OSError):
                 raise
 
-    def train(self, job: Job, lines: Confirmed, target: Path, *, adapter: bool) -> bool:
+    def train(self, job: Job, lines: Sequence[Sample], target: Path, *, adapter: bool) -> bool:
         """Fine-tune in another process; returns whether a better model was written to `target`."""
-        data, held_out = target.with_name("train.parquet"), target.with_name(HELD_OUT)
-        # Without pages: lines of one page may be in both, as few folders have pages enough to hold whole ones out.
-        store_parquet([replace(sample, page=None) for _, _, sample in lines.train], data)
-        store_parquet([replace(sample, page=None) for _, _, sample in lines.held_out], held_out)
-        start = self.base if adapter or self.model.name == ADAPTER else self.model  # an adapter is no start
-        arguments = ["finetune", str(data), "--output", str(target), "--model", str(start)]
-        # The lines that measure the gain also choose the weights. That flatters it a little, but to hold out others for
-        # that as well left 36 of 60 lines to learn from, and a fifth of the gain (LOG, 2026-11-27).
-        arguments += ["--validation", str(held_out)]
+        data = target.with_name("confirmed.parquet")
+        store_parquet(lines, data)
+        # From the base, never from an adopted model: that has learned from most of the lines that measure the gain.
+        arguments = ["finetune", str(data), "--cross-fit", "--output", str(target), "--model", str(self.base)]
         arguments += ["--adapter"] if adapter else []
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
-        self.jobs.update(job, message=f"training on {len(lines.train)} lines")
+        self.jobs.update(job, message=f"learning from {len(lines)} lines: twice to measure, then from all")
         for _ in self.run_command(job, arguments, accepted=(0, NOTHING_BETTER)):
-            self.jobs.update(job, done=round(0.9 * STEPS * trained_share(target.with_suffix(".run"))))
+            self.jobs.update(job, done=round(STEPS * trained_share(target.with_suffix(".run"))))
         return target.exists()
-
-    def measure(self, job: Job, lines: Confirmed, target: Path) -> dict[str, Any]:
-        """Compare both models on the held-out lines."""
-        data, report = target.with_name("measured.parquet"), target.with_name("gain.json")
-        store_parquet([sample for _, _, sample in lines.held_out], data)  # with pages, for the interval
-        self.jobs.update(job, done=round(0.9 * STEPS), message=f"evaluating on {len(lines.held_out)} held-out lines")
-        for _ in self.run_command(job, ["compare", str(self.model), str(target), str(data), "--json", str(report)]):
-            pass
-        found = json.loads(report.read_text(encoding="utf-8"))
-        cer, wer = found["cer"], found["wer"]
-        return {
-            "held_out": len(lines.held_out),
-            "learned_from": len(lines.train),
-            "cer_before": round(cer["a"], 4),
-            "cer_after": round(cer["b"], 4),
-            "difference": round(cer["difference"], 4),
-            "low": cer["low"],
-            "high": cer["high"],
-            "wer_before": round(wer["a"], 4),
-            "wer_after": round(wer["b"], 4),
-            "better": cer["difference"] < 0 and wer["difference"] <= 0,
-            "adopted": False,
-            "file": None,
-        }
 
     def run_command(self, job: Job, arguments: Sequence[str], accepted: Collection[int] = (0,)) -> Iterator[None]:
         """Run a command of drethtr, and yield regularly until it ends; it is terminated if the job is cancelled.
@@ -246,6 +226,8 @@ class Learner:
                 raise DataError(f"cannot be written: {error.strerror}", file) from error
             other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
             other.unlink(missing_ok=True)  # of an earlier time, which the next start might take
+            if self.base != SHIPPED:
+                write_text(self.workspace.folder / FOLDER / BASE, str(self.base.resolve()))
             self.model = file
             self.reader.use(recognizer)
             self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})
@@ -270,17 +252,40 @@ def drethtr_command(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-c", f"{follow}; from drethtr.cli.main import main; main()", *arguments]
 
 
-def no_gain_message(lines: Confirmed) -> str:
-    """The message if the model did not become better."""
-    return (
-        f"The model did not become better from {len(lines.train)} confirmed lines, so it stays as it is. "
-        "More confirmed lines may help."
-    )
+def base_of(folder: Path) -> Path:
+    """The model that the adopted one in a folder was learned from; the shipped one if that is not known, or gone."""
+    with suppress(OSError, ValueError), (folder / FOLDER / BASE).open(encoding="utf-8") as file:
+        path = Path(file.read(LONGEST_PATH))
+        return path if path.is_file() else SHIPPED
+    return SHIPPED
+
+
+def gain_of(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What a fine-tuned model says of its gain in its card, as JSON values of a job."""
+    before, after, change = told["validation_before"], told["validation_after"], told["change"]
+    return {
+        "learned_from": told["lines"],
+        "measured": told["validation_lines"],
+        "by_page": told["validation_by_page"],
+        **{f"{rate}_before": round(before[rate], 4) for rate in ("cer", "wer")},
+        **{f"{rate}_after": round(after[rate], 4) for rate in ("cer", "wer")},
+        "change": change,
+        "better": change["cer"] < 0 and change["wer"] <= 0,
+        "adopted": False,
+        "file": None,
+    }
 
 
 def trained_share(run: Path) -> float:
-    """The share of its lines that a training has processed, from its metrics; 0 before it begins."""
-    for metrics in run.glob("*_lines/metrics.jsonl"):
+    """The share of its lines that fine-tuning with cross-fitting has seen, as far as its files tell."""
+    return sum(map(seen_share, (*run.glob("fold_*"), run))) / TRAININGS
+
+
+def seen_share(place: Path) -> float:
+    """The share of its lines that one training has seen, from its result and metrics; 0 before it begins."""
+    if any(place.glob("*_lines.safetensors")):
+        return 1.0
+    for metrics in place.glob("*_lines/metrics.jsonl"):
         with suppress(OSError, ValueError, KeyError, IndexError):
             rows = metrics.read_bytes()
             last = json.loads(rows[: rows.rfind(b"\n")].splitlines()[-1])

@@ -110,7 +110,7 @@ def train_locked(
                 left_out=progress.left_out + left_out,
                 seconds=progress.seconds + time.monotonic() - waiting,
             )
-            report(log, losses, counts, progress, begun - waiting)
+            report(log, losses, counts, progress, run, begun - waiting)
             candidate = None
             if progress.samples >= run.samples or progress.samples - progress.validated >= run.validation.every:
                 if devices.is_main:
@@ -259,10 +259,13 @@ def train_step(
     return Losses(*devices.all_reduce(losses))
 
 
-def report(log: TrainingLog, losses: Losses, counts: BatchCounts, progress: Progress, loading: float) -> None:
-    """Report progress; `loading` is the time in seconds that the step waited for its batch."""
+def report(
+    log: TrainingLog, losses: Losses, counts: BatchCounts, progress: Progress, run: RunConfig, loading: float
+) -> None:
+    """Report progress, at least every percent; `loading` is the time in seconds that the step waited for its batch."""
     log.advance(counts.lines, text=float(losses.text), ctc=float(losses.ctc))
-    if progress.step % 20 == 0:
+    percent, before = (100 * samples // run.samples for samples in (progress.samples, progress.samples - counts.lines))
+    if progress.step % 20 == 0 or percent > before:
         values = {name: round(float(value), 4) for name, value in losses._asdict().items()}
         rate = progress.samples / max(progress.seconds, 1e-9)
         log.record(

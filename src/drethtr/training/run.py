@@ -20,6 +20,8 @@ from drethtr.training.start import Fresh, Start, Tuning, Whole
 class ValidationConfig:
     """The lines that select the best weights: `lines` of each of these files, read with `decoder`.
 
+    Without files, the last weights are the best.
+
     `at_start` also reads them before the first step, so that the best model is never worse than the starting model.
     """
 

@@ -62,7 +62,7 @@ class Validator:
 
     def __init__(self, config: ValidationConfig, training: list[Sample]) -> None:
         self.decoder = config.decoder
-        self.samples = to_read(open_all(config.paths), config.lines)
+        self.samples = to_read(open_all(config.paths), config.lines) if config.paths else []
         check_apart({"training": training, "validation": self.samples})
 
     def digest(self) -> str:
@@ -87,7 +87,10 @@ class Validator:
 
 
 def validate(validator: Validator, candidate: Candidate, best: Path, log: TrainingLog, progress: Progress) -> Progress:
-    """Read the validation lines, and save the model as `best` if it is the best so far."""
+    """Read the validation lines, and save the model as `best` if it is the best so far; without lines, it is."""
+    if not validator.samples:
+        save_model(candidate.model, best)
+        return progress
     scores = validator(*candidate)
     cer = scores.overall.cer
     found = {**scores.sets, "all": scores.overall}

@@ -306,3 +306,23 @@ def test_a_file_called_as_the_folder_of_the_run_is_refused(drethtr, data, tmp_pa
     (tmp_path / "mine.run").touch()
     outcome = drethtr("finetune", data, "--output", tmp_path / "mine.safetensors")
     assert outcome.code == 2 and f"{tmp_path / 'mine.run'} is a file" in outcome.err
+
+
+def test_cross_fitting_measures_on_lines_apart_and_learns_from_all(drethtr, data, tiny_path, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--cross-fit", *SHORT)
+    assert outcome.code == 0, outcome.err
+    assert "36 lines to train on, 24 of them for validation (lines drawn at random" in outcome.out
+    told = load_model(output).card["fine_tuned"]
+    assert told["lines"] == 36 and told["validation_lines"] == 24 and told["cross_fitted"]
+    change = told["validation_after"]["cer"] - told["validation_before"]["cer"]
+    assert told["change"]["cer"] == pytest.approx(change) and told["change"]["wer"] is not None
+    run = output.with_suffix(".run")
+    assert {file.parent.name for file in run.rglob("24_lines.parquet")} == {"fold_1", "fold_2"}
+    assert not list(run.rglob("*.safetensors"))
+
+
+def test_cross_fitting_takes_no_other_validation_lines(drethtr, data, tiny_path, tmp_path):
+    options = ("--model", tiny_path, "--output", tmp_path / "mine.safetensors", "--cross-fit")
+    outcome = drethtr("finetune", data, "--validation", data, *options)
+    assert outcome.code == 2 and "leave out --validation" in outcome.err

@@ -13,7 +13,9 @@ from drethtr.training.finetuning.material import (
     MAX_SHARE,
     REMEMBERED,
     SHARE,
+    all_lines,
     drop_unreadable,
+    folds_of,
     split_lines,
     split_old_lines,
 )
@@ -45,6 +47,17 @@ def test_lines_are_drawn_where_there_are_too_few_pages(pages):
     parts = split_lines(lines(40, pages))
     assert not parts.by_page and len(parts.validation) == round(SHARE * 40)
     check_apart({"train": parts.train, "validation": parts.validation})
+
+
+@pytest.mark.parametrize("pages", [9, 8])
+def test_folds_for_cross_fitting_have_whole_pages_where_there_are_enough(pages):
+    everything = all_lines(lines(72, pages))
+    assert len(everything.train) == 72 and everything.by_page == (pages == 9)
+    first, second = folds_of(everything)
+    for fold in (first, second):
+        assert len(fold.validation) == 24 and len(fold.train) == 48
+        check_apart({"train": fold.train, "validation": fold.validation})
+    assert not {line.text for line in first.validation} & {line.text for line in second.validation}
 
 
 def test_the_seed_decides():

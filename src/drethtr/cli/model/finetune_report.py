@@ -7,7 +7,6 @@ from drethtr.cli.reports import figure, table
 from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 from drethtr.evaluation.compare import Difference
 from drethtr.evaluation.metrics import Rates
-from drethtr.recognition.model.file import Model
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.training.finetuning import Estimate, Material, Outcome
 from drethtr.training.finetuning.effect import LearningCurve
@@ -24,7 +23,9 @@ def material_text(material: Material) -> str:
     how = "other pages" if parts.by_page else "lines drawn at random, because pages are too few or unknown"
     if material.plan.validation:
         how = "given, from other pages" if parts.by_page else "given; they may come from the same pages"
-    lines = [f"{len(parts.train):,} lines to train on, {len(parts.validation):,} for validation ({how})."]
+    validation = sum(len(fold.parts.validation) for fold in material.folds())
+    of_them = " of them" if material.plan.cross_fit else ""
+    lines = [f"{len(parts.train):,} lines to train on, {validation:,}{of_them} for validation ({how})."]
     if parts.left_out:
         lines.append(
             "Left out: " + ", ".join(f"{number:,} {reason}" for reason, number in parts.left_out.items()) + "."
@@ -79,13 +80,13 @@ def summary(material: Material, outcome: Outcome, output: Path) -> str:
     lines = [
         f"{output}: {output.stat().st_size / 1e6:.1f} MB, {outcome.model.card['fine_tuned']['minutes']:.1f} minutes",
         rates_of(outcome),
-        "The best weights were selected on these lines, so this is slightly optimistic. For a rate to publish, "
-        f"evaluate on pages that were not in DATA: drethtr evaluate OTHERS --model {output}",
+        how_measured(material, output),
         *forgotten(material, outcome),
     ]
     if outcome.curve is not None:
         lines += curve_table(outcome.curve)
-    lines += trust_of(material, outcome.model)
+    lines += trust_of(material, outcome)
+    lines.append(f"Read with it: drethtr transcribe SCANS --model {output}")
     lines.append(f"{folder_of(output)} contains the split lines and training metrics; it can be deleted.")
     return "\n".join(lines)
 
@@ -99,6 +100,17 @@ def points(change: Difference) -> str:
     """A difference of error rates, with its interval if there are enough pages."""
     interval = f" [{100 * change.low:+.2f}, {100 * change.high:+.2f}]" if change.sure else ""
     return f"{100 * change.difference:+.2f} points{interval}"
+
+
+def how_measured(material: Material, output: Path) -> str:
+    """What the rates are worth."""
+    biased = "The best weights were selected on these lines, so this is slightly optimistic."
+    if material.plan.cross_fit:
+        biased = "Models that learned from the other lines read these; the model that was written has learned from all."
+    return (
+        f"{biased} For a rate to publish, evaluate on pages that were not in DATA: "
+        f"drethtr evaluate OTHERS --model {output}"
+    )
 
 
 def forgotten(material: Material, outcome: Outcome) -> list[str]:
@@ -133,14 +145,15 @@ def of_set(change: Difference) -> str:
 def nothing_better(material: Material, outcome: Outcome, output: Path) -> str:
     """The message that nothing was written because the model did not improve."""
     return (
-        f"drethtr: the model did not improve on the {len(material.parts.validation):,} validation lines "
+        f"drethtr: the model did not improve on the {outcome.change.lines:,} validation lines "
         f"({rates_of(outcome)}); {output} was not written, keep using {material.plan.model}. More lines may help."
     )
 
 
-def trust_of(material: Material, model: Model) -> list[str]:
+def trust_of(material: Material, outcome: Outcome) -> list[str]:
     """What is calibrated in the resulting model, and what is not."""
-    number, later = len(material.parts.validation), "" if material.plan.adapter else ": see drethtr model calibrate"
+    model, number = outcome.model, outcome.change.lines
+    later = "" if material.plan.adapter else ": see drethtr model calibrate"
     if not model.record.calibrations:
         why = "all right or all wrong" if number >= TO_CALIBRATE else f"this needs {TO_CALIBRATE} lines"
         return [f"Confidences are not calibrated ({number:,} validation lines; {why}){later}."]

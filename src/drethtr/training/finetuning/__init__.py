@@ -4,8 +4,9 @@ material = gather(plan)
 outcome = finetune(material, Path("mine.safetensors"))
 """
 
+from drethtr.training.finetuning.effect import Outcome
 from drethtr.training.finetuning.estimate import Estimate, estimate
-from drethtr.training.finetuning.finetune import Outcome, finetune
+from drethtr.training.finetuning.finetune import finetune
 from drethtr.training.finetuning.material import Material, gather
 from drethtr.training.finetuning.plan import Plan
 

@@ -18,9 +18,19 @@ from numpy.typing import NDArray
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
-from drethtr.evaluation.compare import Difference, paired, paired_by
+from drethtr.evaluation.compare import Difference, of_words, paired, paired_by
 from drethtr.evaluation.evaluate import plain, read_lines
-from drethtr.evaluation.metrics import CONVENTION, DRAWS, Counts, Rates, drawn_sums, interval_95, score, sum_by_group
+from drethtr.evaluation.metrics import (
+    CONVENTION,
+    DRAWS,
+    Counts,
+    Rates,
+    bootstrap,
+    drawn_sums,
+    interval_95,
+    score,
+    sum_by_group,
+)
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.recognizer import Recognizer
@@ -61,6 +71,14 @@ def edits(model: Model, samples: Sequence[Sample], device: str, threads: int | N
 def pages_of(samples: Sequence[Sample]) -> list[str]:
     """The page of each line, "" if unknown."""
     return list(map(page_of, samples))
+
+
+def compared(
+    before: Sequence[Counts], after: Sequence[Counts], pages: Sequence[str]
+) -> tuple[Rates, Rates, Difference, Difference]:
+    """Error rates before and after, and the changes for characters and words."""
+    words = paired(list(map(of_words, before)), list(map(of_words, after)), pages, name="WER")
+    return bootstrap(before, pages), bootstrap(after, pages), paired(before, after, pages, name="CER"), words
 
 
 def calibrated(
@@ -139,20 +157,56 @@ def gains(rates: Floats, doublings: Floats) -> Floats:
     return np.asarray(np.exp(height) - np.exp(height + slope))
 
 
-def card_of(
-    material: Material, trained: Model, before: Rates, after: Rates, forgotten: Forgotten | None
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Outcome:
+    """The result of fine-tuning; the rates are on the lines that were not trained on.
+
+    change     the character error rate after minus the one before, with its interval
+    words      the same of the word error rate
+    forgotten  the changes on old lines that were not trained on; None without `--old-data`
+    """
+
+    model: Model
+    before: Rates
+    after: Rates
+    change: Difference
+    words: Difference
+    forgotten: Forgotten | None = None
+    curve: LearningCurve | None = None
+
+    @property
+    def better(self) -> bool:
+        """Whether the model makes fewer errors than the one it started from; otherwise it is not written."""
+        return self.change.difference < 0
+
+
+def card_of(material: Material, trained: Model, outcome: Outcome) -> dict[str, Any]:
     """The card of a fine-tuned model; the card of `trained` so far has the training time."""
-    start, plan = material.start.card, material.plan
+    start, plan, forgotten = material.start.card, material.plan, outcome.forgotten
     old = {} if forgotten is None else {"old_data_before": forgotten.overall.a, "old_data_after": forgotten.overall.b}
+    validation = {"validation_before": plain(outcome.before), "validation_after": plain(outcome.after)}
+    measured = validation | {"change": change_of(outcome), "convention": CONVENTION}
     name = start.get("name", Path(plan.model).stem)
     kept = {key: value for key, value in start.items() if key not in NOT_INHERITED}
     return kept | {
         "name": f"{name}, fine-tuned",
         "data": data_of(kept, material),
-        "fine_tuned": facts(material, f"{name} {material.start.hash}", trained.card)
-        | {"validation_before": plain(before), "validation_after": plain(after), "convention": CONVENTION}
+        "fine_tuned": facts(material, f"{name} {material.start.hash}", trained.card, outcome.change.lines)
+        | measured
         | old,
+    }
+
+
+def change_of(outcome: Outcome) -> dict[str, float | None]:
+    """The changes of both rates with the limits of their intervals, which are null with too few pages."""
+    return {
+        key: value
+        for name, change in (("cer", outcome.change), ("wer", outcome.words))
+        for key, value in (
+            (name, change.difference),
+            (f"{name}_low", change.low if change.sure else None),
+            (f"{name}_high", change.high if change.sure else None),
+        )
     }
 
 
@@ -174,13 +228,14 @@ def data_of(card: Mapping[str, Any], material: Material) -> list[Mapping[str, An
     ]
 
 
-def facts(material: Material, start: str, trained: Mapping[str, Any]) -> dict[str, Any]:
-    """A description of the fine-tuning."""
+def facts(material: Material, start: str, trained: Mapping[str, Any], measured: int) -> dict[str, Any]:
+    """A description of the fine-tuning, with the number of lines it was measured on."""
     parts, alphabet, plan = material.parts, material.alphabet, material.plan
     return {
         "from": start,
         "lines": len(parts.train),
-        "validation_lines": len(parts.validation),
+        "validation_lines": measured,
+        "cross_fitted": plan.cross_fit,
         "validation_by_page": parts.by_page,
         "old_data": list(plan.old_data),
         "characters_added": "".join(alphabet.added),

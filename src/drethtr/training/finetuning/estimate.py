@@ -1,11 +1,13 @@
 """Estimate how long fine-tuning takes on this machine, from a few real training steps and readings."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.sample import Sample
 from drethtr.evaluation.calibrate import passes
 from drethtr.evaluation.evaluate import read_lines, to_read
 from drethtr.network.backend import TorchNetwork, network_of
@@ -47,7 +49,7 @@ class Estimate:
 
 def estimate(material: Material, device: str = "cpu", threads: int | None = None) -> Estimate:
     """Time some steps and readings; it takes seconds, and writes nothing beside the data."""
-    lines = to_read(material.parts.validation)
+    lines = to_read([line for fold in material.folds() for line in fold.parts.validation])
     with TemporaryDirectory(prefix="drethtr-") as folder:
         runs = runs_of(material, Path(folder))
         line = seconds_to_learn(runs[-1], device)
@@ -67,14 +69,21 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
 def runs_of(material: Material, folder: Path) -> list[RunConfig]:
     """All trainings of a plan, the longest last, with their lines in files of a folder."""
     validation = folder / "validation.parquet"
-    store_parquet(material.parts.validation, validation)
+    store_parquet(material.folds()[0].parts.validation, validation)
     runs = []
-    for share in SHARES if material.plan.learning_curve else SHARES[-1:]:
-        samples, lines = material.some(share), folder / f"{share}.parquet"
+    for number, samples in enumerate(trainings(material)):
+        lines = folder / f"{number}.parquet"
         store_parquet(samples, lines)
         tokenizer = material.alphabet.tokenizer
         runs.append(run_of(material.plan, material.start, tokenizer, len(samples), lines, validation))
     return runs
+
+
+def trainings(material: Material) -> list[Sequence[Sample]]:
+    """The lines of each training of a plan."""
+    if material.plan.cross_fit:
+        return [*(fold.parts.train for fold in material.folds()), material.parts.train]
+    return [material.some(share) for share in (SHARES if material.plan.learning_curve else SHARES[-1:])]
 
 
 def seconds_to_learn(run: RunConfig, device: str) -> float:
@@ -106,7 +115,7 @@ def step(batch: PackedBatch, learner: Learner[DRetHTR], devices: Devices, run: R
 
 def seconds_to_read(recognizer: Recognizer, material: Material) -> float:
     """The time of reading for each validation line."""
-    some = material.parts.validation[:READ]
+    some = material.folds()[0].parts.validation[:READ]
     read_lines(recognizer, some[:1])  # the first line is slower
     begun = time.perf_counter()
     read_lines(recognizer, some)

@@ -5,11 +5,12 @@ run for each share of them. An interrupted run continues from there.
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +20,8 @@ from drethtr.base.files import atomic_write, make_folders, remove_unfinished
 from drethtr.base.links import refuse_link
 from drethtr.base.locks import claimed
 from drethtr.datasets.parquet import store_parquet
-from drethtr.evaluation.compare import Difference, paired
 from drethtr.evaluation.evaluate import to_read
-from drethtr.evaluation.metrics import Counts, Rates, bootstrap
+from drethtr.evaluation.metrics import Counts
 from drethtr.network.adapter import changes_between
 from drethtr.network.backend import network_of
 from drethtr.recognition.confidence.record import CalibrationRecord
@@ -32,13 +32,20 @@ from drethtr.training.finetuning.effect import (
     SHARES,
     Forgotten,
     LearningCurve,
+    Outcome,
     calibrated,
     card_of,
+    compared,
     edits,
     learning_curve,
     pages_of,
 )
-from drethtr.training.finetuning.interpolation import choose_interpolation, weights_at_start, with_language
+from drethtr.training.finetuning.interpolation import (
+    choose_interpolation,
+    interpolate,
+    weights_at_start,
+    with_language,
+)
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
 from drethtr.training.loop import LATEST, train
@@ -46,30 +53,9 @@ from drethtr.training.loop import LATEST, train
 PLAN = "plan.json"
 VALIDATION = "validation.parquet"
 OLD = "old.parquet"
-
+FOLD = "fold_{}"
 
 Report = Callable[[str], object]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The result of fine-tuning; the rates are on the validation lines that selected the best weights.
-
-    change     the error rate after minus the one before, with its interval
-    forgotten  the changes on old lines that were not trained on; None without `--old-data`
-    """
-
-    model: Model
-    before: Rates
-    after: Rates
-    change: Difference
-    forgotten: Forgotten | None
-    curve: LearningCurve | None
-
-    @property
-    def better(self) -> bool:
-        """Whether the model makes fewer errors than the one it started from; otherwise it is not written."""
-        return self.change.difference < 0
 
 
 @dataclass(frozen=True)
@@ -125,23 +111,29 @@ def finetune(
 
 def finetune_locked(material: Material, output: Path, place: Workplace) -> Outcome:
     """Do what `finetune` does; the caller has locked the output against other programs."""
-    lines, device, threads = material.parts.validation, place.device, place.threads
+    folds = material.folds()
+    lines = [line for fold in folds for line in fold.parts.validation]
     pages = pages_of(lines)
     place.report(f"reading {len(lines):,} lines with the starting model")
-    before = edits(material.start, lines, device, threads)
-    trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place))
+    before = [count for fold in folds for count in errors(fold, material.start, place)]
+    readers = list(readers_of(folds, place))
     place.report("reading these lines with the new model")
-    after = edits(trained, lines, device, threads)
+    after = [count for fold, (reader, _) in zip(folds, readers, strict=True) for count in errors(fold, reader, place)]
     # After the model itself: if this is interrupted, the most expensive training is already there.
     curve = curve_of(material, after, place) if material.plan.learning_curve else None
-    rates = bootstrap(before, pages), bootstrap(after, pages)
-    outcome = Outcome(trained, *rates, paired(before, after, pages, name="CER"), None, curve)
+    outcome = Outcome(readers[0][0], *compared(before, after, pages), curve=curve)
     if outcome.better:
+        trained, adapter = readers[0]
+        if material.plan.cross_fit:
+            place.report(f"training on all {len(material.parts.train):,} lines")
+            trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place, found_by(trained)))
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.report("calibrating its confidences")
+        record = material.start.record
+        for fold, (reader, _) in zip(folds, readers, strict=True):
+            record = calibrated(reader, record, fold.parts.validation, place.device, place.threads).record
         # Measured before it is calibrated: the calibration changes confidences, but no text.
-        card = card_of(material, trained, *rates, outcome.forgotten)
-        model = replace(calibrated(trained, material.start.record, lines, device, threads), card=card)
+        model = replace(trained, record=record, card=card_of(material, trained, outcome))
         if adapter is None:
             save_model(model, output, small=True)
         else:
@@ -151,6 +143,11 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
     else:
         discard(place.folder)
     return outcome
+
+
+def errors(material: Material, model: Model, place: Workplace) -> list[Counts]:
+    """The errors of a model on each validation line."""
+    return edits(model, material.parts.validation, place.device, place.threads)
 
 
 def forgotten_by(material: Material, trained: Model, place: Workplace) -> Forgotten | None:
@@ -173,15 +170,12 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     Returns:
         Whether to train in bfloat16, which was measured when the folder was created.
     """
-    for place in (folder, *folder.glob("*_lines")):
+    for place in (folder, *folder.glob("**/*_lines")):
         remove_unfinished(place)
     plan = folder / PLAN
     wanted = {"plan": config.to_dict(material.plan), "lines": material.fingerprint()}
     if not plan.exists():
         make_folders(folder)
-        store_parquet(material.parts.validation, folder / VALIDATION)
-        if material.old:
-            store_parquet(material.old, folder / OLD)
         bfloat16 = Devices.open(device).gains_from_bfloat16()
         with atomic_write(plan) as unfinished:
             made = json.dumps(wanted | {"bfloat16": bfloat16}, ensure_ascii=False, indent=1)
@@ -198,33 +192,66 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     return measured
 
 
-def train_share(material: Material, share: float, place: Workplace) -> Model:
-    """Train on a share of the lines and interpolate; a finished training is not repeated."""
+class Found(NamedTuple):
+    """What validation lines found: the share of the lines seen after which the weights were best, and what to keep."""
+
+    effort: float
+    part_of_change: float
+
+
+def readers_of(folds: Sequence[Material], place: Workplace) -> Iterator[tuple[Model, Adapter | None]]:
+    """A model for each fold that has not learned from it; the first one chooses how long all others learn."""
+    found = None
+    for number, fold in enumerate(folds):
+        own = replace(place, folder=place.folder / FOLD.format(number + 1)) if len(folds) > 1 else place
+        best = train_share(fold, 1.0, own, found)
+        found = found or found_by(best)
+        yield as_saved(fold, 1.0, best)
+
+
+def found_by(best: Model) -> Found:
+    """What the training of a model found."""
+    return Found(*(best.card[name] for name in Found._fields))
+
+
+def train_share(material: Material, share: float, place: Workplace, found: Found | None = None) -> Model:
+    """Train on a share of the lines and interpolate; a finished training is not repeated.
+
+    Validation lines choose how long to train and what to keep, unless both were `found` before.
+    """
     samples = material.some(share)
     folder = place.folder / f"{len(samples)}_lines"
     best, lines = folder.with_suffix(".safetensors"), folder.with_suffix(".parquet")
     if not best.exists():
         store_parquet(samples, lines)
+        validation, old = place.folder / VALIDATION, place.folder / OLD
+        for some, file in ((material.parts.validation, validation), (material.old, old)):
+            if some:
+                store_parquet(some, file)
         run = run_of(
             material.plan,
             material.start,
             material.alphabet.tokenizer,
             len(samples),
             lines,
-            place.folder / VALIDATION,
-            place.folder / OLD if material.old else None,
+            validation if found is None else None,
+            old if material.old else None,
+            effort=1 if found is None else found.effort,
         )
         batches = replace(run.batches, fixed_shapes=place.device.startswith("cuda"))
         run = replace(run, bfloat16=place.bfloat16, batches=batches)
-        found = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
-        effort = load_model(folder / LATEST).card  # the best weights were found before that
-        place.report("interpolating between old and new weights")
-        start, validation = weights_at_start(run.start, found), to_read(material.parts.validation, VALIDATION_LINES)
-        chosen, fraction = choose_interpolation(
-            start, found, validation, run.validation.decoder, place.device, place.threads
-        )
+        model = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
+        told = load_model(folder / LATEST).card  # the best weights were found before that
+        start = weights_at_start(run.start, model)
+        if found is None:
+            place.report("interpolating between old and new weights")
+            read, decoder = to_read(material.parts.validation, VALIDATION_LINES), run.validation.decoder
+            chosen, fraction = choose_interpolation(start, model, read, decoder, place.device, place.threads)
+        else:
+            chosen, fraction = interpolate(start, model, found.part_of_change), found.part_of_change
+        found = Found(model.card["samples"] / run.samples, fraction)
         # This file says that the training is finished, so it is written last.
-        save_model(replace(chosen, card={**effort, "part_of_change": fraction}), best)
+        save_model(replace(chosen, card={**told, **found._asdict()}), best)
     return load_model(best)
 
 
@@ -248,11 +275,10 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
     """The learning curve; `after` are the errors of the model trained on all lines."""
-    validation = material.parts.validation
     trained = (as_saved(material, share, train_share(material, share, place))[0] for share in SHARES[:-1])
-    fewer = [edits(model, validation, place.device, place.threads) for model in trained]
+    fewer = [errors(material, model, place) for model in trained]
     lines = [len(material.some(share)) for share in SHARES]
-    return learning_curve(lines, [*fewer, after], pages_of(validation))
+    return learning_curve(lines, [*fewer, after], pages_of(material.parts.validation))
 
 
 def clear(folder: Path) -> None:
@@ -260,16 +286,17 @@ def clear(folder: Path) -> None:
 
     The results of trainings go last: if this is interrupted, a resumed run finds them, or trains from the beginning.
     """
-    for pattern in ("*_lines/*.safetensors", "*_lines.safetensors"):
+    for pattern in ("**/*_lines/*.safetensors", "**/*_lines.safetensors"):
         for path in folder.glob(pattern):
             path.unlink()
 
 
 def discard(folder: Path) -> None:
     """Remove a run that did not improve the model, so that the command can be repeated with more lines."""
-    for run in folder.glob("*_lines"):
-        rmtree(run)
-    for path in (*folder.glob("*_lines.*"), folder / VALIDATION, folder / OLD, folder / PLAN):
-        path.unlink(missing_ok=True)
-    with suppress(OSError):  # something else is there
-        folder.rmdir()
+    for place in (*folder.glob(FOLD.format("*")), folder):
+        for run in place.glob("*_lines"):
+            rmtree(run)
+        for path in (*place.glob("*_lines.*"), place / VALIDATION, place / OLD, place / PLAN):
+            path.unlink(missing_ok=True)
+        with suppress(OSError):  # something else is there
+            place.rmdir()

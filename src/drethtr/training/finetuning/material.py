@@ -14,6 +14,7 @@ from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.open import AS_FOUND, open_all
 from drethtr.datasets.sample import Sample, check_apart, fingerprint, page_of
+from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.model.file import Model, load_model, weights_hash
 from drethtr.text.alphabet import AlphabetChange
@@ -28,6 +29,12 @@ SHARE = 0.15
 
 MAX_SHARE = 0.3
 """Maximum share of the lines for validation, if pages are long."""
+
+FOLDS = 3
+"""Folds of the lines in cross-fitting."""
+
+MEASURED = 2
+"""Folds to measure on. The third would cost a fourth training, for an interval a fifth narrower."""
 
 FEWEST = 20
 """Minimum number of lines for fine-tuning."""
@@ -80,6 +87,11 @@ class Material:
         """The first `share` of the training lines; a larger share includes the smaller ones."""
         return self.parts.train[: round(share * len(self.parts.train))]
 
+    def folds(self) -> list["Material"]:
+        """The parts to measure on, each with all other lines to train on; without cross-fitting, the one split."""
+        parts = folds_of(self.parts, seed=self.plan.seed) if self.plan.cross_fit else [self.parts]
+        return [replace(self, parts=part) for part in parts]
+
 
 def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     """Open everything a plan refers to; nothing is written.
@@ -98,9 +110,9 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
             raise MissingExtraError(package, "train")
     start = load_model(Path(plan.model))
     given = open_all(plan.validation, pages) if plan.validation else []
-    parts = drop_unreadable(
-        split_lines(open_all(plan.data, pages), given, seed=plan.seed), start.preparation, widest_line(start)
-    )
+    lines = open_all(plan.data, pages)
+    parts = all_lines(lines, seed=plan.seed) if plan.cross_fit else split_lines(lines, given, seed=plan.seed)
+    parts = drop_unreadable(parts, start.preparation, widest_line(start))
     old, remembered = split_old_lines(open_all(plan.old_data, pages), seed=plan.seed) if plan.old_data else ((), ())
     for name, samples in (("training lines", parts.train), ("--old-data", (*old, *remembered))):
         check_apart({name: samples, "validation lines": parts.validation})
@@ -115,6 +127,28 @@ def gather(plan: Plan, pages: Pages = AS_FOUND) -> Material:
     return Material(plan, start, parts, old, remembered, alphabet)
 
 
+def all_lines(samples: Sequence[Sample], *, seed: int = 0) -> Parts:
+    """All lines for training, to be cross-fitted; page by page, unless the folds have too few pages for an interval.
+
+    Raises:
+        DataError: if there are too few lines.
+    """
+    left_out: Counter[str] = Counter()
+    kept = enough(samples, left_out)
+    if len(set(map(page_of, kept))) * MEASURED < MIN_PAGES * FOLDS:
+        kept = [replace(sample, page=None) for sample in kept]
+    return parts_of(joined(shuffled_pages(kept, seed)), (), left_out)
+
+
+def folds_of(parts: Parts, *, seed: int = 0) -> list[Parts]:
+    """The folds to measure on, about a third of the lines each, with the other lines to train on; pages stay whole."""
+    folds: list[tuple[Sample, ...]] = [()] * FOLDS
+    for page in sorted(shuffled_pages(parts.train, seed), key=len, reverse=True):
+        folds = sorted([*folds[1:], folds[0] + page], key=len)
+    others = (joined([*folds[:number], *folds[number + 1 :]]) for number in range(MEASURED))
+    return [replace(parts, train=train, validation=fold) for train, fold in zip(others, folds, strict=False)]
+
+
 def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed: int = 0) -> Parts:
     """Split lines into training and validation; all are for training if validation lines are `given`.
 
@@ -124,9 +158,7 @@ def split_lines(samples: Sequence[Sample], given: Sequence[Sample] = (), *, seed
         DataError: if there are too few lines, or none of those given is usable.
     """
     left_out: Counter[str] = Counter()
-    kept = usable(samples, left_out)
-    if len(kept) < FEWEST:
-        raise DataError(f"{len(kept)} usable lines{reasons(left_out)}; fine-tuning needs at least {FEWEST}")
+    kept = enough(samples, left_out)
     pages = shuffled_pages(kept, seed)
     if given:
         refused: Counter[str] = Counter()
@@ -175,6 +207,18 @@ def usable(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
         elif kept.setdefault(fingerprint(sample), sample) is not sample:
             left_out["with a duplicate image"] += 1
     return list(kept.values())
+
+
+def enough(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
+    """The usable lines.
+
+    Raises:
+        DataError: if there are too few.
+    """
+    kept = usable(samples, left_out)
+    if len(kept) < FEWEST:
+        raise DataError(f"{len(kept)} usable lines{reasons(left_out)}; fine-tuning needs at least {FEWEST}")
+    return kept
 
 
 def reasons(left_out: Mapping[str, int]) -> str:

@@ -47,6 +47,7 @@ class Plan:
     minimum_count   how often a new character must occur to be added
     drop_unused     remove characters that no text has
     learning_curve  also train on a quarter and on half of the lines, to estimate the gain from more
+    cross_fit       measure on lines that models of the other ones read, and then train on all lines
     samples         lines seen in a training, over several epochs; default: depends on their number
     seed            of all randomness: the order of lines and their augmentation
     """
@@ -60,6 +61,7 @@ class Plan:
     minimum_count: int = 2
     drop_unused: bool = False
     learning_curve: bool = False
+    cross_fit: bool = False
     samples: int | None = None
     seed: int = 0
 
@@ -71,6 +73,8 @@ class Plan:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
         if self.adapter and self.drop_unused:
             raise ConfigError("an adapter cannot change the alphabet; use either --adapter or --drop-unused")
+        if self.cross_fit and (self.validation or self.learning_curve):
+            raise ConfigError("--cross-fit measures on DATA itself; leave out --validation and --learning-curve")
 
 
 @dataclass(frozen=True)
@@ -107,12 +111,17 @@ def run_of(
     tokenizer: Tokenizer,
     lines: int,
     train: Path,
-    validation: Path,
+    validation: Path | None,
     old: Path | None = None,
+    *,
+    effort: float = 1,
 ) -> RunConfig:
-    """The run that fine-tunes `model` on the `lines` lines of the file `train`, with those of `old` mixed in."""
+    """The run that fine-tunes `model` on the `lines` lines of the file `train`, with those of `old` mixed in.
+
+    Without validation lines, its result are the weights at its end. `effort` scales the number of lines seen.
+    """
     pace = Pace.of(lines, adapter=plan.adapter)
-    samples = plan.samples or pace.samples
+    samples = max(round(effort * (plan.samples or pace.samples)), 1)
     every = max(samples // VALIDATIONS, 1)
     sources: list[Source] = [Real(paths=(escape(str(train)),), weight=1 - plan.old_share)]
     if old is not None:
@@ -120,11 +129,11 @@ def run_of(
     return RunConfig(
         train=tuple(sources),
         validation=ValidationConfig(
-            paths=(escape(str(validation)),),
+            paths=() if validation is None else (escape(str(validation)),),
             lines=VALIDATION_LINES,
-            every=every,
+            every=samples if validation is None else every,
             # The start counts as a candidate, so that fine-tuning never ends with something worse.
-            at_start=True,
+            at_start=validation is not None,
             decoder=Greedy() if model.network.ctc is None else CTC(),
         ),
         samples=samples,

@@ -35,8 +35,8 @@ export function Learn({ status, jobs, close }) {
     ${
       !(job && (isGoing(job) || isUndecided(job))) &&
       html`
-      <p>drethtr learns the handwriting in this folder from the lines you have confirmed. A fifth of them is held out and shows
-        the gain before you adopt the new model. Lines that you have edited are never changed.</p>
+      <p>drethtr learns the handwriting in this folder from the lines you have confirmed, and measures the gain before you adopt
+        the new model. Lines that you have edited are never changed.</p>
       ${confirmed < needed && html`<progress max=${needed} value=${confirmed} aria-label="Confirmed lines" />`}
       ${possible ? html`<button type="button" class="main" onClick=${() => attempt(api.learn())}>Learn from ${confirmed} confirmed lines</button>` : html`<p class="hint">Not yet: ${why}.</p>`}`
     }
@@ -55,31 +55,44 @@ function Progress({ job, stop }) {
 }
 
 function Gain({ result, adopt, discard }) {
-  const { low, high } = result;
-  const interval =
-    low === null ? " (too few pages for an interval)" : ` (95 % interval ${points(low)} to ${points(high)})`;
-  const isUnsure = low !== null && low < 0 && high > 0;
-  const verdict = isUnsure
-    ? `Between ${points(low)} and ${points(high)}: too few lines to tell. Confirm more, and learn again.`
-    : result.better
-      ? "The new model reads these lines better."
-      : "The new model does not read these lines better; discard it.";
+  const { low, high } = interval(result.change, "cer");
   const told = result.adopted
     ? html`<p>In use: <b>${result.file}</b> in this folder; pass it to any command as --model.</p>`
-    : html`<p>${verdict}</p>
+    : html`<p>${verdict(result)}</p>
       <div class="buttons"><button type="button" class=${result.better ? "main" : ""} onClick=${adopt}>Adopt</button>
         <button type="button" onClick=${discard}>Discard</button></div>`;
   return html`<section class="gain">
-    <table><caption>Learned from ${result.learned_from} confirmed lines, measured on ${result.held_out} held-out ones</caption>
-      <thead><tr><th></th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+    <table><caption>Learned from ${result.learned_from} confirmed lines; ${result.measured} of them were read by models that had learned from the others</caption>
+      <thead><tr><th></th><th scope="col">Before</th><th scope="col">After</th><th scope="col">Difference</th></tr></thead>
       <tbody>
-        <tr><th scope="row">Characters wrong</th><td>${percent(result.cer_before)}</td><td>${percent(result.cer_after)}</td></tr>
-        <tr><th scope="row">Words wrong</th><td>${percent(result.wer_before)}</td><td>${percent(result.wer_after)}</td></tr>
+        ${rate("Characters wrong", "cer", result)}
+        ${rate("Words wrong", "wer", result)}
       </tbody></table>
-    <p class="hint">The held-out lines also chose when to stop, so the gain on others may be a little smaller.</p>
-    <p class="hint">Difference in characters: ${points(result.difference)}${interval}</p>
+    ${low !== null && !result.by_page && html`<p class="hint">Lines of the same pages were compared, as there are few pages: the gain is one for such pages.</p>`}
     ${told}
   </section>`;
+}
+
+function rate(name, key, result) {
+  const { low, high } = interval(result.change, key);
+  return html`<tr><th scope="row">${name}</th><td>${percent(result[`${key}_before`])}</td><td>${percent(result[`${key}_after`])}</td>
+    <td>${points(result.change[key])}${low !== null && html` <span class="hint">(${points(low)} to ${points(high)})</span>`}</td></tr>`;
+}
+
+const interval = (change, key) => ({ low: change[`${key}_low`], high: change[`${key}_high`] });
+
+function verdict({ change, better }) {
+  const unsure = [
+    ["characters", "cer"],
+    ["words", "wer"],
+  ].filter(([, key]) => change[`${key}_low`] < 0 && change[`${key}_high`] > 0);
+  if (!better) return "The new model does not read these lines better; discard it.";
+  if (unsure.length > 0) {
+    const [what, key] = unsure[0];
+    const { low, high } = interval(change, key);
+    return `The new model seems better, but the lines are too few to tell: between ${points(low)} and ${points(high)} of ${what}. Confirm more, and learn again.`;
+  }
+  return "The new model reads these lines better.";
 }
 
 const points = (share) => `${share > 0 ? "+" : "−"}${Math.abs(100 * share).toFixed(1)} points`;
