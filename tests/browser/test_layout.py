@@ -284,6 +284,11 @@ def test_a_page_is_turned_and_shown_upright(open_layout, folder):
     layout = open_layout("b.png")
     layout.click("Turn the page upside down")
     assert "matrix" in layout.tab.locator(".turned").evaluate("sheet => sheet.style.transform")
+    layout.press("Alt+l")
+    layout.tab.locator(".line .text").first.wait_for()
+    assert "matrix" in layout.tab.locator(".turned").evaluate("sheet => sheet.style.transform")
+    layout.press("Alt+l")
+    layout.tab.locator(".row").first.wait_for()
     layout.changing(lambda: layout.press("Control+z"))
     assert layout.tab.locator(".turned").evaluate("sheet => sheet.style.transform") == "none"
 

@@ -68,16 +68,33 @@ def test_a_pause_saves(page, folder):
     assert lines(folder)[0][0] == f"Oh {TEXTS[0]}"
 
 
-def test_what_is_pasted_stays_one_line(page):
+def paste(page, text):
     page.evaluate(
-        """() => {
+        """text => {
             const clipboardData = new DataTransfer();
-            clipboardData.setData("text/plain", "one\\ntwo\\t");
+            clipboardData.setData("text/plain", text);
             const paste = new ClipboardEvent("paste", {clipboardData, bubbles: true, cancelable: true});
             document.activeElement.dispatchEvent(paste);
-        }"""
+        }""",
+        text,
     )
+
+
+def test_what_is_pasted_stays_one_line_unless_there_are_empty_ones_for_all_of_it(page):
+    paste(page, "one\ntwo\t")
     assert texts(page)[0] == f"one two {TEXTS[0]}"
+    for key in ("Alt+0", "ArrowDown", "Alt+0", "ArrowUp"):
+        page.keyboard.press(key)
+    paste(page, "one\r\n\r\ntwo ")
+    page.locator(".line:nth-child(2) .text", has_text="two").wait_for()
+    assert texts(page)[:3] == ["one", "two", TEXTS[2]]
+    paste(page, "three\nfour\nfive")
+    assert texts(page)[1:3] == ["two", TEXTS[2]]
+
+
+def test_line_breaks_of_input_methods_are_spaces(page):
+    page.context.new_cdp_session(page).send("Input.insertText", {"text": "line\nbeta "})
+    assert texts(page)[0] == f"line beta {TEXTS[0]}"
 
 
 def test_f2_selects_one_doubt_after_the_other(tab):

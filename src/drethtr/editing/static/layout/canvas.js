@@ -1,79 +1,41 @@
-// The scan in full width: zoom, strokes of the tools, and the points of the selected line.
+// The scan in full width: strokes of the tools, and the points of the selected line.
 
-import * as api from "../api.js";
 import { html } from "../html.js";
 import { boxOf, placeInBaseline } from "../page/places.js";
-import { Viewport } from "../page/viewport.js";
-import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "../vendor/hooks.js";
-import { cornersOf, handlesOf, lineAt, linesAlong, shapeOf, turned, turning, unturned } from "./geometry.js";
+import { Sheet, svgPoints, useSheet } from "../page/sheet.js";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "../vendor/hooks.js";
+import { cornersOf, handlesOf, lineAt, linesAlong, shapeOf } from "./geometry.js";
 import { Shapes } from "./shapes.js";
 
-const STEP = 60; // px by which an arrow key moves the scan
-const AIM = 10; // and the cross of a tool, five times as far with Shift
-const points = (list) => list.map((point) => point.join(",")).join(" ");
+const AIM = 10; // px by which an arrow key moves the cross of a tool, five times as far with Shift
 const BOXES = ["region", "find"]; // tools that draw a box
 const FOLLOWING = ["join", "order"]; // tools that show which lines they touch
 
 // `strokes` are those that wait, of a table; `on` tells {select, stroke, place, open}.
 export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
-  const frame = useRef();
-  const view = useRef();
+  const sheet = useSheet(page);
+  const { frame, view, redraw, inFrame, clipped } = sheet;
   const held = useRef(null); // what the pointer drags
   const clicks = useRef([]); // points of a stroke that is clicked
   const cross = useRef(null); // where the keys aim
   const fingers = useRef(new Map());
-  const [, redraw] = useReducer((count) => count + 1, 0);
-  const [, setSized] = useState(0);
-  const { quarters } = page;
-  const turnedSize = quarters % 2 ? { width: page.height, height: page.width } : page;
 
-  useLayoutEffect(() => {
-    const fitted = () => {
-      const { clientWidth: width, clientHeight: height } = frame.current;
-      view.current = new Viewport({ width: turnedSize.width, height: turnedSize.height }, { width, height });
-      setSized((count) => count + 1);
-    };
-    const observer = new ResizeObserver(fitted);
-    observer.observe(frame.current);
-    fitted();
-    return () => observer.disconnect();
-  }, [page.id, page.width, page.height, quarters]);
   useLayoutEffect(() => {
     clicks.current = [];
     cross.current = null;
     held.current = null;
     redraw();
   }, [tool]);
-  // Wheel events must be cancelled, which listeners that a framework adds may not do.
-  useEffect(() => {
-    const wheel = (event) => {
-      event.preventDefault();
-      const [x, y] = inFrame(event);
-      if (event.ctrlKey || event.metaKey) view.current.zoom(Math.exp(-event.deltaY / 400), x, y);
-      else view.current.pan(event.shiftKey ? event.deltaY : event.deltaX, event.shiftKey ? 0 : event.deltaY);
-      redraw();
-    };
-    frame.current.addEventListener("wheel", wheel, { passive: false });
-    return () => frame.current?.removeEventListener("wheel", wheel);
-  }, []);
   // A line that is chosen in the list comes into view.
   useEffect(() => {
     const line = page.lines.find(({ id }) => id === shown?.line);
     const shape = line && shapeOf(line);
     if (!shape || !view.current) return;
-    view.current.show(boxOf(shape.map((point) => turned(point, quarters, page))));
+    sheet.show(shape);
     redraw();
   }, [shown]);
 
-  const inFrame = ({ clientX, clientY }) => {
-    const { left, top } = frame.current.getBoundingClientRect();
-    return [clientX - left, clientY - top];
-  };
-  const clipped = ([x, y]) => [
-    Math.round(Math.min(page.width - 1, Math.max(0, x))),
-    Math.round(Math.min(page.height - 1, Math.max(0, y))),
-  ];
-  const pointOf = (event) => clipped(unturned(view.current.pointAt(...inFrame(event)), quarters, page));
+  const pointOf = (event) => sheet.pointAt(inFrame(event));
 
   const finish = (stroke, isClicked) => {
     clicks.current = [];
@@ -150,26 +112,21 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
   const keys = (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.dataset.handle !== undefined) return;
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    const zooms = { "+": 1.25, "=": 1.25, "-": 0.8 };
     if (way && tool !== "select") {
       const far = (event.shiftKey ? 5 : 1) * AIM;
       const { width, height } = frame.current.getBoundingClientRect();
-      const from = cross.current ?? clipped(unturned(view.current.pointAt(width / 2, height / 2), quarters, page));
+      const from = cross.current ?? sheet.pointAt([width / 2, height / 2]);
       cross.current = clipped([from[0] + far * way[0], from[1] + far * way[1]]);
-      const [x, y] = turned(cross.current, quarters, page);
-      view.current.show([x, y, x, y]);
-    } else if (way) view.current.pan(STEP * way[0], STEP * way[1]);
-    else if (zooms[event.key]) view.current.zoom(zooms[event.key]);
-    else if (event.key === "0") view.current.fit();
-    else if (event.key === " " && cross.current) clicks.current.push(cross.current);
+      sheet.show([cross.current]);
+    } else if (event.key === " " && cross.current) clicks.current.push(cross.current);
     else if (event.key === "Enter" && clicks.current.length > 1) finish(clicks.current, true);
     else if (event.key === "Escape" && clicks.current.length) clicks.current = [];
-    else return;
+    else if (!sheet.press(event)) return;
     event.preventDefault();
     event.stopPropagation();
     redraw();
   };
-  const { scale = 1, left = 0, top = 0 } = view.current ?? {};
+  const scale = view.current?.scale ?? 1;
   const drag = held.current;
   const one = selected.size === 1 ? page.lines.find(({ id }) => selected.has(id)) : null;
   const isOutline = tool === "polygon";
@@ -184,46 +141,29 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
     [page, selected, region],
   );
   const stroke = drag?.kind === "stroke" && drag.isMoved ? drag.points : clicks.current;
-  const zoom = (factor) => {
-    if (factor) view.current.zoom(factor);
-    else view.current.fit();
-    redraw();
-  };
   return html`
-    <section class="scan" aria-label="Scan">
-      <div class="frame" ref=${frame} tabindex="0" role="group" data-tool=${tool}
-        aria-label="Scan; plus and minus zoom, 0 fits the width; arrow keys move it, or aim with a tool: Space sets a point, Enter ends the stroke"
-        onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onKeyDown=${keys}
-        onDblClick=${twice} onContextMenu=${(event) => event.preventDefault()}>
-        <div class="sheet" style=${{ width: `${turnedSize.width}px`, height: `${turnedSize.height}px`, transform: `translate(${-left}px, ${-top}px) scale(${scale})`, "--unit": 1 / scale, "--upright": `${90 * quarters}deg` }}>
-          <div class="turned" style=${{ width: `${page.width}px`, height: `${page.height}px`, transform: turning(quarters, page) }}>
-            <img src=${api.image(page.id)} alt="" draggable=${false} />
-            ${shapes}
-            <svg class="strokes" viewBox=${`0 0 ${page.width} ${page.height}`}>
-              ${drag?.touched?.map((id) => html`<polygon class="touched" points=${points(shapeOf(page.lines.find((line) => line.id === id)))} />`)}
-              ${strokes.map((one) => html`<polyline class="stroke" points=${points(one)} />`)}
-              ${
-                stroke.length > 0 &&
-                (BOXES.includes(tool)
-                  ? html`<polygon class="stroke lasso" points=${points(box(stroke))} />`
-                  : tool === "select" || isOutline
-                    ? html`<polygon class="stroke lasso" points=${points(stroke)} />`
-                    : html`<polyline class="stroke" data-tool=${tool} points=${points(stroke)} />`)
-              }
-              ${clicks.current.map(([x, y]) => html`<circle class="point" cx=${x} cy=${y} r=${4 / scale} />`)}
-              ${cross.current && html`<path class="cross" d=${`M${cross.current.join(",")}m${-12 / scale},0h${24 / scale}m${-12 / scale},${-12 / scale}v${24 / scale}`} />`}
-              ${drawn.length > 0 && html`<${isOutline ? "polygon" : "polyline"} class="held" points=${points(drawn)} />`}
-              ${drawn.length > 0 && html`<${Handles} points=${drawn} scale=${scale} isOutline=${isOutline} change=${(moved) => on.place(moved, isOutline)} />`}
-            </svg>
-          </div>
-        </div>
-      </div>
-      <div class="zoom" role="group" aria-label="Zoom">
-        <button type="button" aria-label="Zoom in" onClick=${() => zoom(1.25)}>+</button>
-        <button type="button" aria-label="Zoom out" onClick=${() => zoom(0.8)}>−</button>
-        <button type="button" aria-label="Fit the width" onClick=${() => zoom(0)}>↔</button>
-      </div>
-    </section>`;
+    <${Sheet} page=${page} sheet=${sheet} data-tool=${tool}
+      aria-label="Scan; plus and minus zoom, 0 fits the width; arrow keys move it, or aim with a tool: Space sets a point, Enter ends the stroke"
+      onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onKeyDown=${keys}
+      onDblClick=${twice} onContextMenu=${(event) => event.preventDefault()}>
+      ${shapes}
+      <svg class="strokes" viewBox=${`0 0 ${page.width} ${page.height}`}>
+        ${drag?.touched?.map((id) => html`<polygon class="touched" points=${svgPoints(shapeOf(page.lines.find((line) => line.id === id)))} />`)}
+        ${strokes.map((one) => html`<polyline class="stroke" points=${svgPoints(one)} />`)}
+        ${
+          stroke.length > 0 &&
+          (BOXES.includes(tool)
+            ? html`<polygon class="stroke lasso" points=${svgPoints(box(stroke))} />`
+            : tool === "select" || isOutline
+              ? html`<polygon class="stroke lasso" points=${svgPoints(stroke)} />`
+              : html`<polyline class="stroke" data-tool=${tool} points=${svgPoints(stroke)} />`)
+        }
+        ${clicks.current.map(([x, y]) => html`<circle class="point" cx=${x} cy=${y} r=${4 / scale} />`)}
+        ${cross.current && html`<path class="cross" d=${`M${cross.current.join(",")}m${-12 / scale},0h${24 / scale}m${-12 / scale},${-12 / scale}v${24 / scale}`} />`}
+        ${drawn.length > 0 && html`<${isOutline ? "polygon" : "polyline"} class="held" points=${svgPoints(drawn)} />`}
+        ${drawn.length > 0 && html`<${Handles} points=${drawn} scale=${scale} isOutline=${isOutline} change=${(moved) => on.place(moved, isOutline)} />`}
+      </svg>
+    <//>`;
 }
 
 const withoutLast = (list) => (list.length > 2 ? list.slice(0, -1) : list); // a double click sets two points

@@ -55,7 +55,8 @@ export function Line({
     if (isActive) row.current.scrollIntoView({ block: "nearest" });
   }, [isActive]);
 
-  const input = () => {
+  const input = (event) => {
+    if (!event.isComposing) flatten(element.current);
     store.type(line.id, element.current.textContent);
     repaint();
     on.caret(line.id, caretIn(element.current));
@@ -74,7 +75,7 @@ export function Line({
           autocapitalize="off" dir="auto" tabindex="0"
           aria-label=${`Line ${number}, ${SAID[line.status]}`} data-earlier=${line.earlier || null}
           onInput=${input} onFocus=${() => on.focus(line.id)} onBlur=${() => store.save(line.id)}
-          onKeyDown=${(event) => on.key(event, line.id)} onPaste=${paste} onDrop=${(event) => event.preventDefault()} />
+          onKeyDown=${(event) => on.key(event, line.id)} onPaste=${(event) => paste(event, (texts) => on.paste(line.id, texts))} onDrop=${(event) => event.preventDefault()} />
         ${comparison && html`<${Theirs} entry=${entry} comparison=${comparison} />`}
         ${state === "conflict" && html`<${Conflict} entry=${entry} settle=${(isMine) => store.settle(line.id, isMine)} />`}
         ${
@@ -96,10 +97,27 @@ function wordToChoose(entry, caret, threshold, choice) {
   return doubtsIn(entry, threshold).some(isHere) ? word : null;
 }
 
-// A line stays one line, whatever is pasted.
-function paste(event) {
+// A line stays one line, whatever is pasted; several lines may go into several.
+function paste(event, distribute) {
   event.preventDefault();
-  document.execCommand("insertText", false, event.clipboardData.getData("text/plain").replace(/\s+/gu, " "));
+  const text = event.clipboardData.getData("text/plain");
+  const several = text
+    .split(/[\r\n]+/u)
+    .map((line) => line.trim())
+    .filter(Boolean);
+  if (several.length > 1 && distribute(several)) return;
+  document.execCommand("insertText", false, text.replace(/\s+/gu, " "));
+}
+
+// Input methods insert line breaks as elements; the caret stays in its piece of the text.
+function flatten(element) {
+  if (!element.firstElementChild) return;
+  const { focusNode, focusOffset } = getSelection();
+  for (let child = element.firstElementChild; child; child = element.firstElementChild) {
+    const isBreak = child.previousSibling && (child.nextSibling || child.tagName !== "BR");
+    child.replaceWith(isBreak ? " " : "", ...child.childNodes);
+  }
+  if (element.contains(focusNode)) getSelection().collapse(focusNode, focusOffset);
 }
 
 const LEAST = 40; // px; writing that is less high is tiring to read

@@ -119,6 +119,17 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
         say(failed.message);
       }
     },
+    // Puts texts into as many lines from this one on, if all of them are empty.
+    paste: (line, texts) => {
+      const from = order.findIndex((one) => one.line.id === line);
+      const lines = order.slice(from, from + texts.length);
+      if (lines.length < texts.length || lines.some(({ text }) => text)) return false;
+      for (const [place, { line: empty }] of lines.entries()) {
+        store.type(empty.id, texts[place]);
+        store.save(empty.id);
+      }
+      return true;
+    },
     alternatives: (line, take) => {
       chosen.current = { line, take };
     },
