@@ -70,7 +70,7 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     assert "30 lines to train on, 6 for validation (other pages)" in outcome.out
     assert "ő×" in outcome.out and "(starts as o)" in outcome.out
     assert "too rare to add): €×1" in outcome.out
-    takes = r"training takes at most \d+ (second|minute)s? \(1,534 lines, .*calibration about \d+ (second|minute)"
+    takes = r"training takes at most \d+ (second|minute)s? \(483 lines, .*calibration about \d+ (second|minute)"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
 
