@@ -10,7 +10,7 @@ from edited_folders import put_page
 
 from drethtr.base.errors import DataError
 from drethtr.editing.changes import LineEdit
-from drethtr.editing.journal import FOLDER, NAME, TABLES, Change, Journal
+from drethtr.editing.journal import ADDRESS, FOLDER, NAME, TABLES, Change, Journal
 from drethtr.editing.workspace import Workspace
 
 ENDLESS = "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n)"
@@ -176,3 +176,13 @@ def test_the_last_person_to_work_on_the_text_of_a_line_answers_for_it(scans):
         place = LineEdit(baseline=((60, 90), (400, 90)))
         workspace.edit_line(page, "l0", line["revision"], place, "eve")
         assert set(workspace.journal.people(page).values()) == {"bob"} and "l0" in workspace.journal.people(page)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"), [("http://127.0.0.1:8010", "edit at http://127.0.0.1:8010; use"), ("x\n", "edit; use")]
+)
+def test_whoever_comes_second_is_told_where_the_first_is(scans, told, said):
+    with Workspace.open(scans):
+        (scans / FOLDER / ADDRESS).write_text(told, encoding="ascii")
+        with pytest.raises(DataError, match=said):
+            Workspace.open(scans)

@@ -20,9 +20,12 @@ from typing import Annotated
 
 import typer
 
+from drethtr.base.errors import DataError
+from drethtr.base.files import write_text
 from drethtr.cli.options import ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
+from drethtr.editing.journal import ADDRESS, FOLDER
 from drethtr.editing.learner import adopted_in
 from drethtr.pages.opening import images_in
 from drethtr.pages.segmentation import segmentation_named
@@ -83,6 +86,8 @@ def edit(
         with Session(workspace, recognizer, segmentation.finder, chosen, load, reading.device) as session:
             access = Access.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, segmentation.finder, session=session, access=access)
+            with suppress(DataError):  # a full disk
+                write_text(workspace.folder / FOLDER / ADDRESS, address(door))
             where = address(door) + ("" if token is None else f"/?token={token}")
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
             with suppress(KeyboardInterrupt), page_leading_to(where) as page:

@@ -10,6 +10,7 @@ would run inside every statement; a row with other values than ours counts as mi
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -29,6 +30,11 @@ FOLDER = ".drethtr"
 """The hidden folder for the editor's own files; it can be deleted without losing a text."""
 
 NAME, DAMAGED = "edit.sqlite", "edit.damaged"
+
+ADDRESS = "address.txt"
+"""Holds the address of the program that has the folder open, without its token."""
+
+URL, LONGEST_URL = re.compile(r"http://[\w.:\[\]-]+"), 200
 
 TABLES = (
     """CREATE TABLE change (
@@ -146,7 +152,8 @@ class Journal:
                 raise DataError(f"cannot be opened: {error}", path) from error
             refuse_no_locks(folder)
             raise DataError(
-                f"{folder} is open in another drethtr edit; use that one, or stop it (Ctrl-C in its window)"
+                f"{folder} is open in another drethtr edit{address_told(place)}; use that one, or stop it (Ctrl-C in "
+                "its window)"
             ) from error
         except sqlite3.DatabaseError:
             for file in place.glob(f"{NAME}*"):
@@ -302,6 +309,14 @@ def connect(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def address_told(place: Path) -> str:
+    """At which address the program that has the folder open answers, as far as it says in our hidden folder."""
+    with suppress(OSError, ValueError), (place / ADDRESS).open(encoding="ascii") as file:
+        if URL.fullmatch(address := file.read(LONGEST_URL)):
+            return f" at {address}"
+    return ""
 
 
 def is_in_force(step: Step, steps: Sequence[Step]) -> bool:
