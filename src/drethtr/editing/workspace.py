@@ -6,7 +6,6 @@ Every change starts from the present content of the file, so that changes by oth
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from getpass import getuser
 from os import sep
 from pathlib import Path
 from threading import RLock
@@ -21,8 +20,9 @@ from drethtr.documents.transcription import Review
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
-from drethtr.editing.journal import REDO, TAG, UNDO, Change, Journal, stacks
+from drethtr.editing.journal import REDO, UNDO, Change, Journal, stacks
 from drethtr.editing.layout import Action, Place
+from drethtr.editing.notes import notes_between, record, user
 from drethtr.editing.overview import Overview, Summary
 from drethtr.editing.page_files import (
     Missing,
@@ -43,9 +43,6 @@ from drethtr.recognition.confidence.error_rate import ErrorRate
 
 VIEWED = 16
 """Pages last asked for, whose files are checked more often than others."""
-
-WITHOUT_TEXT = frozenset({"place", "split", "merge", "move", "add", "delete"})
-"""Changes that version 0.2 noted without the text that they left."""
 
 Event = tuple[str, dict[str, Any]]
 Listener = Callable[[Event], object]
@@ -322,7 +319,7 @@ class Workspace:
         with self.lock:
             folder_page = self.folder_page(page)
             opened, changed = self.make(folder_page, work, revisions)
-            self.record_changes(opened, changed, who, model, of)
+            record(self.journal, opened, changed, who, model, of)
         if changed.file.data != opened.file.data:
             self.page_files.known(folder_page, changed.file)
             self.notify_page(folder_page, "edit" if model is None else "read")
@@ -369,27 +366,6 @@ class Workspace:
             self.journal.add([replace(note, model=model) for note in notes])
         self.notify_page(page, "read")
 
-    def record_changes(
-        self, opened: OpenPage, changed: Changed, who: str, model: str | None, of: int | None = None
-    ) -> None:
-        """Add changes to the history, after changes that other programs made to these lines before."""
-        outside = []
-        before = {line.id: line for line in opened.file.page.lines}
-        for note in changed.notes:
-            known = text_known(self.journal.of_line(note.page, note.line)) if note.line else None
-            if known is not None and note.line in before and (now := before[note.line].text) != known:
-                status = str(opened.status(before[note.line]))
-                outside.append(Change(note.page, note.line, "outside", known, now, status))
-        if outside:
-            self.journal.add(outside)
-        person = None if model is not None and not who else tidy(who) or user()
-        if changed.notes:
-            is_step = person is not None and changed.file.data != opened.file.data
-            difference = Difference.between(opened.file, changed.file).packed() if is_step else None
-            self.journal.add([replace(note, who=person, model=model) for note in changed.notes], difference, of)
-
-    # Undo.
-
     def act(
         self, page: str, action: Action, revisions: Mapping[str, str] = MappingProxyType({}), who: str = ""
     ) -> Changed:
@@ -411,6 +387,8 @@ class Workspace:
             return action.done(opened.file, Place(page, opened.made_here, self.outline_of(folder_page)))
 
         return self.change(page, work, {}, who)
+
+    # Undo.
 
     def undo(self, page: str, who: str = "", step: int | None = None) -> Changed:
         """Take back the last step of a person on a page, or another one by its number.
@@ -476,35 +454,3 @@ class Workspace:
             Missing: if there is no such page.
         """
         return [change.to_json() for change in self.journal.of_line(self.folder_page(page).id, line)]
-
-
-def user() -> str:
-    """The name of the user who runs this process."""
-    try:
-        return getuser()
-    except (OSError, KeyError, ImportError):
-        return "somebody"
-
-
-def text_known(changes: Sequence[Change]) -> str | None:
-    """What a line says, by its changes, newest first; None if they do not tell."""
-    for change in changes:
-        if change.new is not None and change.action != TAG:
-            return change.new
-        if change.action in WITHOUT_TEXT:
-            return None
-    return None
-
-
-def notes_between(page: str, action: str, before: PageFile, after: PageFile, lines: Sequence[str]) -> Iterator[Change]:
-    """The notes of a step that undoes or redoes another; one of the page, if it changed no line's text."""
-    changed = [line for line in lines if text_in(before, line) != text_in(after, line)]
-    for line in changed:
-        yield Change(page, line, action, text_in(before, line), text_in(after, line), None)
-    if not changed:
-        yield Change(page, "", action, None, None, None)
-
-
-def text_in(file: PageFile, line: str) -> str | None:
-    """The text of a line in a file; None if there is no such line."""
-    return file.lines[line].text if line in file.lines else None

@@ -18,10 +18,11 @@ from drethtr.documents.document import About
 from drethtr.editing.characters import special_characters
 from drethtr.editing.export import about_of, export, keep_about, preview
 from drethtr.editing.jobs import Job
+from drethtr.editing.notes import user
 from drethtr.editing.page_files import Missing
 from drethtr.editing.search import MAX_HITS, judge, search
 from drethtr.editing.session import Session
-from drethtr.editing.workspace import Event, user
+from drethtr.editing.workspace import Event
 from drethtr.server.answers import packed
 from drethtr.server.editor.values import (
     MAX_ID_LENGTH,

@@ -9,8 +9,8 @@ from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
 from drethtr.editing.changes import Changed, LineEdit
+from drethtr.editing.notes import user
 from drethtr.editing.session import Session
-from drethtr.editing.workspace import user
 from drethtr.server.editor.values import (
     LINE,
     MAX_NAME_LENGTH,

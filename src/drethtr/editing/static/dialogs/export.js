@@ -31,8 +31,8 @@ const FORMATS = {
   xlsx: ["Excel", "tables as sheets"],
   html: ["HTML", "scan and text side by side"],
   print: ["PDF", "the same, set for print"],
-  pdf: ["PDF of the scans", "with text to search and copy"],
-  pdfa: ["PDF/A of the scans", "the same for archives"],
+  pdf: ["PDF, scans", "with text to search and copy"],
+  pdfa: ["PDF/A, scans", "the same for archives"],
 };
 
 const ABOUT = {
