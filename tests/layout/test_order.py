@@ -176,6 +176,13 @@ def test_or_column_by_column():
     assert block == list(range(3 * len(ROWS)))
 
 
+@pytest.mark.parametrize("shift", [-15, 15])
+def test_cells_a_little_above_or_below_their_row_are_in_it(shift):
+    _, [block] = ruled([CELLS[0], column(250, 600, [row + shift for row in ROWS]), CELLS[2]], RULES)
+    rows = len(ROWS)
+    assert block == [rows * place + row for row in range(rows) for place in range(3)]
+
+
 def test_two_columns_with_a_rule_between_them_are_no_table():
     _, blocks = ruled([column(80, 470, ROWS), column(530, 900, ROWS)], (500,))
     assert blocks == [list(range(len(ROWS))), list(range(len(ROWS), 2 * len(ROWS)))]

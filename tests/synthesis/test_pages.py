@@ -62,9 +62,6 @@ def test_the_same_page_again():
 
 
 def test_what_is_on_which_page():
-    opening = only("openings").render(0, seed=4)
-    assert len(opening.layout.folds) == 1 and len(opening.layout.area) == 4
-    assert any(only("registers").render(n, seed=4).layout.rules for n in range(4))
     noted = [only("noted").render(n, seed=4).layout for n in range(4)]
     assert any(region.kind == Kind.MARGIN for layout in noted for region in layout.regions)
     account = only("accounts").render(0, seed=4).layout

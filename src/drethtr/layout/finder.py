@@ -89,7 +89,6 @@ class Layout(Sequence[FoundLine]):
     regions  in reading order, with each line in one of them; None if the order is unknown, see `order.arranged`
     rules    both ends (x, y) of strokes beyond which no line goes on, such as those of tables
     folds    the same for the fold between two pages
-    area     the outline of this page, without a facing page or the table below it; None if unknown
     order    of the lines of tables, where the regions are unknown
     """
 
@@ -97,7 +96,6 @@ class Layout(Sequence[FoundLine]):
     regions: tuple[FoundRegion, ...] | None = None
     rules: tuple[Floats, ...] = ()
     folds: tuple[Floats, ...] = ()
-    area: Floats | None = None
     order: Order = Order.AUTO
 
     @classmethod
@@ -136,10 +134,7 @@ class Layout(Sequence[FoundLine]):
 
 
 class MarkedPage(NamedTuple):
-    """A page to learn from: gray, uint8 (height, width), and its true layout.
-
-    If its `area` is known, its rules and folds are complete; else they are unknown. Lines without a role are text.
-    """
+    """A page to learn from: gray, uint8 (height, width), and its true lines; those without a role are text."""
 
     page: Line
     layout: Layout

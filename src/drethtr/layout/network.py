@@ -50,27 +50,22 @@ NECK = 96
 COARSE = 4
 """Pixels of the input for one of the maps beside the cores, across and down."""
 
-TEXT, ENDS, SEPARATORS, AREA = range(4)
-"""The first maps of the second head, before one for each `Role`."""
-MAPS = ("text", "ends", "separators", "area", *(role.value for role in Role))
+MAPS = ("text", *(role.value for role in Role))
+"""The maps of the second head; those of other names in a file are left out when it is loaded."""
+TEXT = 0
+"""The number of the first of them, before one for each `Role`."""
 
 
 class Maps(NamedTuple):
     """What the network sees at each pixel of a picture, as probabilities; all but the first are None if it is not told.
 
-    cores       in the core of a line
-    text        in the core of a line that belongs to the text of this page, (H/4, W/4) as those below
-    ends        before the first or after the last letter of a line
-    separators  on a rule, a fold or a gutter
-    area        on this page
-    roles       the role of the writing here, (roles, H/4, W/4), each by itself
+    cores  in the core of a line
+    text   in the core of a line that belongs to the text of this page, (H/4, W/4)
+    roles  the role of the writing here, (roles, H/4, W/4), each by itself
     """
 
     cores: Map
     text: Map | None = None
-    ends: Map | None = None
-    separators: Map | None = None
-    area: Map | None = None
     roles: Map | None = None
 
 
@@ -108,14 +103,14 @@ class LineModel:
 
 
 def save_lines(model: LineModel, path: Path, *, small: bool = False) -> None:
-    """Write a model atomically; `small` quantizes its weights to 8 and 16 bits, which changes its hash.
+    """Write a model atomically; `small` quantizes its weights to 8 and 16 bits, which changes its hash, and packs them.
 
     Raises:
         CheckpointError: if the file cannot be written.
     """
     header = {"format": FORMAT, "maps": list(MAPS) if model.has_maps else [], "card": dict(model.card)}
     stored = quantize(model.weights) if small else model.weights
-    write_tensors(stored, path, {LINES: json.dumps(header, ensure_ascii=False)})
+    write_tensors(stored, path, {LINES: json.dumps(header, ensure_ascii=False)}, pack=small)
 
 
 def load_lines(path: Path) -> LineModel:
@@ -126,12 +121,27 @@ def load_lines(path: Path) -> LineModel:
     """
     tensors, metadata = read_file(path)
     header = parse_header(path, metadata, LINES)
-    if header.get("maps") not in ([], list(MAPS)):
-        raise CheckpointError("has maps that this version does not know; install the version that wrote it", path)
     try:
-        return LineModel(dequantize(tensors), header["card"])
+        return LineModel(with_maps(dequantize(tensors), header.get("maps")), header["card"])
     except CheckpointError as error:
         raise error.of(path) from error
+
+
+def with_maps(weights: Weights, maps: object) -> Weights:
+    """The weights of a model whose second head has these maps, with `MAPS` alone; without a second head as they are.
+
+    Raises:
+        CheckpointError: if some of `MAPS` are missing.
+    """
+    if maps == []:
+        return weights
+    if not isinstance(maps, list) or not all(name in maps for name in MAPS):
+        raise CheckpointError("lacks maps that this version needs; install the version that wrote it")
+    last = {name: weight for name, weight in weights.items() if name.startswith("maps.leave.")}
+    if any(weight.shape[:1] != (len(maps),) for weight in last.values()):
+        raise CheckpointError(f"has other weights than those of {len(maps)} maps in {', '.join(last)}")
+    places = [maps.index(name) for name in MAPS]
+    return {**weights, **{name: weight[places] for name, weight in last.items()}}
 
 
 def open_lines(path: Path, threads: int) -> Session:
@@ -163,7 +173,7 @@ def look_at(picture: Line, network: Session) -> Maps:
     if not others:
         return Maps(cores)
     maps = others[0][0][:, : -(-height // COARSE), : -(-width // COARSE)]
-    return Maps(cores, maps[TEXT], maps[ENDS], maps[SEPARATORS], maps[AREA], maps[AREA + 1 :])
+    return Maps(cores, maps[TEXT], maps[TEXT + 1 :])
 
 
 def detector_graph(weights: Weights, *, maps: bool) -> Graph:

@@ -42,6 +42,9 @@ SURE = 0.6
 OF_TEXT = 0.7
 """Minimum mean probability that a line belongs to the text of the page, if the network tells (LOG, 2026-11-27)."""
 
+LONG, OF_LONG = 10.0, 0.5
+"""The same of lines longer than so many thicknesses, which are seldom anything else (LOG, 2026-11-27)."""
+
 TABLE_RULES = 3
 """From so many rules on a page, what has text in its row is text as well (LOG, 2026-11-27)."""
 
@@ -182,7 +185,10 @@ def of_text(ridges: list[Ridge], text: Map | None, *, in_table: bool = False) ->
     """The ridges that belong to the text of the page, if the network tells; `in_table` if there is a ruled table."""
     if text is None:
         return ridges
-    sure = [bool(along(text, ridge).mean() >= OF_TEXT) for ridge in ridges]
+    sure = [
+        bool(along(text, ridge).mean() >= (OF_LONG if len(ridge.middle) > LONG * ridge.thickness else OF_TEXT))
+        for ridge in ridges
+    ]
     if in_table:
         # The number of an entry looks like a folio number, but has text in its row.
         written = list(compress(ridges, sure))

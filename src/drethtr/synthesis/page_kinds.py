@@ -172,7 +172,7 @@ def noted(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> N
     prose(sheet, writer, text, rng, note=note)
     if rng.random() < 0.15:
         x = text[0] - gap / 2 if on_left else text[2] + gap / 2
-        sheet.rule((x, box[1]), (x + rng.normal(0, 3), box[3]), int(rng.integers(1, 3)), int(rng.uniform(60, 160)))
+        sheet.stroke([(x, box[1]), (x + rng.normal(0, 3), box[3])], int(rng.integers(1, 3)), int(rng.uniform(60, 160)))
 
 
 def columns(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:
@@ -192,7 +192,9 @@ def columns(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) ->
         prose(sheet, writer, (start, top, start + width, bottom), rng, pitch * writer.x_height)
         if ruled and number:
             x = start - gap / 2
-            sheet.rule((x, top - 2 * writer.x_height), (x, bottom), int(rng.integers(1, 3)), int(rng.uniform(80, 200)))
+            sheet.stroke(
+                [(x, top - 2 * writer.x_height), (x, bottom)], int(rng.integers(1, 3)), int(rng.uniform(80, 200))
+            )
 
 
 Entry = Callable[[Writer, np.random.Generator], str]
@@ -251,7 +253,7 @@ def register(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -
         inner = edges if rng.random() < 0.6 else edges[1:-1]
         for edge in inner.tolist():
             lean = rng.normal(0, 1.5)
-            sheet.rule((edge - lean, reach[0]), (edge + lean, reach[1]), width + int(rng.random() < 0.2), ink)
+            sheet.stroke([(edge - lean, reach[0]), (edge + lean, reach[1])], width + int(rng.random() < 0.2), ink)
     if rng.random() < 0.5:
         for row in np.arange(first - 1.2 * writer.x_height, bottom + pitch, pitch * rng.choice((1, 1, 5))).tolist():
             sheet.stroke([(edges[0], row), (edges[-1], row)], 1, ink)
@@ -357,7 +359,7 @@ def account(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) ->
     if rng.random() < 0.6:
         for column in range(numbers + int(rng.random() < 0.3)):
             x = right - (numbers - column) * step - 0.2 * writer.x_height
-            sheet.rule((x, top + 0.3 * pitch), (x + rng.normal(0, 1), bottom), 1, int(rng.uniform(80, 200)))
+            sheet.stroke([(x, top + 0.3 * pitch), (x + rng.normal(0, 1), bottom)], 1, int(rng.uniform(80, 200)))
 
 
 KINDS: tuple[Callable[[Sheet, Writer, Box, np.random.Generator], None], ...] = (

@@ -174,7 +174,6 @@ class Sheet:
         self.ink = np.zeros((height, width), dtype=np.uint8)
         self.lines: list[FoundLine] = []
         self.regions: list[FoundRegion] = []
-        self.rules: list[Floats] = []
         self.strokes: list[Stroke] = []
 
     def put(self, mark: Mark, left: float, foot: float, role: Role = Role.BODY) -> list[int]:
@@ -201,11 +200,6 @@ class Sheet:
         if lines:
             self.regions.append(FoundRegion(kind, tuple(lines), cells=tuple(cells)))
 
-    def rule(self, top: Sequence[float], bottom: Sequence[float], width: int, ink: int) -> None:
-        """Draw a rule that separates what is left and right of it."""
-        self.rules.append(np.array((top, bottom), dtype=np.float64))
-        self.strokes.append(Stroke(self.rules[-1], width, ink))
-
     def stroke(self, points: Sequence[Sequence[float]], width: int, ink: int) -> None:
-        """Draw a stroke that separates nothing."""
+        """Draw a stroke, such as a rule."""
         self.strokes.append(Stroke(np.array(points, dtype=np.float64), width, ink))

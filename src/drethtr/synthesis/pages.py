@@ -2,7 +2,7 @@
 
     pages = SyntheticPages(fonts="fonts", texts=("novels_eng.txt.xz",)).build()
     page = pages.render(index=7, seed=0)
-    page.page, page.layout.lines[0].role, page.layout.area
+    page.page, page.layout.lines[0].role
 
 Configuration, seed and index determine the page, in any order and process. Lines are written as synthetic lines are,
 put on a sheet, and the sheet is bent as in a photograph, together with all its points.

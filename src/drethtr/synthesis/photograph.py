@@ -61,16 +61,12 @@ def photographed(sheet: Sheet, scene: Scene, facing: Sheet, rng: np.random.Gener
     gray += rng.standard_normal((height, width), dtype=np.float32) * np.float32(rng.uniform(0.5, 5))
     picture = Image.fromarray(gray.clip(0, 255).astype(np.uint8))
     bend = Bend.drawn(scene, rng)
-    left, top, right, bottom = scene.box
     layout = Layout(
         tuple(
             line._replace(baseline=bend.forward(line.baseline), polygon=bend.forward(line.polygon))
             for line in sheet.lines
         ),
         tuple(sheet.regions),
-        tuple(map(bend.forward, sheet.rules)),
-        tuple(bend.forward(np.array(((x, scene.box[1]), (x, scene.box[3])), np.float64)) for x in scene.folds),
-        bend.forward(np.array(((left, top), (right, top), (right, bottom), (left, bottom)))),
     )
     return MarkedPage(np.asarray(bend.picture(picture)), layout)
 

@@ -6,7 +6,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -246,7 +246,19 @@ def train_step(
                 parts: Losses = learner.objective(batch.unpack(devices.device), counts)
             (parts.total * devices.processes).backward()  # type: ignore[no-untyped-call]  # for they are averaged
         losses += torch.stack(parts).detach()
-    length = float(nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip))
+    change_weights(learner, devices, run.optimizer.clip, progress)
+    devices.average_batch_norms(learner.network)
+    learner.average.update(learner.network, progress.step + 1)
+    return Losses(*devices.all_reduce(losses))
+
+
+def change_weights(learner: Learner[Any], devices: Devices, clip: float, progress: Progress) -> None:
+    """Change the weights along their gradient, which is clipped to a length.
+
+    Raises:
+        ConfigError: if the gradient is not finite; the weights are then unchanged.
+    """
+    length = float(nn.utils.clip_grad_norm_(learner.network.parameters(), clip))
     if not isfinite(length):
         raise ConfigError(
             f"training diverged: the gradient of step {progress.step + 1} is {length}; start again with a lower "
@@ -254,9 +266,6 @@ def train_step(
         )
     with devices.precision(progress.bfloat16):  # Muon multiplies matrices
         learner.optimizer.step()
-    devices.average_batch_norms(learner.network)
-    learner.average.update(learner.network, progress.step + 1)
-    return Losses(*devices.all_reduce(losses))
 
 
 def report(

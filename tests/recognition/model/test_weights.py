@@ -1,5 +1,8 @@
 """Quantized weights are nearly the same, and stay what they are when they are quantized again."""
 
+import json
+import zlib
+
 import numpy as np
 import pytest
 import torch
@@ -7,10 +10,13 @@ from safetensors.torch import save_file
 
 from drethtr.base.errors import CheckpointError
 from drethtr.recognition.model.weights import (
+    PACKED,
     SCALES,
     as_bfloat16,
     dequantize,
+    packed,
     quantize,
+    read_file,
     read_metadata,
     read_tensors,
     scales_of,
@@ -92,6 +98,37 @@ def test_what_is_written_is_read(weights, tmp_path):
     assert found.keys() == stored.keys() and read_metadata(tmp_path / "file") == {"a": "b"}
     for name, tensor in stored.items():
         assert np.array_equal(found[name], tensor) and found[name].dtype == tensor.dtype
+
+
+def test_what_is_packed_is_read_and_smaller(weights, tmp_path):
+    stored = quantize(weights | {"large": np.random.default_rng(1).normal(size=(64, 640)).astype(np.float32)})
+    for pack in (False, True):
+        write_tensors(stored, tmp_path / f"{pack}.safetensors", {"a": "b"}, pack=pack)
+    read, metadata = read_file(tmp_path / "True.safetensors")
+    assert metadata == {"a": "b"} and read.keys() == stored.keys()
+    assert all(read[name].dtype == stored[name].dtype for name in stored)
+    assert all(np.array_equal(read[name], stored[name]) for name in stored)
+    plain, small = ((tmp_path / f"{pack}.safetensors").stat().st_size for pack in (False, True))
+    assert small < plain
+
+
+@pytest.mark.parametrize(
+    ("codes", "shapes"),
+    [
+        (zlib.compress(bytes(10**7)), {"w": [10**7]}),  # no Huffman codes alone: a thousand numbers a byte
+        (packed(np.zeros(50, np.int8)), {"w": [49]}),
+        (packed(np.zeros(50, np.int8))[:-5], {"w": [50]}),
+        (b"no zlib stream", {"w": [14]}),
+        (packed(np.zeros(50, np.int8)), {"v": [50]}),
+        (packed(np.zeros(50, np.int8)), {"w": "x"}),
+        (packed(np.zeros(50, np.int8)), ["w"]),
+    ],
+)
+def test_packed_tensors_of_a_bad_file_are_refused(codes, shapes, tmp_path):
+    path = tmp_path / "bad.safetensors"
+    write_tensors({"w": np.frombuffer(codes, np.uint8)}, path, {PACKED: json.dumps(shapes)})
+    with pytest.raises(CheckpointError, match="cannot be unpacked"):
+        read_file(path)
 
 
 def test_a_place_that_cannot_be_written_is_named(weights, tmp_path):

@@ -7,14 +7,14 @@ from PIL import Image, ImageDraw
 from drethtr.base.errors import ConfigError
 from drethtr.documents.page import role_of
 from drethtr.layout.finder import FoundLine, Layout, MarkedPage, Role
-from drethtr.layout.network import AREA, COARSE, ENDS, MAPS, SEPARATORS, TEXT
+from drethtr.layout.network import COARSE, MAPS, TEXT
 from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, CropConfig, PageMixture, targets, traced
 from drethtr.training.layout.sources import MarkedPages, PageSupply
 
 SIDE = 320
 
 
-def page(role=Role.BODY, area=None, rules=()):
+def page(role=Role.BODY):
     """A page with two lines of dark bars on white, with x-heights of 12 pixels, 60 pixels apart."""
     picture = Image.new("L", (SIDE, SIDE), 230)
     pen, lines = ImageDraw.Draw(picture), []
@@ -23,7 +23,7 @@ def page(role=Role.BODY, area=None, rules=()):
             pen.rectangle((left, row - 12, left + 4, row), fill=20)
         outline = np.array(((60, row - 20), (260, row - 20), (260, row + 8), (60, row + 8)), float)
         lines.append(FoundLine(np.array(((60, row), (262, row)), float), outline, role))
-    return MarkedPage(np.asarray(picture), Layout(tuple(lines), rules=rules, area=area))
+    return MarkedPage(np.asarray(picture), Layout(tuple(lines)))
 
 
 IDENTITY = np.array(((1, 0, 0), (0, 1, 0)), float)
@@ -50,20 +50,17 @@ def test_a_turned_page_has_turned_targets():
 
 def test_what_is_unknown_is_not_learned():
     _, maps = targets(traced(page(role=None)), IDENTITY, SIDE)
-    assert (maps[SEPARATORS] == UNKNOWN).all() and (maps[AREA:] == UNKNOWN).all()
-    assert set(np.unique(maps[TEXT])) == set(np.unique(maps[ENDS])) == {0, 1}
+    assert (maps[TEXT + 1 :] == UNKNOWN).all()
+    assert set(np.unique(maps[TEXT])) == {0, ON, END}
 
 
-def test_roles_area_and_rules_are_learned_where_they_are_known():
-    area = np.array(((40, 0), (280, 0), (280, SIDE), (40, SIDE)), float)
-    _, maps = targets(traced(page(Role.MARGIN, area, (np.array(((150, 20), (150, 300)), float),))), IDENTITY, SIDE)
+def test_roles_are_learned_where_they_are_known():
+    _, maps = targets(traced(page(Role.MARGIN)), IDENTITY, SIDE)
     assert maps.shape == (len(MAPS), SIDE // COARSE, SIDE // COARSE)
-    text = maps[TEXT] == 1
+    text = maps[TEXT] == ON
     for number, role in enumerate(Role):
-        here = maps[AREA + 1 + number]
+        here = maps[TEXT + 1 + number]
         assert (here[text] == (role is Role.MARGIN)).all() and (here[~text] == UNKNOWN).all()
-    assert maps[AREA][:, 12:68].all() and not maps[AREA][:, :9].any()
-    assert set(np.nonzero(maps[SEPARATORS])[1]) == {37} and len(np.nonzero(maps[SEPARATORS])[0]) > 60
 
 
 class Same(PageSupply):
@@ -82,7 +79,7 @@ class Same(PageSupply):
 def test_batches_depend_on_seed_and_chunk_alone():
     config = CropConfig(side=64, batch=3, per_page=2)
     one, again, other = (CropBatches(PageMixture((Same(),), (1.0,), seed), config) for seed in (1, 1, 2))
-    assert len(one[5]) == 2 and one[5][0].grays.shape == (3, 64, 64) and one[5][0].maps.shape[1:] == (10, 16, 16)
+    assert len(one[5]) == 2 and one[5][0].grays.shape == (3, 64, 64) and one[5][0].maps.shape[1:] == (7, 16, 16)
     for first, second in zip(one[5], again[5], strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
     assert not np.array_equal(one[5][0].grays, other[5][0].grays)

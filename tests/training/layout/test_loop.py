@@ -10,7 +10,7 @@ import torch
 from command_line import drethtr
 from edited_folders import put_page
 from safetensors.numpy import load_file
-from training_runs import finish, launch, saved_at
+from training_runs import launch
 
 from drethtr.base import config
 from drethtr.base.errors import DataError
@@ -26,7 +26,7 @@ samples = 24
 save_every = 4
 bfloat16 = false
 train = [{ kind = "Marked", paths = ["train"] }]
-validation = { paths = ["held"], every = 12 }
+validation = { paths = ["held"], every = 12, at_start = false }
 crops = { side = 64, batch = 2, per_page = 3 }
 optimizer = { warm_up = 4, method = { kind = "Muon" } }
 """
@@ -43,27 +43,20 @@ def pages(tmp_path):
     return tmp_path
 
 
-def start(folder, output, *options):
-    """Start `drethtr model train-layout`."""
-    train = ["-m", "drethtr.cli", "model", "train-layout", "run.toml", "--output", output, "--device", "cpu", *options]
-    return launch(folder, train, processes=1)
-
-
-def test_killed_and_resumed_equals_uninterrupted(pages):
-    finish(start(pages, "whole"))
-    snapshot = pages / "killed" / "snapshot.safetensors"
-    for delay in (0.0, 0.1):
-        process = start(pages, "killed", "--resume")
-        before = saved_at(snapshot)
-        while process.poll() is None and saved_at(snapshot) == before:
-            time.sleep(0.01)
-        time.sleep(delay)
-        assert process.poll() is None, "the run was over before it could be killed"
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-    finish(start(pages, "killed", "--resume", "--workers", "0"))
+def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch):
+    monkeypatch.chdir(pages)
+    train = ["-m", "drethtr.cli", "model", "train-layout", "run.toml", "--output", "killed", "--device", "cpu"]
+    process = launch(pages, train, processes=1)
+    while process.poll() is None and not (pages / "killed" / "snapshot.safetensors").exists():
+        time.sleep(0.01)
+    assert process.poll() is None, "the run was over before it could be killed"
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    run = config.load(LayoutRun, pages / "run.toml", ())
+    for output in ("killed", "whole"):
+        train_layout(run, pages / output, resume=output == "killed", workers=0)
     for name in ("latest", "best"):
-        whole, killed = (load_file(pages / run / f"{name}.safetensors") for run in ("whole", "killed"))
+        whole, killed = (load_file(pages / output / f"{name}.safetensors") for output in ("whole", "killed"))
         assert whole.keys() == killed.keys()
         for key in whole:
             assert np.array_equal(whole[key], killed[key]), key
@@ -71,7 +64,7 @@ def test_killed_and_resumed_equals_uninterrupted(pages):
 
 def test_frozen_weights_stay_and_the_others_learn(pages, monkeypatch):
     monkeypatch.chdir(pages)
-    settings = ('tuning={kind="Whole", frozen=["backbone.", "head."]}', "samples=12", "validation.at_start=false")
+    settings = ('tuning={kind="Whole", frozen=["backbone.", "head."]}', "samples=12")
     run = config.load(LayoutRun, pages / "run.toml", settings)
     best = train_layout(run, pages / "out", workers=0)
     before, after = load_lines(SHIPPED).weights, load_lines(best).weights

@@ -1,5 +1,7 @@
 """`drethtr model train` and `train-layout`: train a model, or a network that finds lines, from a run file."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -31,20 +33,12 @@ def train(
     """Train a model from scratch, or from another model, as a run file says."""
     require("torch", "train")
     from drethtr.training import loop
-    from drethtr.training.devices import limit_threads
     from drethtr.training.run import RunConfig
 
-    wanted = config.load(RunConfig, run, settings or ())
-    open_output(output, resume=resume)
-    limit_threads(threads)
-    with stopping(RESUME):
-        best = loop.train(
-            wanted, output, resume=resume, device=resolve_device(device), workers=workers, minutes=minutes
-        )
-    if best.exists():
+    training = partial(loop.train, config.load(RunConfig, run, settings or ()), output)
+    best = trained(training, output, resume, minutes, workers, device, threads)
+    if best is not None:
         typer.echo(f"the best model so far: {best}; calibrate it: drethtr model calibrate {best} DATA --force")
-    else:
-        typer.echo("stopped before the first validation")
 
 
 def train_layout(
@@ -59,21 +53,35 @@ def train_layout(
 ) -> None:
     """Train the network that finds lines, from the included one or another, as a run file says."""
     require("torch", "train")
-    from drethtr.training.devices import limit_threads
     from drethtr.training.layout import loop
     from drethtr.training.layout.run import LayoutRun
 
-    wanted = config.load(LayoutRun, run, settings or ())
+    training = partial(loop.train_layout, config.load(LayoutRun, run, settings or ()), output)
+    best = trained(training, output, resume, minutes, workers, device, threads)
+    if best is not None:
+        typer.echo(f"the best model so far: {best}; find lines with it: drethtr segment SCANS --lines {best}")
+
+
+def trained(
+    train: Callable[..., Path],
+    output: Path,
+    resume: bool,
+    minutes: float | None,
+    workers: int,
+    device: str,
+    threads: int | None,
+) -> Path | None:
+    """The best model after a training with these options; None, which is said, if it was not validated yet."""
+    from drethtr.training.devices import limit_threads
+
     open_output(output, resume=resume)
     limit_threads(threads)
     with stopping(RESUME):
-        best = loop.train_layout(
-            wanted, output, resume=resume, device=resolve_device(device), workers=workers, minutes=minutes
-        )
+        best = train(resume=resume, device=resolve_device(device), workers=workers, minutes=minutes)
     if best.exists():
-        typer.echo(f"the best model so far: {best}; find lines with it: drethtr segment SCANS --lines {best}")
-    else:
-        typer.echo("stopped before the first validation")
+        return best
+    typer.echo("stopped before the first validation")
+    return None
 
 
 def open_output(output: Path, *, resume: bool) -> None:

@@ -217,7 +217,8 @@ def save_card(path: Path, card: Mapping[str, Any]) -> None:
     """
     tensors, metadata, header = read_parts(path, either=True)
     kind = kind_in(metadata)
-    write_tensors(tensors, path, metadata | {kind: json.dumps(header | {"card": dict(card)}, ensure_ascii=False)})
+    changed = json.dumps(header | {"card": dict(card)}, ensure_ascii=False)
+    write_tensors(tensors, path, metadata | {kind: changed}, pack=kind == LINES)
 
 
 def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:

@@ -5,6 +5,7 @@ float16. Quantizing twice changes nothing: the largest of 32 numbers is 127 time
 """
 
 import json
+import zlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ HEAD = 8
 
 SCALES = ".scales"
 """Suffix of the name of a matrix's scales. They are the upper halves of float32 numbers, in uint16."""
+
+PACKED = "packed"
+"""Metadata key: the shapes of int8 tensors that are stored as their Huffman codes, by name."""
 
 DTYPES = {
     "F64": np.float64,
@@ -94,7 +98,13 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
         name: np.frombuffer(tensor["data"], dtype=DTYPES[tensor["dtype"]]).reshape(tensor["shape"])
         for name, tensor in tensors
     }
-    return arrays, header.get("__metadata__") or {}
+    metadata = header.get("__metadata__") or {}
+    try:
+        for name, shape in json.loads(metadata.pop(PACKED, "{}")).items():
+            arrays[name] = unpacked(arrays[name], shape)
+    except (ValueError, TypeError, LookupError, AttributeError, zlib.error) as error:
+        raise CheckpointError(f"contains packed tensors that cannot be unpacked ({first_line(error)})", path) from error
+    return arrays, metadata
 
 
 def check_file(path: Path) -> None:
@@ -109,12 +119,36 @@ def check_file(path: Path) -> None:
         raise CheckpointError("no such model file", path)
 
 
-def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file atomically.
+def packed(tensor: Array) -> NDArray[np.uint8]:
+    """The Huffman codes of an int8 tensor, as a zlib stream."""
+    stream = zlib.compressobj(strategy=zlib.Z_HUFFMAN_ONLY)
+    return np.frombuffer(stream.compress(tensor.tobytes()) + stream.flush(), dtype=np.uint8)
+
+
+def unpacked(codes: Array, shape: list[int]) -> Array:
+    """The int8 tensor with these Huffman codes.
+
+    Raises:
+        ValueError: if the codes are not those of a tensor of this shape.
+    """
+    stream = zlib.decompressobj()
+    # A Huffman code has at least one bit, so that no file can take more than eight times its size.
+    numbers = stream.decompress(codes.tobytes(), 8 * codes.nbytes)
+    if not stream.eof:
+        raise ValueError("more than eight numbers a byte")
+    return np.frombuffer(numbers, dtype=np.int8).reshape(shape)
+
+
+def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, pack: bool = False) -> None:
+    """Write a safetensors file atomically; `pack` stores int8 tensors as their Huffman codes, which lose nothing.
 
     Raises:
         CheckpointError: if it cannot be written.
     """
+    if pack:
+        shapes = {name: tensor.shape for name, tensor in tensors.items() if tensor.dtype == np.int8}
+        tensors = {name: packed(tensor) if name in shapes else tensor for name, tensor in tensors.items()}
+        metadata = {**metadata, PACKED: json.dumps(shapes)}
     try:
         with atomic_write(path) as unfinished:
             contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}

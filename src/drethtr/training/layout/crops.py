@@ -22,7 +22,7 @@ from drethtr.images.line import Line
 from drethtr.images.straighten import area_of
 from drethtr.layout.finder import Floats, FoundLine, MarkedPage, Role
 from drethtr.layout.given import core_height
-from drethtr.layout.network import AREA, COARSE, ENDS, MAPS, MULTIPLE, SEPARATORS, TEXT
+from drethtr.layout.network import COARSE, MAPS, MULTIPLE, TEXT
 from drethtr.training.feed.mixture import DECK, deck
 from drethtr.training.layout.sources import PageSource, PageSupply
 
@@ -71,7 +71,7 @@ class Crops(NamedTuple):
 
     grays  uint8 (B, S, S)
     cores  uint8 (B, S, S): `ON` in the core of a line, `END` beside its ends
-    maps   uint8 (B, maps, S/4, S/4): 0, 1 or `UNKNOWN`
+    maps   uint8 (B, maps, S/4, S/4): text as the cores, roles 0, 1 or `UNKNOWN`
     """
 
     grays: NDArray[np.uint8]
@@ -92,8 +92,6 @@ class Traced(NamedTuple):
 
     page: Line
     bands: tuple[Band, ...]
-    separators: tuple[Floats, ...]
-    area: Floats | None
 
 
 @dataclass(frozen=True)
@@ -162,7 +160,7 @@ def traced(marked: MarkedPage) -> Traced:
     layout = marked.layout
     core = core_height(marked.page, [line.baseline for line in layout.lines]) if layout.lines else 1.0
     bands = tuple(band_of(line, core) for line in layout.lines if len(line.baseline) > 1)
-    return Traced(marked.page, bands, (*layout.rules, *layout.folds), layout.area)
+    return Traced(marked.page, bands)
 
 
 def band_of(line: FoundLine, core: float) -> Band:
@@ -251,8 +249,7 @@ def toned(x: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.uint8]
 def targets(page: Traced, to_crop: Floats, side: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """The targets of a crop that `to_crop` (2, 3) maps the page to: of the cores, and of the other maps."""
     coarse = side // COARSE
-    drawings = [Drawing(side, to_crop), *(Drawing(coarse, to_crop / COARSE) for _ in range(3))]
-    cores, text, roles, area = drawings
+    cores, text, roles = Drawing(side, to_crop), *(Drawing(coarse, to_crop / COARSE) for _ in range(2))
     for band in page.bands:
         for end in band.ends:
             cores.fill(end, END)
@@ -262,19 +259,10 @@ def targets(page: Traced, to_crop: Floats, side: int) -> tuple[NDArray[np.uint8]
         text.fill(band.core, ON)
         roles.fill(band.core, UNKNOWN if band.role is None else 1 + list(Role).index(band.role))
     maps = np.zeros((len(MAPS), coarse, coarse), dtype=np.uint8)
-    maps[TEXT], maps[ENDS] = text.array == ON, text.array == END
-    if page.area is None:
-        maps[SEPARATORS : AREA + 1] = UNKNOWN
-    else:
-        area.fill(page.area, 1)
-        maps[AREA] = area.array
-        separators = Drawing(coarse, to_crop / COARSE)
-        for separator in page.separators:
-            separators.stroke(separator)
-        maps[SEPARATORS] = separators.array
+    maps[TEXT] = text.array
     known = (roles.array > 0) & (roles.array < UNKNOWN)
     for number in range(len(Role)):
-        maps[AREA + 1 + number] = np.where(known, roles.array == number + 1, UNKNOWN)
+        maps[TEXT + 1 + number] = np.where(known, roles.array == number + 1, UNKNOWN)
     return cores.array, maps
 
 
@@ -301,7 +289,3 @@ class Drawing:
         xs, ys = zip(*points, strict=True)
         if max(xs) >= 0 and max(ys) >= 0 and min(xs) < self.image.width and min(ys) < self.image.height:
             self.draw.polygon(points, fill=value)
-
-    def stroke(self, line: Floats) -> None:
-        """Draw a separator."""
-        self.draw.line(self.points(line), fill=1)

@@ -8,22 +8,21 @@ import time
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from drethtr.base import config
-from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.errors import CheckpointError
 from drethtr.base.locks import claimed
 from drethtr.base.version import __version__
 from drethtr.evaluation.layout import figures_of
 from drethtr.evaluation.whole_pages import collections_of, find_and_compare, open_references
-from drethtr.layout.network import AREA, ENDS, SEPARATORS, SHIPPED, TEXT, LineModel, load_lines, save_lines
+from drethtr.layout.network import SHIPPED, TEXT, LineModel, load_lines, save_lines
 from drethtr.network.detector import Detector
 from drethtr.network.weights import fit
 from drethtr.pages.segmentation import DetectedLines
@@ -33,7 +32,7 @@ from drethtr.training.feed.stream import as_it_is, beginnings, stream
 from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, Crops, PageMixture
 from drethtr.training.layout.run import LayoutLoss, LayoutRun, PagesValidation
 from drethtr.training.layout.sources import pages_digest
-from drethtr.training.loop import BEST, LATEST, SNAPSHOT, is_finished, refuse_old_run
+from drethtr.training.loop import BEST, LATEST, SNAPSHOT, change_weights, is_finished, refuse_old_run
 from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
@@ -50,9 +49,6 @@ class LayoutLosses(NamedTuple):
 
     cores: Tensor
     text: Tensor
-    ends: Tensor
-    separators: Tensor
-    area: Tensor
     roles: Tensor
 
 
@@ -180,14 +176,7 @@ def train_step(
         run.loss,
     )
     torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
-    length = float(nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip))
-    if not isfinite(length):
-        raise ConfigError(
-            f"training diverged: the gradient of step {progress.step + 1} is {length}; start again with a lower "
-            "optimizer.learning_rate, or with bfloat16 = false"
-        )
-    with devices.precision(progress.bfloat16):  # Muon multiplies matrices
-        learner.optimizer.step()
+    change_weights(learner, devices, run.optimizer.clip, progress)
     learner.average.update(learner.network, progress.step + 1)
     return LayoutLosses(*(loss.detach() for loss in losses))
 
@@ -199,20 +188,13 @@ def losses_of(cores: Tensor, maps: Tensor, core_target: Tensor, targets: Tensor,
         cores, maps: Logits, float (B, 1, S, S) and (B, maps, S/4, S/4).
         core_target, targets: uint8, of the same shapes; see `Crops`.
     """
-    text = slice(TEXT, TEXT + 1)
-    ends, separators = targets[:, ENDS : ENDS + 1], targets[:, SEPARATORS : SEPARATORS + 1]
+    text, roles = slice(TEXT, TEXT + 1), slice(TEXT + 1, None)
     # Its window is large: half the time of a step if only the second head learns.
     learned = cores.requires_grad
     of_cores = line_loss(cores, core_target == ON, core_target == END, weights) if learned else cores.new_zeros(())
-    of_text = line_loss(maps[:, text], targets[:, text] == 1, ends == 1, weights)
-    return LayoutLosses(
-        weights.cores * of_cores,
-        weights.text * of_text,
-        weights.ends * known_loss(maps[:, ENDS : ENDS + 1], ends),
-        weights.separators * known_loss(maps[:, SEPARATORS : SEPARATORS + 1], separators),
-        weights.area * known_loss(maps[:, AREA : AREA + 1], targets[:, AREA : AREA + 1]),
-        weights.roles * known_loss(maps[:, AREA + 1 :], targets[:, AREA + 1 :]),
-    )
+    of_text = line_loss(maps[:, text], targets[:, text] == ON, targets[:, text] == END, weights)
+    of_roles = known_loss(maps[:, roles], targets[:, roles])
+    return LayoutLosses(weights.cores * of_cores, weights.text * of_text, weights.roles * of_roles)
 
 
 def line_loss(logits: Tensor, target: Tensor, past: Tensor, weights: LayoutLoss) -> Tensor:

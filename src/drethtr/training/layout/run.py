@@ -39,9 +39,6 @@ class LayoutLoss:
 
     cores: float = 1.0
     text: float = 1.0
-    ends: float = 0.5
-    separators: float = 1.0
-    area: float = 0.3
     roles: float = 0.3
     dice: float = 0.5
     near: float = 1.0

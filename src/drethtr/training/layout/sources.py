@@ -146,7 +146,7 @@ def pages_digest(originals: Sequence[Original]) -> str:
 
 @lru_cache(maxsize=IN_MEMORY)
 def marked(original: Original) -> MarkedPage:
-    """A page with the lines of its file and their roles; rules, folds and the area of the page are unknown.
+    """A page with the lines of its file and their roles.
 
     Raises:
         DataError: if a file cannot be used.
