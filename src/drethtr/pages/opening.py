@@ -287,7 +287,8 @@ def open_selected(
         try:
             originals = selection.chooser.of(file, originals_in(file, segmentation, selection.catalog, update=update))
             if update and output is None:
-                refuse_unpacked(file)
+                if (archive := archive_of(file)) is not None:
+                    raise DataError("cannot be updated in place; give a folder for the copies as --output", archive)
                 refuse_protected(file)
             of_lines = of_lines and all(map(segmentation.is_line, originals))
         except DataError as error:
@@ -335,16 +336,6 @@ def refuse_same_endings(formats: Mapping[str, Format]) -> None:
             raise ConfigError(
                 f"{owner} and {name} are both written to files ending in {format.ending}; choose one of them"
             )
-
-
-def refuse_unpacked(file: Path) -> None:
-    """Refuse to update a file in a ZIP file; ZIP files are never changed.
-
-    Raises:
-        DataError: naming the ZIP file.
-    """
-    if (archive := archive_of(file)) is not None:
-        raise DataError("cannot be updated in place; give a folder for the updated copies as --output", archive)
 
 
 def originals_in(file: Path, segmentation: Segmentation, catalog: Catalog, *, update: bool) -> tuple[Original, ...]:

@@ -4,7 +4,6 @@ import pickle
 import re
 import struct
 import warnings
-from collections.abc import Collection
 from pathlib import Path
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
@@ -71,7 +70,7 @@ def read_torch(path: Path) -> dict[str, Tensor]:
                 raise CheckpointError("not written by torch.save: data.pkl is missing")
         with warnings.catch_warnings(action="ignore"):  # about pickle protocols
             held = torch.load(path, map_location="cpu", weights_only=True)
-        return dict(map(named_tensor, named_entries(held)))
+        return dict(map(named_tensor, held.items() if isinstance(held, dict) else [(None, held)]))
     except CheckpointError as error:
         raise CheckpointError(str(error), path) from error
     except pickle.UnpicklingError as error:
@@ -94,11 +93,6 @@ def refused(error: pickle.UnpicklingError) -> str:
     if name := re.search(r"GLOBAL (\S+) ", str(error)):
         return f"it references {name[1]}, which no state dict does; save only the state dict"
     return "damaged, or more than named tensors; save only the state dict"
-
-
-def named_entries(held: object) -> Collection[tuple[object, object]]:
-    """The entries of a state dict."""
-    return held.items() if isinstance(held, dict) else [(None, held)]
 
 
 def named_tensor(entry: tuple[object, object]) -> tuple[str, Tensor]:

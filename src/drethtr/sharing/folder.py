@@ -31,16 +31,12 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
             raise DataError(
                 f"has no {README} by drethtr beside it, so it is not overwritten; choose another folder", weights
             )
-        save_model(model, weights, small=is_quantized(model))
+        # A model that was loaded from a quantized file is the same after another quantization.
+        save_model(model, weights, small=as_small(model).hash == model.hash)
         with atomic_write(page) as unfinished:
             unfinished.write_text(readme(model, repository), encoding="utf-8")
     except OSError as error:
         raise DataError(f"cannot be read or written: {error.strerror}", page) from error
-
-
-def is_quantized(model: Model) -> bool:
-    """Whether quantization changes nothing, as in a model loaded from a quantized file."""
-    return as_small(model).hash == model.hash
 
 
 def from_pretrained(source: str | Path, *, revision: str | None = None, **choices: Unpack[LoadOptions]) -> Recognizer:

@@ -202,13 +202,13 @@ def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | 
     """Read the clean lines of data sets, with a progress bar."""
     from tqdm import tqdm
 
-    from drethtr.bench.quality.retrieval.lines import read_for_search
+    from drethtr.bench.quality.retrieval.lines import LabeledLines
     from drethtr.datasets.open import open_all
-    from drethtr.evaluation.evaluate import to_read
+    from drethtr.evaluation.evaluate import read_lines, to_read
 
     samples = to_read(open_all(data), limit, seed)
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
-        return read_for_search(recognizer, samples, bar.update)
+        return LabeledLines(samples, read_lines(recognizer, samples, bar.update))
 
 
 def deliver(text: str, figures: dict[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:

@@ -8,7 +8,7 @@ Lines that can only be read upside down are turned, since no model should learn 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -93,7 +93,8 @@ class Pages(Layout):
         confirmed = not self.unconfirmed and any(map(is_reviewed, files))
         described: dict[str, Path] = {}
         found_any = False
-        reader = cache(shipped_reader)  # for this source only: a process that was forked could not use its threads
+        # For this source only: a process that was forked could not use its threads.
+        reader = cache(partial(Recognizer.load, decoder="ctc", threads=1))
         for path in files:
             if self.transcribed and source.is_dir() and not is_page(path):
                 continue
@@ -286,11 +287,6 @@ def misread(line: Line, text: str, recognizer: Recognizer) -> float:
     """
     [reading] = recognizer.read_lines([recognizer.open_line(line)])
     return Levenshtein.normalized_distance(text, reading.text)
-
-
-def shipped_reader() -> Recognizer:
-    """The shipped model with its fastest decoder."""
-    return Recognizer.load(decoder="ctc", threads=1)
 
 
 def cut(gray: Line, line: TextLine, place: FoundLine, key: str, remarks: tuple[Remark, ...]) -> Entry:

@@ -18,7 +18,6 @@ from drethtr.bulk.indexing import open_results, rows_of
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.confidence import Booleans, Floats
-from drethtr.evaluation.evaluate import Advance, read_lines
 from drethtr.language.languages import Languages
 from drethtr.language.ngrams import NGrams
 from drethtr.recognition.confidence.logistic import Logistic
@@ -192,15 +191,6 @@ class LabeledLines:
         relevant = np.array([[query in words for words in self.truths] for query in queries], dtype=np.bool_)
         chances = np.stack([self.crowd.chances(query) for query in queries])
         return Situation(queries, relevant.reshape(len(queries), len(self)), chances)
-
-
-def read_for_search(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> LabeledLines:
-    """Read lines; the recognizer must keep posteriors.
-
-    Raises:
-        DataError: naming the sample, if an image cannot be used.
-    """
-    return LabeledLines(samples, read_lines(recognizer, samples, advance))
 
 
 LanguageModel: TypeAlias = tuple[Tokenizer, Languages]
