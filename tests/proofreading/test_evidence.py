@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drethtr.proofreading.evidence import ReadText, SeenLine, Stretches, TextVariants, weigh
+from drethtr.proofreading.evidence import EncodedLine, ReadText, Stretches, TextVariants, weigh
 from drethtr.proofreading.given import GivenText, pair
 from drethtr.recognition.decoding.ctc_search import best_path
 from drethtr.text.tokenizer import EOS, PAD, Characters
@@ -27,8 +27,8 @@ def rows(*likely, best=0.9):
 @pytest.mark.parametrize(("text", "steps"), [("abc", 3), ("aab", 4), ("aaa", 5), ("a b", 3), ("", 1)])
 def test_a_text_needs_a_step_for_each_token_and_one_between_equal_ones(text, steps):
     read = ReadText("", ())
-    assert SeenLine(rows(*"-" * steps), 1, read).holds(given(text))
-    assert not text or not SeenLine(rows(*"-" * (steps - 1)), 1, read).holds(given(text))
+    assert EncodedLine(rows(*"-" * steps), 1, read).holds(given(text))
+    assert not text or not EncodedLine(rows(*"-" * (steps - 1)), 1, read).holds(given(text))
 
 
 def weighed(line, text, opinions=None):
@@ -42,7 +42,7 @@ def test_the_worst_character_of_a_word_counts_and_is_clipped():
     """The features begin with the CTC log-probability of the word's worst character, -12 at least."""
     table = rows(*"ab c")
     table[1, TOKENIZER.encode("b")] = np.log(0.001)
-    line = SeenLine(table, 1, ReadText("ab c", (0.9, 0.9)))
+    line = EncodedLine(table, 1, ReadText("ab c", (0.9, 0.9)))
     assert weighed(line, "ab c").words[:, 0] == pytest.approx(np.log([0.001, 0.9]), rel=1e-4)
     table[1, TOKENIZER.encode("b")] = -20.0
     assert weighed(line, "ab c").words[0, 0] == -12.0
@@ -51,7 +51,7 @@ def test_the_worst_character_of_a_word_counts_and_is_clipped():
 
 
 def test_the_decoders_lead_is_clipped():
-    line = SeenLine(rows(*"ab"), 1, ReadText("ab", (0.9,)))
+    line = EncodedLine(rows(*"ab"), 1, ReadText("ab", (0.9,)))
     said = np.zeros((3, SIZE))
     said[0, TOKENIZER.encode("a")], said[1, TOKENIZER.encode("b")], said[2, EOS] = 2.0, -3.0, 25.0
     word = weighed(line, "ab", [said]).words[0]
@@ -68,7 +68,7 @@ def test_the_surest_word_of_the_reading_is_shared_among_words_and_gaps():
 
 def test_words_stand_on_their_steps():
     """Two steps make an image token."""
-    line = SeenLine(rows(*"-aa-bb  -c--"), 2, ReadText("ab c", (0.9, 0.9)))
+    line = EncodedLine(rows(*"-aa-bb  -c--"), 2, ReadText("ab c", (0.9, 0.9)))
     (left, middle), (start, right) = weighed(line, "ab c").word_edges
     assert 0 <= left <= 1 and middle == pytest.approx(3, abs=0.5) and start >= 4 and right <= 6
 

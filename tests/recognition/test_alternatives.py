@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from drethtr import Recognizer
-from drethtr.recognition.alternatives import see, word_candidates
+from drethtr.recognition.alternatives import encode_line, word_candidates
 from drethtr.recognition.decoding.strategies import Greedy
 
 SAMPLES = Path(__file__).parents[2] / "samples"
@@ -18,7 +18,7 @@ def shipped():
 
 @pytest.fixture(scope="module")
 def seen(shipped):
-    return see(shipped, shipped.open_line(SAMPLES / "000000.png"))
+    return encode_line(shipped, shipped.open_line(SAMPLES / "000000.png"))
 
 
 @pytest.fixture(scope="module")
@@ -44,4 +44,4 @@ def test_a_confirmed_word_is_ranked_with_the_others(shipped, seen, text):
 
 def test_a_decoder_without_ctc_offers_nothing(shipped):
     greedy = Recognizer(shipped.model, Greedy())
-    assert see(greedy, greedy.open_line(SAMPLES / "000000.png")) is None
+    assert encode_line(greedy, greedy.open_line(SAMPLES / "000000.png")) is None

@@ -6,11 +6,11 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-import rank_devices
-import rank_shares
 import rank_waits
+import ranks
 import torch
 from safetensors.torch import load_file
 from training_runs import finish, launch, saved_at, start, write_data
@@ -54,31 +54,42 @@ def assert_alike(one: Path, other: Path) -> None:
         torch.testing.assert_close(got[name], weight, rtol=1e-3, atol=1e-5, msg=lambda m, n=name: f"{n}: {m}")
 
 
-def test_two_processes_train_like_one(alone: Path) -> None:
-    finish(start_two(alone, "two"))
-    assert_alike(alone / "one", alone / "two")
-    assert len((alone / "one" / "metrics.jsonl").read_text().splitlines()) == len(
-        (alone / "two" / "metrics.jsonl").read_text().splitlines()
-    )
+def test_two_processes_train_like_one(data: Path) -> None:
+    """Also where the CTC head is not trained: torch waits for the gradients of weights that have none."""
+    train_here(data, *UNTAUGHT)
+    finish(start_two(data, "two", *UNTAUGHT))
+    assert_alike(data / "one", data / "two")
+    one, two = ((data / output / "metrics.jsonl").read_text().splitlines() for output in ("one", "two"))
+    assert len(one) == len(two)
 
 
-def test_batch_norm_statistics_are_averaged_and_parts_are_divided_evenly(tmp_path: Path) -> None:
-    finish(launch(tmp_path, [rank_devices.__file__, str(tmp_path)], processes=2))
-    found = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
-    assert [one["mean"] for one in found] == [[0.5], [0.5]]
-    assert [one["share"] for one in found] == [[0, 1], [2, 3]]
-    assert all("2 processes cannot divide the 3 batches of a step evenly" in one["refusal"] for one in found)
+@pytest.fixture(scope="module")
+def ranks_said(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What two processes with two streams each say, see ranks.py; an epoch of 40 lines is ten chunks of four."""
+    folder = write_data(tmp_path_factory.mktemp("ranks"))
+    text = (folder / "run.toml").read_text().replace("chunk = 16", "chunk = 4")
+    (folder / "run.toml").write_text(text.replace('"train.parquet"', f'"{folder}/train.parquet"'))
+    finish(launch(folder, [ranks.__file__, str(folder), "4", "20"], processes=2))
+    return [json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)]
+
+
+def test_batch_norm_statistics_are_averaged_and_parts_are_divided_evenly(ranks_said: list[dict[str, Any]]) -> None:
+    assert [one["mean"] for one in ranks_said] == [[0.5], [0.5]]
+    assert [one["share"] for one in ranks_said] == [[0, 1], [2, 3]]
+    assert all("2 processes cannot divide the 3 batches of a step evenly" in one["refusal"] for one in ranks_said)
+
+
+def test_no_line_is_lost_or_seen_twice_in_an_epoch(ranks_said: list[dict[str, Any]]) -> None:
+    one, other = (said["texts"] for said in ranks_said)
+    assert not one.keys() & other.keys(), "both read the same chunk"
+    chunks = {int(chunk): texts for chunk, texts in {**one, **other}.items()}
+    everything = sorted(f"line {i * 37 % 101}" for i in range(40))
+    for epoch in (range(10), range(10, 20)):
+        assert sorted(text for chunk in epoch for text in chunks[chunk]) == everything
 
 
 def test_processes_wait_while_one_reads(tmp_path: Path) -> None:
     finish(launch(tmp_path, [rank_waits.__file__], processes=2))
-
-
-def test_weights_without_a_loss_need_no_gradient(data: Path) -> None:
-    """Where the CTC head is not trained, they waited for its gradients."""
-    train_here(data, *UNTAUGHT)
-    finish(start_two(data, "two", *UNTAUGHT))
-    assert_alike(data / "one", data / "two")
 
 
 def test_a_killed_rank_is_resumed(alone: Path) -> None:
@@ -87,35 +98,17 @@ def test_a_killed_rank_is_resumed(alone: Path) -> None:
     while process.poll() is None and not saved_at(snapshot):
         time.sleep(0.01)
     assert process.poll() is None, "the run was over before it could be killed"
-    os.kill(ranks(process.pid)[-1], signal.SIGKILL)
+    os.kill(started_by(process.pid)[-1], signal.SIGKILL)
     process.communicate(timeout=300)
     assert process.returncode != 0
     finish(start_two(alone, "killed", resume=True))
     assert_alike(alone / "one", alone / "killed")
 
 
-def ranks(launcher: int) -> list[int]:
+def started_by(launcher: int) -> list[int]:
     """The processes that torchrun started."""
     children = Path(f"/proc/{launcher}/task/{launcher}/children").read_text().split()
     return [int(child) for child in children]
-
-
-def test_no_line_is_lost_or_seen_twice_in_an_epoch(data: Path) -> None:
-    """Two processes with two streams each; an epoch of 40 lines is ten chunks of four."""
-    text = (
-        (data / "run.toml")
-        .read_text()
-        .replace("chunk = 16", "chunk = 4")
-        .replace('"train.parquet"', f'"{data}/train.parquet"')
-    )
-    (data / "run.toml").write_text(text)
-    finish(launch(data, [rank_shares.__file__, str(data), "4", "20"], processes=2))
-    shares = [json.loads((data / f"{rank}.json").read_text()) for rank in (0, 1)]
-    assert not shares[0].keys() & shares[1].keys(), "both read the same chunk"
-    chunks = {int(chunk): texts for share in shares for chunk, texts in share.items()}
-    everything = sorted(f"line {i * 37 % 101}" for i in range(40))
-    for epoch in (range(10), range(10, 20)):
-        assert sorted(text for chunk in epoch for text in chunks[chunk]) == everything
 
 
 def test_a_single_process_computes_all_parts() -> None:

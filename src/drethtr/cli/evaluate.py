@@ -43,7 +43,7 @@ from drethtr.evaluation.whole_pages import (
 )
 from drethtr.layout.given import outlines_named
 from drethtr.pages.opening import images_in
-from drethtr.pages.record import provenance_of, way_of
+from drethtr.pages.record import provenance_of, reading_settings
 from drethtr.pages.segmentation import GivenLines, Segmentation, segmentation_named
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
@@ -127,7 +127,7 @@ def evaluate(
         samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=folder))
         result = evaluate_lines(recognizer, samples, limit, seed, confidence=confidence, per_line=per_line)
     if json_file is not None:
-        made_by = {"made_by": provenance_of(recognizer).to_json(), **way_of(recognizer)}
+        made_by = {"made_by": provenance_of(recognizer).to_json(), **reading_settings(recognizer)}
         write_json(json_file, {**result.figures, **made_by})
     typer.echo(result.text)
     if not result.complete:

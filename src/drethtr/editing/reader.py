@@ -42,7 +42,7 @@ from drethtr.pages.placing import on_page, transcription_of
 from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
-from drethtr.recognition.alternatives import SeenLine, WordCandidate, see, word_candidates
+from drethtr.recognition.alternatives import LineViews, WordCandidate, encode_line, word_candidates
 from drethtr.recognition.recognizer import Recognizer
 
 READ = "read"
@@ -378,9 +378,9 @@ class Reader:
             seen = self.seen.get((page, line, place_mark(placed), self.model), see_line)
             return [] if seen is None else word_candidates(recognizer, seen, text, start, end, known)
 
-        def see_line() -> SeenLine | None:
+        def see_line() -> LineViews | None:
             strip = self.workspace.scans.straighten_line(folder_page, placed, file.page.lines)
-            return see(recognizer, recognizer.open_line(strip.line))
+            return encode_line(recognizer, recognizer.open_line(strip.line))
 
         found = [other for other in self.executor.submit(rank).result() if other.text != word]
         return [{"text": one.text, "probability": round(one.probability, 4)} for one in found[:MAX_ALTERNATIVES]]

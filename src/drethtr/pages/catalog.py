@@ -83,7 +83,7 @@ REST = tuple(Facts._field_defaults.items())[1:]
 """The last fields of `Facts` with their usual values."""
 
 
-class Seen(NamedTuple):
+class Catalogued(NamedTuple):
     """What a file was when it had this size and time."""
 
     state: str
@@ -174,10 +174,10 @@ class Catalog:
         images: A folder in which the images of descriptions are looked for first.
     """
 
-    def __init__(self, known: Mapping[str, Seen] | None = None, images: Path | None = None) -> None:
+    def __init__(self, known: Mapping[str, Catalogued] | None = None, images: Path | None = None) -> None:
         self.images = images
         self.seen = dict(known or {})
-        self.new: dict[str, Seen] = {}
+        self.new: dict[str, Catalogued] = {}
         self.folders = Folders()
 
     def facts(self, path: Path) -> Facts:
@@ -188,11 +188,11 @@ class Catalog:
         """
         place, state = os.path.abspath(path), self.folders.state_of([path])  # noqa: PTH100 - links stay
         if (seen := self.seen.get(place)) is None or seen.state != state:
-            seen = Seen(state, look_at(path))
+            seen = Catalogued(state, look_at(path))
             self.keep(path, place, seen)
         return seen.facts
 
-    def keep(self, path: Path, place: str, seen: Seen) -> None:
+    def keep(self, path: Path, place: str, seen: Catalogued) -> None:
         """Keep what a file is, also for later runs unless the file is gone by then."""
         self.seen[place] = seen
         if archive_of(path) is None:
@@ -207,7 +207,7 @@ class Catalog:
         if facts.made_here is None:  # looking into a PDF takes long, and few have the name of a scan
             facts = facts._replace(made_here=made_here(path))
             place = os.path.abspath(path)  # noqa: PTH100 - as above
-            self.keep(path, place, Seen(self.seen[place].state, facts))
+            self.keep(path, place, Catalogued(self.seen[place].state, facts))
         return facts.made_here is True
 
     def sources(self, path: Path) -> tuple[PageSource, ...]:

@@ -12,7 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import is_there
 from drethtr.documents.document import Provenance
 from drethtr.documents.read import first_bytes
-from drethtr.pages.catalog import Facts, Folders, Seen
+from drethtr.pages.catalog import Catalogued, Facts, Folders
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.segmentation import name_of as segmentation_name
 from drethtr.pages.source import Original
@@ -102,7 +102,7 @@ class Record:
         # A row without its end is that of a killed process; the next one must begin in a row of its own.
         self.torn = bool(content) and not content.endswith(b"\n")
         self.results: dict[str, Entry] = {}
-        self.inputs: dict[str, Seen] = {}
+        self.inputs: dict[str, Catalogued] = {}
         for row in content.splitlines():
             with suppress(ValueError, KeyError, TypeError, RecursionError):  # a damaged row
                 found: Any = json.loads(row)
@@ -110,7 +110,7 @@ class Record:
                     case {"result": str(name), "state": str(state), "digest": str(digest), "made": dict(made)}:
                         self.results[name] = Entry(state, digest, made)
                     case {"input": str(name), "state": str(state)}:
-                        self.inputs[name] = Seen(state, Facts.from_json(found))
+                        self.inputs[name] = Catalogued(state, Facts.from_json(found))
 
     def add(self, result: Path, entry: Entry) -> None:
         """Record a result that is written.
@@ -121,7 +121,7 @@ class Record:
         self.append([{"result": result.name, **entry._asdict()}])
         self.results[result.name] = entry
 
-    def add_inputs(self, inputs: Mapping[str, Seen]) -> None:
+    def add_inputs(self, inputs: Mapping[str, Catalogued]) -> None:
         """Record what input files are, by their absolute paths, so that the next run need not open them.
 
         Raises:
@@ -168,7 +168,7 @@ def provenance_of(recognizer: Recognizer) -> Provenance:
     return Provenance.now(recognizer.model.identity)
 
 
-def way_of(recognizer: Recognizer) -> dict[str, str]:
+def reading_settings(recognizer: Recognizer) -> dict[str, str]:
     """Decoder and precision of a recognizer, as stored with metrics."""
     return {"decoder": name_of(recognizer.strategy), "precision": recognizer.precision.value}
 
@@ -177,6 +177,6 @@ def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, s
     """The settings that determine the text of a page, named as on the command line; stored with indexes and results."""
     return {
         "model": recognizer.model.identity,
-        **way_of(recognizer),
+        **reading_settings(recognizer),
         "lines": segmentation_name(segmentation),
     }

@@ -9,7 +9,7 @@ import numpy as np
 
 from drethtr.base.errors import ConfigError
 from drethtr.images.line import ImageSource, Line
-from drethtr.proofreading.evidence import Edges, ReadText, SeenLine, TextEvidence, gather
+from drethtr.proofreading.evidence import Edges, EncodedLine, ReadText, TextEvidence, gather
 from drethtr.proofreading.fit import SupportFit, fit_of
 from drethtr.proofreading.given import GivenText
 from drethtr.recognition.decoding.decoded import View
@@ -195,7 +195,9 @@ def gather_all(
 
     def work(group: Sequence[PreparedPiece], view: View) -> list[list[TextEvidence | None]]:
         steps, texts = view.scores.steps_per_token, [given[piece.line] for piece in group]
-        lines = [SeenLine(rows, steps, read[piece.line]) for rows, piece in zip(view.scores.lines, group, strict=True)]
+        lines = [
+            EncodedLine(rows, steps, read[piece.line]) for rows, piece in zip(view.scores.lines, group, strict=True)
+        ]
         fitting = [list(filter(line.holds, some)) for line, some in zip(lines, texts, strict=True)]
         try:
             found = gather(NetworkScorer(reader.network, view.memory), lines, fitting, reader.model.tokenizer)

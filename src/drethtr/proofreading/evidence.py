@@ -148,7 +148,7 @@ class TextEvidence:
     gap_edges: tuple[Edges, ...]
 
 
-class SeenLine(NamedTuple):
+class EncodedLine(NamedTuple):
     """An encoded line: CTC log-probabilities (S, V), steps per image token, and the reading."""
 
     rows: LogProbs
@@ -162,7 +162,7 @@ class SeenLine(NamedTuple):
 
 
 def gather(
-    scorer: NetworkScorer, lines: Sequence[SeenLine], texts: Sequence[Sequence[GivenText]], tokenizer: Tokenizer
+    scorer: NetworkScorer, lines: Sequence[EncodedLine], texts: Sequence[Sequence[GivenText]], tokenizer: Tokenizer
 ) -> list[list[TextEvidence]]:
     """Evidence for any number of texts of each line; each must fit on its line.
 
@@ -193,7 +193,7 @@ class TextVariants(NamedTuple):
     inserted: tuple[int, ...]
 
     @classmethod
-    def of(cls, line: SeenLine, given: GivenText, tokenizer: Tokenizer) -> "TextVariants":
+    def of(cls, line: EncodedLine, given: GivenText, tokenizer: Tokenizer) -> "TextVariants":
         """The variants of a given text."""
         pairing = pair(given.written, line.read.text)
         texts = [given.tokens]
@@ -238,7 +238,7 @@ class Clues(NamedTuple):
     confidence: float
 
     @classmethod
-    def of(cls, line: SeenLine, case: TextVariants, aligned: CTCPath, opinions: Sequence[Floats]) -> "Clues":
+    def of(cls, line: EncodedLine, case: TextVariants, aligned: CTCPath, opinions: Sequence[Floats]) -> "Clues":
         """The scores of one text, from its CTC alignment and the decoder's opinions on its variants."""
         tokens, ctc = case.given.tokens, TextScores(line.rows, PAD)
         ctc.lean_on(tokens)
@@ -255,7 +255,7 @@ class Clues(NamedTuple):
         )
 
 
-def weigh(line: SeenLine, case: TextVariants, opinions: Sequence[Floats]) -> TextEvidence:
+def weigh(line: EncodedLine, case: TextVariants, opinions: Sequence[Floats]) -> TextEvidence:
     """The evidence for one text.
 
     Args:

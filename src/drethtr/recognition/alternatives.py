@@ -34,7 +34,7 @@ With 0.6, texts given 29, 49, 72 and 90 % were right in 31, 53, 66 and 86 % of 7
 too modest, with 0.8 too sure (LOG, 2026-11-27)."""
 
 
-class SeenLine(NamedTuple):
+class LineViews(NamedTuple):
     """A line that is read in one piece, at each width of the strategy."""
 
     views: tuple[View, ...]
@@ -47,7 +47,7 @@ class WordCandidate(NamedTuple):
     probability: float
 
 
-def see(recognizer: Recognizer, line: Line) -> SeenLine | None:
+def encode_line(recognizer: Recognizer, line: Line) -> LineViews | None:
     """Encode a line for `word_candidates`; None if it is read in several pieces, or the model has no CTC head.
 
     Raises:
@@ -56,11 +56,11 @@ def see(recognizer: Recognizer, line: Line) -> SeenLine | None:
     pieces = recognizer.pieces.prepare_whole([line])
     if not pieces or not isinstance(recognizer.strategy, CTC | Joint):
         return None
-    return SeenLine(tuple(recognizer.pieces.view([view]) for view in pieces[0].views))
+    return LineViews(tuple(recognizer.pieces.view([view]) for view in pieces[0].views))
 
 
 def word_candidates(
-    recognizer: Recognizer, line: SeenLine, text: str, start: int, end: int, vocabulary: Iterable[str] = ()
+    recognizer: Recognizer, line: LineViews, text: str, start: int, end: int, vocabulary: Iterable[str] = ()
 ) -> list[WordCandidate]:
     """Texts for the place of a word in the text of a line, likeliest first; the word itself is one of them.
 
@@ -71,7 +71,7 @@ def word_candidates(
         vocabulary: Further words to rank, such as those that a person has confirmed nearby.
     """
     tokenizer, strategy, network = recognizer.model.tokenizer, recognizer.strategy, recognizer.network
-    assert isinstance(strategy, CTC | Joint), "`see` refuses others"
+    assert isinstance(strategy, CTC | Joint), "`encode_line` refuses others"
     before, word, after = (tuple(tokenizer.encode(part)) for part in (text[:start], text[start:end], text[end:]))
     rows = [view.scores.lines[0] for view in line.views]
     languages = WeightedLanguages(recognizer.model.languages, strategy.weights.language)

@@ -27,7 +27,7 @@ from drethtr.images.page import PageSource, open_pages
 from drethtr.images.page_file import is_pdf
 from drethtr.layout.finder import Finder
 from drethtr.pages.line_reading import ReadLines
-from drethtr.pages.record import provenance_of, way_of
+from drethtr.pages.record import provenance_of, reading_settings
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
@@ -95,7 +95,7 @@ class Service:
 
     async def about(self, request: Request) -> Response:
         """`GET /`: the model, and how many lines are waiting."""
-        way = way_of(self.recognizer)
+        way = reading_settings(self.recognizer)
         return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.request_queue.waiting)})
 
     async def read_line_image(self, request: Request) -> Response:

@@ -79,7 +79,7 @@ class KnownPage(ABC):
 
 
 @dataclass(frozen=True)
-class MarkedPage(KnownPage):
+class GivenPage(KnownPage):
     """A page with its marked lines."""
 
     samples: Sequence[Sample]
@@ -149,7 +149,7 @@ def open_known(data: Sequence[str], lines: str | None, limit: int | None, seed: 
     return [FoundPage.of(original, segmentation) for original in open_references(data)]
 
 
-def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[MarkedPage]:
+def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[GivenPage]:
     """The pages of some lines. With a `limit`, pages are drawn from each set up to that many lines, at least one page.
 
     Raises:
@@ -170,7 +170,7 @@ def marked_pages(samples: Sequence[Sample], limit: int | None = None, seed: int 
         drawn = np.random.default_rng(seed).permutation(len(every)).tolist()
         lines = np.cumsum([len(every[place]) for place in drawn])
         number = len(every) if limit is None else max(int((lines <= limit).sum()), 1)
-        pages += [MarkedPage(every[place]) for place in sorted(drawn[:number])]
+        pages += [GivenPage(every[place]) for place in sorted(drawn[:number])]
     return pages
 
 

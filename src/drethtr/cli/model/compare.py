@@ -26,7 +26,7 @@ from drethtr.evaluation.compare import (
     without_text,
 )
 from drethtr.evaluation.evaluate import to_read
-from drethtr.pages.record import provenance_of, way_of
+from drethtr.pages.record import provenance_of, reading_settings
 from drethtr.pictures.comparison_page import comparison_page
 from drethtr.recognition.recognizer import Recognizer
 
@@ -108,7 +108,7 @@ def system(spec: str) -> System:
 def side_of(name: str, recognizer: Recognizer, samples: Sequence[Sample]) -> Side:
     """Read the lines with one system."""
     found = read_with_bar(recognizer, samples, name)
-    return Side(name, provenance_of(recognizer), way_of(recognizer), found)
+    return Side(name, provenance_of(recognizer), reading_settings(recognizer), found)
 
 
 def summary(found: Comparison, a: Side, b: Side) -> str:

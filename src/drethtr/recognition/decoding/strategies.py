@@ -100,14 +100,14 @@ def check_strategy(strategy: Strategy, network: Network) -> None:
         raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
 
 
-class Weights(NamedTuple):
+class RankingWeights(NamedTuple):
     """The weight of the CTC head relative to the decoder, and the additional weight of language."""
 
     ctc: float
     language: float
 
 
-DEFAULT_WEIGHTS = Weights(ctc=0.4, language=0.0)
+DEFAULT_WEIGHTS = RankingWeights(ctc=0.4, language=0.0)
 """For models that were never calibrated. Without n-grams, 0.3 to 0.6 for the CTC head are equally good (LOG,
 2026-11-22, later); with them `drethtr model calibrate` finds 0.65."""
 
@@ -134,9 +134,9 @@ class CTC(Strategy):
         check_weight("language_weight", self.language_weight)
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> RankingWeights:
         """The weights of a `Joint` that ignores the decoder."""
-        return Weights(1.0, DEFAULT_WEIGHTS.language if self.language_weight is None else self.language_weight)
+        return RankingWeights(1.0, DEFAULT_WEIGHTS.language if self.language_weight is None else self.language_weight)
 
     def completed_by(self, best: Strategy | None) -> Strategy:
         if self.language_weight is not None or not isinstance(best, CTC | Joint):
@@ -310,7 +310,7 @@ class Joint(Strategy):
             raise ConfigError(f"stretches must be 1 to 10 values between 0.5 and 2, not {self.stretches}")
 
     @property
-    def weights(self) -> Weights:
+    def weights(self) -> RankingWeights:
         """The weights by which texts are ranked; by default `DEFAULT_WEIGHTS`."""
         return self.completed(DEFAULT_WEIGHTS)
 
@@ -319,10 +319,10 @@ class Joint(Strategy):
         weights = self.completed(defaults if isinstance(best, Joint) else defaults._replace(ctc=DEFAULT_WEIGHTS.ctc))
         return replace(self, ctc_weight=weights.ctc, language_weight=weights.language)
 
-    def completed(self, defaults: Weights) -> Weights:
+    def completed(self, defaults: RankingWeights) -> RankingWeights:
         """The weights; those that are left open are taken from `defaults`."""
         ctc = defaults.ctc if self.ctc_weight is None else self.ctc_weight
-        return Weights(ctc, defaults.language if self.language_weight is None else self.language_weight)
+        return RankingWeights(ctc, defaults.language if self.language_weight is None else self.language_weight)
 
     def is_like(self, other: Strategy) -> bool:
         return isinstance(other, Joint) and self.stretches == other.stretches
