@@ -43,7 +43,7 @@ from drethtr.evaluation.whole_pages import (
 )
 from drethtr.layout.given import outlines_named
 from drethtr.pages.opening import images_in
-from drethtr.pages.record import provenance_of, reading_settings
+from drethtr.pages.record import measured_with
 from drethtr.pages.segmentation import GivenLines, Segmentation, segmentation_named
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
@@ -127,8 +127,7 @@ def evaluate(
         samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=folder))
         result = evaluate_lines(recognizer, samples, limit, seed, confidence=confidence, per_line=per_line)
     if json_file is not None:
-        made_by = {"made_by": provenance_of(recognizer).to_json(), **reading_settings(recognizer)}
-        write_json(json_file, {**result.figures, **made_by})
+        write_json(json_file, {**result.figures, **measured_with(recognizer)})
     typer.echo(result.text)
     if not result.complete:
         raise typer.Exit(1)

@@ -169,8 +169,13 @@ def provenance_of(recognizer: Recognizer) -> Provenance:
 
 
 def reading_settings(recognizer: Recognizer) -> dict[str, str]:
-    """Decoder and precision of a recognizer, as stored with metrics."""
+    """Decoder and precision of a recognizer."""
     return {"decoder": name_of(recognizer.strategy), "precision": recognizer.precision.value}
+
+
+def measured_with(recognizer: Recognizer) -> dict[str, Any]:
+    """What made the readings that were measured, as stored with metrics."""
+    return {"made_by": provenance_of(recognizer).to_json(), **reading_settings(recognizer)}
 
 
 def made_with(recognizer: Recognizer, segmentation: Segmentation) -> dict[str, str]:

@@ -213,10 +213,8 @@ def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | 
 
 def deliver(text: str, figures: dict[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:
     """Print a table and, if a file is given, write the figures there with the model and settings."""
-    from drethtr.pages.record import provenance_of, reading_settings
+    from drethtr.pages.record import measured_with
 
     if json_file is not None:
-        write_json(
-            json_file, {**figures, "made_by": provenance_of(recognizer).to_json(), **reading_settings(recognizer)}
-        )
+        write_json(json_file, {**figures, **measured_with(recognizer)})
     typer.echo(f"{text}\n{read_by(recognizer)}")

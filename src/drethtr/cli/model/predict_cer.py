@@ -35,7 +35,7 @@ from drethtr.pages.catalog import Catalog
 from drethtr.pages.flags import doubt_in
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.opening import images_in
-from drethtr.pages.record import provenance_of, reading_settings
+from drethtr.pages.record import measured_with
 from drethtr.pages.segmentation import Segmentation, segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.pages.transcribe import transcribe
@@ -134,9 +134,7 @@ def predict_cer(
             rate, pages, failed, len(chosen), calibrated=all(reading.calibrated for _, reading in pairs)
         )
     if json_file is not None:
-        write_json(
-            json_file, {**report, "made_by": provenance_of(recognizer).to_json(), **reading_settings(recognizer)}
-        )
+        write_json(json_file, {**report, **measured_with(recognizer)})
     typer.echo(text)
     if failed:
         raise typer.Exit(1)
