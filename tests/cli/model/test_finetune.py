@@ -57,19 +57,15 @@ def weights(path):
     return read_tensors(path)
 
 
-def test_letters_written_from_right_to_left_are_warned_of(drethtr, data, tiny_path, tmp_path):
-    data.write_text(data.read_text(encoding="utf-8").replace("good", "\u05e9\u05dc"), encoding="utf-8")
-    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", tmp_path / "mine.safetensors", "--dry-run")
-    assert "Warning: \u05e9\u05dc is written from right to left" in outcome.out
-
-
 def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_path):
+    data.write_text(data.read_text(encoding="utf-8").replace("good", "\u05e9\u05dc"), encoding="utf-8")
     output = tmp_path / "mine.safetensors"
     outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--dry-run")
     assert outcome.code == 0
     assert "30 lines to train on, 6 for validation (other pages)" in outcome.out
     assert "ő×" in outcome.out and "(starts as o)" in outcome.out
     assert "too rare to add): €×1" in outcome.out
+    assert "Warning: \u05e9\u05dc is written from right to left" in outcome.out
     takes = r"training takes at most \d+ (second|minute)s? \(483 lines, .*calibration about \d+ (second|minute)"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
