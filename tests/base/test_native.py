@@ -18,11 +18,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as hypothesis_arrays
 
-from drethtr.base.native import cutting, native
+from drethtr.base.native import native, scoring
 from drethtr.images.straighten import covered_in_python, nearest, nearest_in_python, positions
 from drethtr.language.languages import NO_LANGUAGE_MODEL, WeightedNGrams
 from drethtr.language.learn import learn
-from drethtr.language.ngrams import STEP, NGrams, dtypes
+from drethtr.language.ngrams import STEP, NGrams, dtypes, log_probabilities
 from drethtr.layout.outline import seam, seam_in_python
 from drethtr.recognition.decoding.ctc_paths import CompiledSums, Paths
 from drethtr.recognition.decoding.ctc_search import (
@@ -38,7 +38,7 @@ from drethtr.search.query import Spelling, pattern_of
 from drethtr.text.tokenizer import BOS, EOS, Characters
 
 compiled = pytest.mark.skipif(native is None, reason="not compiled")
-cuts = pytest.mark.skipif(cutting is None, reason="not compiled, or before images.c was")
+scores = pytest.mark.skipif(scoring is None, reason="not compiled, or before the scores of whole texts")
 
 BLANK = 1
 LETTERS = Characters(" abcd")
@@ -196,10 +196,21 @@ def test_sums_smaller_than_any_double():
     assert values[0] < -2000 and values[1] == pytest.approx(values[0], rel=1e-12)
 
 
-@compiled
+@scores
 @given(st.sampled_from([*NGRAMS, WIDE]), st.lists(st.integers(-5, MANY.size + 5), max_size=30))
-def test_ngrams(ngrams, tokens):
-    assert ngrams.log_probability(tokens) == ngrams.log_probability_in_python(tokens)
+def test_surprises(ngrams, tokens):
+    assert ngrams.surprises(tokens) == ngrams.surprises_in_python(tokens)
+
+
+@scores
+@given(st.lists(st.integers(4, LETTERS.size), max_size=20), st.data())
+def test_texts_like_another_have_the_scores_that_they_have_alone(base, data):
+    places = st.integers(0, len(base))
+    texts = [base]
+    for first, last in data.draw(st.lists(st.tuples(places, places), max_size=5)):
+        texts.append([*base[:first], *data.draw(st.lists(st.integers(4, LETTERS.size), max_size=3)), *base[last:]])
+    expected = [[-sum(ngrams.surprises_in_python((*text, EOS))) for ngrams in NGRAMS] for text in texts]
+    assert log_probabilities(NGRAMS, texts).tolist() == expected
 
 
 @compiled
@@ -213,8 +224,12 @@ def test_no_tree_of_ngrams_is_dangerous(data, nodes, order):
         firsts.sort()
     tokens, losses = rng.integers(0, 8, (2, nodes), dtype=np.uint8)
     table = (order, tokens, losses, firsts.astype(np.int64).data, rng.integers(-9, 9, contexts, dtype=np.int8))
-    line = array("i", rng.integers(0, 8, 20).tolist())
-    assert np.isfinite(native.log_probability(line, table))
+    if scoring is not None:
+        lines = tuple(array("i", rng.integers(0, 8, length).tolist()) for length in (20, 1, 20, 30))
+        found, lost = np.full((4, 2), np.nan), np.full(29, np.nan)
+        scoring.log_probabilities(lines, (table, table), found)
+        scoring.surprises(lines[3], table, lost)
+        assert np.isfinite(found).all() and np.isfinite(lost).all()
     log_probs = np.log(rng.dirichlet(np.ones(8), 20)).astype(np.float32)
     for text, *scores in native.prefix_search(log_probs, 8, BLANK, 5, 4, 6.0, 0.4, 2.0, (BOS, EOS), table):
         assert len(text) <= 20 and np.isfinite(scores).all()
@@ -281,23 +296,35 @@ def test_wrong_sizes_are_refused_by_the_others():
         native.numbers(np.zeros(5), six)
 
 
+@scores
+def test_texts_without_a_place_for_each_are_refused():
+    text, table = array("i", [BOS, 5, EOS]), NGRAMS[0].table
+    for lines, found in (((text,), np.empty(2)), ((array("b", b"abc"),), np.empty(1))):
+        with pytest.raises(ValueError, match="a place for each"):
+            scoring.log_probabilities(lines, (table,), found)
+    with pytest.raises(ValueError, match="a place for each"):
+        scoring.surprises(text, table, np.empty(3))
+    with pytest.raises(TypeError):
+        scoring.log_probabilities((1,), (table,), np.empty(1))
+
+
 points = hypothesis_arrays(np.float64, st.tuples(st.integers(1, 30), st.just(2)), elements=st.floats(-50, 50, width=16))
 
 
-@cuts
+@compiled
 @given(hypothesis_arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 40)), elements=st.integers(0, 9)))
 def test_seams(cost):
     """Also where several are equally cheap."""
     assert seam(cost).tolist() == seam_in_python(cost).tolist()
 
 
-@cuts
+@compiled
 @given(points, points)
 def test_nearest_points(some, others):
     assert nearest(some, others).tolist() == nearest_in_python(some, others).tolist()
 
 
-@cuts
+@compiled
 @given(
     hypothesis_arrays(np.bool_, st.tuples(st.integers(1, 9), st.integers(1, 9))),
     points,
@@ -309,22 +336,22 @@ def test_strips_are_covered_alike(table, places, left, top, above):
     """Wherever they lie on the page."""
     downs = np.stack((np.sin(places[:, 0]), np.cos(places[:, 0])), axis=1)
     mask = np.empty((above + 5, len(places)), dtype=np.bool_)
-    cutting.covered(table, table.shape[1], left, top, places, downs, above, mask)
+    native.covered(table, table.shape[1], left, top, places, downs, above, mask)
     assert (mask == covered_in_python(table, left, top, *positions(places, downs, above, 5))).all()
 
 
-@cuts
+@compiled
 def test_other_shapes_of_strips_are_refused():
     two, cost = np.zeros((4, 2)), np.full((3, 4), np.nan)
-    cutting.seam(cost, np.zeros(4, dtype=np.int64))  # of costs that are no numbers any path will do
+    native.seam(cost, np.zeros(4, dtype=np.int64))  # of costs that are no numbers any path will do
     for wrong in (np.zeros(5, dtype=np.int64), np.zeros(0, dtype=np.int64)):
         with pytest.raises(ValueError, match="column for each place"):
-            cutting.seam(cost, wrong)
+            native.seam(cost, wrong)
     with pytest.raises(ValueError, match="pairs"):
-        cutting.nearest(two, two[:0].copy(), np.zeros(4, dtype=np.int64))
+        native.nearest(two, two[:0].copy(), np.zeros(4, dtype=np.int64))
     for table, width in ((np.zeros((3, 3), np.bool_), 2), (np.zeros((3, 3), np.bool_), 0), (np.zeros(0, np.bool_), 3)):
         with pytest.raises(ValueError, match="one strip"):
-            cutting.covered(table, width, 0, 0, two, two, 1, np.zeros((2, 4), np.bool_))
+            native.covered(table, width, 0, 0, two, two, 1, np.zeros((2, 4), np.bool_))
 
 
 @compiled

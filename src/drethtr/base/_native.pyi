@@ -11,7 +11,8 @@ Doubles = NDArray[np.float64]
 Table = tuple[int, NDArray[Any], NDArray[Any], memoryview, NDArray[Any]]
 """Order, tokens, losses, first children and backoffs of n-grams."""
 
-def log_probability(tokens: array[int], ngrams: Table) -> float: ...
+def log_probabilities(texts: tuple[array[int], ...], ngrams: tuple[Table, ...], found: Doubles) -> None: ...
+def surprises(tokens: array[int], ngrams: Table, found: Doubles) -> None: ...
 def prefix_search(
     rows: NDArray[np.float32],
     tokens: int,

@@ -9,7 +9,7 @@ try:
 except ImportError:  # installed without a compiler, or not installed at all
     native = None  # type: ignore[assignment]
 
-cutting = native if hasattr(native, "seam") else None
-"""The same module, for the loops of images.c: one built before them is used as it is, for the others."""
+scoring = native if hasattr(native, "log_probabilities") else None
+"""The same module, for n-grams of whole texts: one built before them is used as it is, for the other loops."""
 
-__all__ = ["cutting", "native"]
+__all__ = ["native", "scoring"]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
 from drethtr.base.errors import DataError
-from drethtr.base.native import cutting
+from drethtr.base.native import native
 from drethtr.images.fields import sample
 from drethtr.images.line import Line
 
@@ -167,10 +167,10 @@ def extent(outline: Floats, places: Floats, downs: Floats) -> tuple[int, int]:
 
 def nearest(points: Floats, others: Floats) -> NDArray[np.int64]:
     """For each point, the number of the nearest of some others."""
-    if cutting is None:
+    if native is None:
         return nearest_in_python(points, others)
     places = np.empty(len(points), dtype=np.int64)
-    cutting.nearest(np.ascontiguousarray(points), np.ascontiguousarray(others), places)
+    native.nearest(np.ascontiguousarray(points), np.ascontiguousarray(others), places)
     return places
 
 
@@ -200,10 +200,10 @@ def inside(
     ImageDraw.Draw(drawn).polygon(corners, fill=1, outline=1)
     # A border stands for all that lies outside the drawing.
     table = np.pad(np.asarray(drawn), 1)
-    if cutting is None:
+    if native is None:
         return covered_in_python(table, left, top, *positions(places, downs, above, below))
     mask = np.empty((above + below, len(places)), dtype=np.bool_)
-    cutting.covered(
+    native.covered(
         table, table.shape[1], left, top, np.ascontiguousarray(places), np.ascontiguousarray(downs), above, mask
     )
     return mask

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from drethtr.base.config import named
 from drethtr.base.encoding import decoded
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
-from drethtr.language.ngrams import NGrams, State
+from drethtr.language.ngrams import NGrams, State, log_probabilities
 from drethtr.text.tokenizer import EOS, Tokenizer
 
 Tokens = Sequence[int]
@@ -63,26 +63,24 @@ class Languages:
 
     def log_probability(self, tokens: Tokens) -> float:
         """The log-probability of a whole line, including `EOS`, in its language."""
-        return max(ngrams.log_probability(tokens) for ngrams in self.models.values())
+        return float(self.by_model([tokens]).max())
+
+    def by_model(self, texts: Sequence[Tokens]) -> NDArray[np.float64]:
+        """The log-probability of each whole line in each language, (texts, languages); see `log_probabilities`."""
+        return log_probabilities(tuple(self.models.values()), texts)
 
     def likeliest(self, tokens: Tokens) -> str:
         """The most probable language of a line."""
-        if len(self.models) == 1:
-            return next(iter(self.models))
-        return max(self.models, key=lambda name: self.models[name].log_probability(tokens))
+        return self.of_texts([tokens])
 
     def of_texts(self, texts: Iterable[Tokens]) -> str:
         """The most probable language of many lines together."""
-        lines = list(texts)
-        return max(self.models, key=lambda name: sum(map(self.models[name].log_probability, lines)))
+        return tuple(self.models)[self.by_model(list(texts)).sum(0).argmax()]
 
     def near(self, tokens: Tokens) -> list[NGrams]:
         """The models of languages that are plausible for a line, given a draft of its text."""
-        if len(self.models) <= 1:
-            return list(self.models.values())
-        likely = {name: ngrams.log_probability(tokens) for name, ngrams in self.models.items()}
-        least = max(likely.values()) - NEAR
-        return [self.models[name] for name, value in likely.items() if value >= least]
+        [likely] = self.by_model([tokens])
+        return [ngrams for ngrams, own in zip(self.models.values(), likely, strict=True) if own >= likely.max() - NEAR]
 
     def surprises(self, tokens: Tokens) -> list[float]:
         """The negative log-probability of each token of a line given its predecessors, in the line's language."""
@@ -192,13 +190,16 @@ class WeightedLanguages:
             return [NO_LANGUAGE_MODEL]
         return [WeightedNGrams(ngrams, self.weight) for ngrams in self.languages.near(draft)]
 
-    def unweighted_score(self, tokens: Sequence[int]) -> float:
-        """The score of a whole text without the weight; 0 if inactive."""
-        return self.languages.log_probability(tokens) + BONUS_PER_TOKEN * len(tokens) if self.active else 0.0
+    def unweighted_scores(self, texts: Sequence[Tokens]) -> list[float]:
+        """The scores of whole texts, most of them like the first one, without the weight; 0 if inactive."""
+        if not self.active:
+            return [0.0] * len(texts)
+        best = self.languages.by_model(texts).max(1)
+        return (best + BONUS_PER_TOKEN * np.array(list(map(len, texts)))).tolist()
 
-    def score(self, tokens: Sequence[int]) -> float:
+    def score(self, tokens: Tokens) -> float:
         """The score of a whole text."""
-        return self.weight * self.unweighted_score(tokens)
+        return self.weight * self.unweighted_scores([tokens])[0]
 
 
 AUTO = "auto"

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import CheckpointError
-from drethtr.base.native import native
+from drethtr.base.native import scoring
 from drethtr.text.tokenizer import BOS, EOS
 
 STEP = 1 / 16
@@ -129,20 +129,18 @@ class NGrams:
 
     def log_probability(self, tokens: Sequence[int]) -> float:
         """The log-probability of a whole line, including `EOS`."""
-        if native is not None:
-            return native.log_probability(array("i", (BOS, *tokens, EOS)), self.table)
-        return self.log_probability_in_python(tokens)
-
-    def log_probability_in_python(self, tokens: Sequence[int]) -> float:
-        """The reference implementation of `log_probability`."""
-        state, total = self.start, 0.0
-        for token in (*tokens, EOS):
-            gained, state = self.step(state, token)
-            total += gained
-        return total
+        return float(log_probabilities([self], [tokens])[0, 0])
 
     def surprises(self, tokens: Sequence[int]) -> list[float]:
         """The negative log-probability of each token of a line given its predecessors."""
+        if scoring is None:
+            return self.surprises_in_python(tokens)
+        found = np.empty(len(tokens))
+        scoring.surprises(array("i", (BOS, *tokens)), self.table, found)
+        return found.tolist()
+
+    def surprises_in_python(self, tokens: Sequence[int]) -> list[float]:
+        """The definition of `surprises`."""
         state, lost = self.start, []
         for token in tokens:
             gained, state = self.step(state, token)
@@ -232,3 +230,16 @@ class NGrams:
             level.append(int(self.firsts[min(level[-1], contexts)]))
         if level[-2] != contexts or level[-1] != nodes:
             raise CheckpointError(f"its n-grams do not have 1 to {self.order} tokens")
+
+
+def log_probabilities(models: Sequence[NGrams], texts: Sequence[Sequence[int]]) -> NDArray[np.float64]:
+    """The log-probability of each whole line, including `EOS`, by each model: (texts, models).
+
+    Lines that resemble the first one take a fraction of its time.
+    """
+    if scoring is None:
+        return np.array([[-sum(model.surprises_in_python((*text, EOS))) for model in models] for text in texts])
+    found = np.empty((len(texts), len(models)))
+    lines = tuple(array("i", (BOS, *text, EOS)) for text in texts)
+    scoring.log_probabilities(lines, tuple(model.table for model in models), found)
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from drethtr.base.native import cutting
+from drethtr.base.native import native
 from drethtr.images.fields import sample
 from drethtr.images.line import Line
 from drethtr.layout.finder import FoundLine
@@ -210,10 +210,10 @@ def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> F
 
 def seam(cost: Floats) -> NDArray[np.int64]:
     """The cheapest path from the first to the last column, as a row per column; steps are at most one row."""
-    if cutting is None:
+    if native is None:
         return seam_in_python(cost)
     path = np.empty(cost.shape[1], dtype=np.int64)
-    cutting.seam(np.ascontiguousarray(cost), path)
+    native.seam(np.ascontiguousarray(cost), path)
     return path
 
 

@@ -3,7 +3,8 @@
 
 static PyMethodDef functions[] = {
     {"prefix_search", prefix_search, METH_VARARGS, NULL},
-    {"log_probability", log_probability, METH_VARARGS, NULL},
+    {"log_probabilities", log_probabilities, METH_VARARGS, NULL},
+    {"surprises", surprises, METH_VARARGS, NULL},
     {"numbers", numbers, METH_VARARGS, NULL},
     {"longer", longer, METH_VARARGS, NULL},
     {"earlier", earlier, METH_VARARGS, NULL},

@@ -39,7 +39,8 @@ static inline PyObject *refused(const char *what)
 #endif
 
 /* texts.c */
-PyObject *log_probability(PyObject *self, PyObject *args);
+PyObject *log_probabilities(PyObject *self, PyObject *args);
+PyObject *surprises(PyObject *self, PyObject *args);
 PyObject *prefix_search(PyObject *self, PyObject *args);
 PyObject *numbers(PyObject *self, PyObject *args);
 PyObject *longer(PyObject *self, PyObject *args);

@@ -113,31 +113,120 @@ static double next_token(const NGrams *ngrams, const State *state, int32_t token
     return NGRAMS_STEP * lost + NGRAMS_FAINTEST;
 }
 
-PyObject *log_probability(PyObject *self, PyObject *args)
+typedef struct {
+    const int32_t *tokens;
+    Py_ssize_t length;
+} Text;
+
+/* The state before each token of a text, and the log-probability of the tokens before it, the first left out. */
+static void score_base(const NGrams *ngrams, const Text *base, State *states, double *sums)
 {
-    Py_buffer tokens;
+    states[0] = nowhere(ngrams);
+    sums[0] = 0;
+    for (Py_ssize_t place = 0; place < base->length; place++) {
+        sums[place + 1] = sums[place] + (place ? next_token(ngrams, &states[place], base->tokens[place]) : 0);
+        states[place + 1] = state_after(ngrams, &states[place], base->tokens[place]);
+    }
+}
+
+/* The log-probability of a text like a base: what both share at either end is not computed again. A token of their common
+   end is as likely in both if no n-gram reaches back to where they differ. Sums of n-grams are exact in any order. */
+static double score_like(const NGrams *ngrams, const Text *text, const Text *base, const State *states,
+                         const double *sums)
+{
+    Py_ssize_t shorter = text->length < base->length ? text->length : base->length, first = 0, last = 0;
+    while (first < shorter && text->tokens[first] == base->tokens[first])
+        first++;
+    while (last < shorter - first && text->tokens[text->length - 1 - last] == base->tokens[base->length - 1 - last])
+        last++;
+    last = last < ngrams->order ? 0 : last - ngrams->order + 1;
+    State state = states[first];
+    double total = sums[first] + sums[base->length] - sums[base->length - last];
+    for (Py_ssize_t place = first; place < text->length - last; place++) {
+        total += place ? next_token(ngrams, &state, text->tokens[place]) : 0;
+        state = state_after(ngrams, &state, text->tokens[place]);
+    }
+    return total;
+}
+
+/* log_probabilities(texts, tables, found (texts, tables)): see log_probabilities in language/ngrams.py. */
+PyObject *log_probabilities(PyObject *self, PyObject *args)
+{
+    PyObject *lines, *tables;
+    Py_buffer found;
+    if (!PyArg_ParseTuple(args, "O!O!w*", &PyTuple_Type, &lines, &PyTuple_Type, &tables, &found))
+        return NULL;
+    Py_ssize_t count = PyTuple_Size(lines), models = PyTuple_Size(tables), taken = 0, longest = 0;
+    Py_buffer *buffers = calloc((size_t)count + 1, sizeof *buffers);
+    Text *texts = calloc((size_t)count + 1, sizeof *texts);
+    int fits = buffers && texts && (!models || is_array(&found, count * models, 8));
+    if (!buffers || !texts)
+        PyErr_NoMemory();
+    for (; fits && taken < count; taken++) {
+        if (PyObject_GetBuffer(PyTuple_GetItem(lines, taken), &buffers[taken], PyBUF_SIMPLE) < 0)
+            break;
+        texts[taken] = (Text){buffers[taken].buf, buffers[taken].len / 4};
+        fits = is_array(&buffers[taken], texts[taken].length, 4);
+        longest = texts[taken].length > longest ? texts[taken].length : longest;
+    }
+    fits = fits && taken == count;
+    /* Of the first text alone, with which all others are compared. */
+    State *states = fits ? malloc(((size_t)longest + 1) * sizeof *states) : NULL;
+    double *sums = fits ? malloc(((size_t)longest + 1) * sizeof *sums) : NULL;
+    if (fits && (!states || !sums)) {
+        PyErr_NoMemory();
+        fits = 0;
+    }
+    for (Py_ssize_t model = 0; fits && count && model < models; model++) {
+        NGrams ngrams;
+        if (!(fits = take_ngrams(PyTuple_GetItem(tables, model), &ngrams)))
+            break;
+        double *own = (double *)found.buf + model;
+        Py_BEGIN_ALLOW_THREADS;
+        score_base(&ngrams, &texts[0], states, sums);
+        for (Py_ssize_t text = 0; text < count; text++)
+            own[text * models] = score_like(&ngrams, &texts[text], &texts[0], states, sums);
+        Py_END_ALLOW_THREADS;
+        release_ngrams(&ngrams);
+    }
+    if (buffers)
+        release(buffers, (int)taken);
+    PyBuffer_Release(&found);
+    free(buffers);
+    free(texts);
+    free(states);
+    free(sums);
+    if (fits)
+        return Py_NewRef(Py_None);
+    return PyErr_Occurred() ? NULL : refused("texts are 32-bit integers, with a place for each and each table");
+}
+
+/* surprises(tokens, table, found): the negative log-probability of each token after the first. */
+PyObject *surprises(PyObject *self, PyObject *args)
+{
+    Py_buffer buffers[2];
     PyObject *table;
     NGrams ngrams;
-    if (!PyArg_ParseTuple(args, "y*O!", &tokens, &PyTuple_Type, &table))
+    if (!PyArg_ParseTuple(args, "y*O!w*", &buffers[0], &PyTuple_Type, &table, &buffers[1]))
         return NULL;
-    if (!is_array(&tokens, tokens.len / 4, 4) || !take_ngrams(table, &ngrams)) {
-        PyBuffer_Release(&tokens);
-        return PyErr_Occurred() ? NULL : refused("tokens are 32-bit integers");
+    Py_ssize_t length = buffers[0].len / 4;
+    int fits = length && is_array(&buffers[0], length, 4) && is_array(&buffers[1], length - 1, 8);
+    if (!fits || !take_ngrams(table, &ngrams)) {
+        release(buffers, 2);
+        return PyErr_Occurred() ? NULL : refused("tokens are 32-bit integers, with a place for each but the first");
     }
-    double total = 0;
-    const int32_t *line = tokens.buf;
-    Py_ssize_t length = tokens.len / 4;
+    const int32_t *tokens = buffers[0].buf;
+    double *found = buffers[1].buf;
     Py_BEGIN_ALLOW_THREADS;
-    State state = nowhere(&ngrams);
-    for (Py_ssize_t place = 0; place < length; place++) {
-        if (place)
-            total += next_token(&ngrams, &state, line[place]);
-        state = state_after(&ngrams, &state, line[place]);
+    State nothing = nowhere(&ngrams), state = state_after(&ngrams, &nothing, tokens[0]);
+    for (Py_ssize_t place = 1; place < length; place++) {
+        found[place - 1] = -next_token(&ngrams, &state, tokens[place]);
+        state = state_after(&ngrams, &state, tokens[place]);
     }
     Py_END_ALLOW_THREADS;
     release_ngrams(&ngrams);
-    PyBuffer_Release(&tokens);
-    return PyFloat_FromDouble(total);
+    release(buffers, 2);
+    return Py_NewRef(Py_None);
 }
 
 /* ---- Prefix search: see prefix_search_in_python in recognition/decoding/ctc_search.py ---- */

@@ -170,8 +170,9 @@ class LineSearch:
         unknown = [text for text in dict.fromkeys(texts) if text not in self.known]
         self.waiting = {}
         if unknown:
-            scores = ctc_scores(self.heads, unknown, unknown[0] if self.base is None else self.base)
-            language = map(self.language_models.unweighted_score, unknown)
+            base = unknown[0] if self.base is None else self.base
+            scores = ctc_scores(self.heads, unknown, base)
+            _, *language = self.language_models.unweighted_scores([base, *unknown])
             self.waiting = dict(zip(unknown, map(FirstPassScores, scores, language), strict=True))
 
     def add_scores(self, judgments: Iterable[Judgment]) -> None:
