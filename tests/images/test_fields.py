@@ -18,7 +18,7 @@ from drethtr.images.fields import (
     spread,
 )
 
-needs_opencv = pytest.mark.skipif(fields.cv2 is None, reason="opencv is not installed")
+needs_opencv = pytest.mark.skipif(fields.opencv() is None, reason="opencv is not installed")
 
 
 @needs_opencv

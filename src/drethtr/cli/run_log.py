@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
-from tqdm import tqdm
 
 from drethtr.base.archive import as_given
 from drethtr.base.config import named
@@ -29,6 +28,9 @@ from drethtr.pages.plan import JobPlan
 from drethtr.pages.source import Original
 from drethtr.pages.task import FileTask
 from drethtr.pages.volume import given_name
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 
 class RunLog(ABC):
@@ -140,6 +142,8 @@ class TextLog(RunLog):
                 "--output, or add --force to replace them"
             )
         if units and not (self.output is None and self.unit == "line"):  # printed text shows the progress itself
+            from tqdm import tqdm  # takes longer to import than the command line
+
             self.bar = tqdm(total=units, unit=self.unit, disable=None)
 
     def failed(self, error: DataError) -> None:

@@ -5,8 +5,9 @@ positions to 1/32 pixel, which changes up to eight gray levels at sharp edges. F
 line.
 """
 
+from functools import cache
 from math import ceil
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,29 +15,34 @@ from PIL import Image
 
 from drethtr.images.line import Line
 
-try:
-    import cv2
-except ImportError:
-    cv2 = None  # type: ignore[assignment]
-
 Field: TypeAlias = NDArray[np.float32]
 
 OPENCV_LIMIT = 32767
 """Maximum pixels per side for OpenCV's displacement."""
 
 
-def smooth_noise(shape: tuple[int, int], sigma: float, rng: np.random.Generator) -> Field:
+@cache
+def opencv() -> Any:
+    """OpenCV, imported when first used; None if it is not installed."""
+    try:
+        import cv2
+    except ImportError:
+        return None
+    return cv2
+
+
+def smooth_noise(shape: tuple[int, int], sigma: float, rng: "np.random.Generator") -> Field:
     """Uniform noise in [0, 1), blurred by a Gaussian of `sigma` pixels."""
     return blur(rng.random(shape, dtype=np.float32), sigma)
 
 
-def cloud(shape: tuple[int, int], cells: tuple[int, int], rng: np.random.Generator) -> Field:
+def cloud(shape: tuple[int, int], cells: tuple[int, int], rng: "np.random.Generator") -> Field:
     """Smooth noise in [0, 1]: uniform on a grid of `cells` (down, across), interpolated in between."""
     grid = Image.fromarray(rng.random(cells, dtype=np.float32))
     return np.asarray(grid.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
 
 
-def multiscale_noise(shape: tuple[int, int], rng: np.random.Generator) -> Field:
+def multiscale_noise(shape: tuple[int, int], rng: "np.random.Generator") -> Field:
     """The sum of four clouds with grains of 1 to 100 pixels, scaled to [0, 1] (the paper texture of the paper)."""
     total: Field = np.zeros(shape, dtype=np.float32)
     for grain in rng.integers(1, 101, 4):
@@ -56,11 +62,12 @@ def blur(field: Field, sigma: float) -> Field:
     radius = ceil(3 * sigma)
     kernel = np.exp(-0.5 * np.square(np.arange(-radius, radius + 1) / sigma)).astype(np.float32)
     kernel /= kernel.sum()
-    return blur_numpy(field, kernel) if cv2 is None else blur_opencv(field, kernel)
+    return blur_numpy(field, kernel) if opencv() is None else blur_opencv(field, kernel)
 
 
 def blur_opencv(field: Field, kernel: Field) -> Field:
     """Convolve rows and columns with a kernel of odd length."""
+    cv2 = opencv()
     return np.asarray(cv2.sepFilter2D(field, -1, kernel, kernel, borderType=cv2.BORDER_REFLECT), dtype=np.float32)
 
 
@@ -85,13 +92,14 @@ def displace(line: Line, across: Field, down: Field) -> Line:
 
 def sample(line: Line, x: Field, y: Field) -> Line:
     """The grays at positions (x, y), (rows, columns) each; bilinear, with the line mirrored at its edges."""
-    if cv2 is None or max(*line.shape, *x.shape) >= OPENCV_LIMIT:
+    if opencv() is None or max(*line.shape, *x.shape) >= OPENCV_LIMIT:
         return sample_numpy(line, x, y)
     return sample_opencv(line, x, y)
 
 
 def sample_opencv(line: Line, x: Field, y: Field) -> Line:
     """The interpolated grays at positions (x, y)."""
+    cv2 = opencv()
     return np.asarray(cv2.remap(line, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT), dtype=np.uint8)
 
 

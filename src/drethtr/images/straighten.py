@@ -52,7 +52,9 @@ class Strip(NamedTuple):
 
     def outline(self, left: float, right: float) -> list[tuple[float, float]]:
         """The polygon on the page of the columns from `left` to `right`, clockwise, without margins."""
-        columns = np.unique(np.clip([left, *np.arange(np.ceil(left), right, 32), right], *self.ends))
+        columns = np.array(
+            sorted(set(np.clip([left, *np.arange(np.ceil(left), right, 32), right], *self.ends).tolist()))
+        )
         at = np.arange(len(self.places))
         places = np.stack([np.interp(columns, at, self.places[:, axis]) for axis in (0, 1)], axis=1)
         downs = np.stack([np.interp(columns, at, self.downs[:, axis]) for axis in (0, 1)], axis=1)

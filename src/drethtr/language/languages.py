@@ -75,7 +75,7 @@ class Languages:
 
     def of_texts(self, texts: Iterable[Tokens]) -> str:
         """The most probable language of many lines together."""
-        return tuple(self.models)[self.by_model(list(texts)).sum(0).argmax()]
+        return tuple(self.models)[int(self.by_model(list(texts)).sum(0).argmax())]
 
     def near(self, tokens: Tokens) -> list[NGrams]:
         """The models of languages that are plausible for a line, given a draft of its text."""
@@ -194,8 +194,8 @@ class WeightedLanguages:
         """The scores of whole texts, most of them like the first one, without the weight; 0 if inactive."""
         if not self.active:
             return [0.0] * len(texts)
-        best = self.languages.by_model(texts).max(1)
-        return (best + BONUS_PER_TOKEN * np.array(list(map(len, texts)))).tolist()
+        best = self.languages.by_model(texts).max(1).tolist()
+        return [score + BONUS_PER_TOKEN * len(text) for score, text in zip(best, texts, strict=True)]
 
     def score(self, tokens: Tokens) -> float:
         """The score of a whole text."""

@@ -8,9 +8,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.plugins import plugged
 from drethtr.layout.finder import Finder
 from drethtr.layout.kraken import Kraken
-from drethtr.layout.network import load_lines
 from drethtr.layout.projection import Projection
-from drethtr.layout.rapid import RapidDetector
 from drethtr.layout.whole import Whole
 
 ENTRY_POINTS = "drethtr.finders"
@@ -18,8 +16,24 @@ ENTRY_POINTS = "drethtr.finders"
 
 ENDING = ".safetensors"
 
+
+def rapid(model: Path | None = None) -> Finder:
+    """The finder with a network, the shipped one by default; images of single lines are read without its modules.
+
+    Raises:
+        CheckpointError: if the file of the network cannot be used.
+    """
+    from drethtr.layout.network import load_lines
+    from drethtr.layout.rapid import RapidDetector
+
+    if model is None:
+        return RapidDetector()
+    load_lines(model)  # refuse another file before any page is opened
+    return RapidDetector(model=model)
+
+
 FINDERS: Mapping[str, Callable[[], Finder]] = {
-    "rapid": RapidDetector,
+    "rapid": rapid,
     "projection": Projection,
     "kraken": Kraken,
     "whole": Whole,
@@ -36,8 +50,7 @@ def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
         ConfigError: if there is no such name, or the plugin with this name is not a `Finder`.
     """
     if name.endswith(ENDING):
-        load_lines(Path(name))  # refuse another file before any page is opened
-        return RapidDetector(model=Path(name))
+        return rapid(Path(name))
     if name in FINDERS:
         return FINDERS[name]()
     points = plugged(ENTRY_POINTS)
