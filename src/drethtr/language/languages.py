@@ -79,6 +79,8 @@ class Languages:
 
     def near(self, tokens: Tokens) -> list[NGrams]:
         """The models of languages that are plausible for a line, given a draft of its text."""
+        if len(self.models) <= 1:
+            return list(self.models.values())
         [likely] = self.by_model([tokens])
         return [ngrams for ngrams, own in zip(self.models.values(), likely, strict=True) if own >= likely.max() - NEAR]
 
