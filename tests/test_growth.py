@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
@@ -38,6 +39,23 @@ def grows_evenly(work: Callable[[int], object]) -> bool:
         return process_time() - begun
 
     return any((large := seconds(LARGE)) < BLINK or large < MOST * seconds(SMALL) for _ in range(2))
+
+
+def steps(work: Callable[[], object]) -> int:
+    """The lines of Python that are executed, each round of a loop counted; unlike times, they are always the same."""
+    count, before = 0, sys.gettrace()
+
+    def trace(frame: object, event: str, value: object) -> object:
+        nonlocal count
+        count += 1
+        return trace
+
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
 
 
 CALLS = [f"re.{name}" for name in ("search", "finditer", "findall", "sub", "split")]
@@ -148,3 +166,21 @@ def test_reading_a_page_anew_takes_no_quadratic_time():
         PageFile.parse(page_xml("").encode(), "a.xml").with_new_lines(lines, None)
 
     assert grows_evenly(change)
+
+
+@pytest.mark.parametrize(("around", "name"), [(page_xml, "TextRegion"), (alto, "TextBlock")], ids=["PAGE", "ALTO"])
+def test_changing_the_regions_of_a_page_takes_no_quadratic_time(around, name):
+    """All regions get another kind and order and a line more each, and then become one; steps of Python are counted."""
+
+    def change(size):
+        region = f'<{name} id="r#" ID="r#"><TextLine id="l#" ID="l#"/></{name}>'
+        regions = "".join(region.replace("#", str(number)) for number in range(size // len(region)))
+        data = around("").replace(f"<{name}></{name}>", regions).encode()
+        file = PageFile.parse(data, "a.xml", (Path(), 9, 9))
+        file = file.with_regions([replace(region, kind="marginalia") for region in reversed(file.page.regions)])
+        more = {line.id: [replace(line, id=f"n{line.id}", baseline=((1, 1), (5, 1)))] for line in file.page.lines}
+        file = file.with_lines_after(more)
+        assert len(file.with_regions([replace(file.page.regions[0], lines=file.page.lines)]).page.regions) == 1
+
+    change(100)  # what is done once
+    assert steps(lambda: change(16_000)) < 4.4 * steps(lambda: change(4_000))

@@ -82,7 +82,7 @@ class Splicer(NamedTuple):
                 return Edit(*found.span(), b"")
             return Edit(*max(found.span(2), found.span(3)), escaped(value))
         # Before the end of the tag, which is `/>` if it is empty.
-        end = element.inside - (2 if utf8[: element.inside].endswith(b"/>") else 1)
+        end = element.inside - (2 if utf8.endswith(b"/>", element.start, element.inside) else 1)
         return Edit(end, end, b"" if value is None else b' %s="%s"' % (name.encode(), escaped(value)))
 
     def comment(self, text: str) -> Edit:
@@ -191,27 +191,50 @@ class Editor(ABC):
     def remove_regions(self, ids: Collection[str]) -> Iterator[Edit]:
         """Remove regions that have neither lines nor other regions, and the references to them."""
         regions = [self.regions[id] for id in ids if id in self.regions]
-        empty = [region for region in regions if not self.has_content(region)]
+        empty = {id(region): region for region in regions if id(region) not in self.filled}
         for table in (element for element in self.markup.root.walk() if element.name in TABLES):
-            cells = [cell for cell in table.children if self.is_region(cell)]
-            if cells and all(any(cell is one for one in empty) for cell in cells):
-                empty = [table, *(one for one in empty if not any(one is cell for cell in cells))]
-        names = {self.id_of(part) for region in empty for part in region.walk()} - {""}
-        yield from map(self.splicer.remove, empty)
+            cells = {id(cell) for cell in table.children if self.is_region(cell)}
+            if cells and cells <= empty.keys():
+                empty = {key: one for key, one in empty.items() if key not in cells} | {id(table): table}
+        names = {self.id_of(part) for region in empty.values() for part in region.walk()} - {""}
+        yield from map(self.splicer.remove, empty.values())
         for order in (element for element in self.markup.root.walk() if element.name == "ReadingOrder"):
             ends = [one for one in order.walk() if not one.children]
             references = [one for one in ends if not names.isdisjoint(map(one.attributes.get, REFERENCES))]
             yield from map(self.splicer.remove, [order] if len(references) == len(ends) else references)
 
-    def has_content(self, region: Element) -> bool:
-        """Whether a region has lines or other regions."""
-        return any(part.name == "TextLine" or part.name.endswith("Region") for part in list(region.walk())[1:])
+    @cached_property
+    def parents(self) -> Mapping[int, Element]:
+        """The parent of each element, by the `id` of the object."""
+        return {id(child): element for element in self.markup.root.walk() for child in element.children}
+
+    @cached_property
+    def filled(self) -> Collection[int]:
+        """The elements around lines or regions, by the `id` of the object."""
+        found = set[int]()
+        for element in self.markup.root.walk():
+            above = self.parents.get(id(element))
+            if element.name == "TextLine" or element.name.endswith("Region"):
+                while above is not None and id(above) not in found:
+                    found.add(id(above))
+                    above = self.parents.get(id(above))
+        return found
 
     @cached_property
     def regions(self) -> Mapping[str, Element]:
         """The elements of the regions by their ids."""
         found = [element for element in self.markup.root.walk() if self.is_region(element)]
         return {self.id_of(element): element for element in found if self.id_of(element)}
+
+    def region(self, id: str) -> Element:
+        """The element of a region.
+
+        Raises:
+            DataError: if it has no id by which it could be found.
+        """
+        if id not in self.regions:
+            raise DataError(f"region {id!r} has no id of its own; give it one in the file")
+        return self.regions[id]
 
     def is_region(self, element: Element) -> bool:
         """Whether an element may contain lines."""
@@ -228,9 +251,7 @@ class Editor(ABC):
         Raises:
             DataError: if the region has no id by which it could be found.
         """
-        if region not in self.regions:
-            raise DataError(f"region {region!r} has no id of its own; give it one in the file")
-        parent = self.regions[region]
+        parent = self.region(region)
         others = [child for child in parent.children if child.name not in self.after_lines]
         return self.splicer.insert_existing(parent, others[-1] if others else None, contents)
 
@@ -257,9 +278,9 @@ class Editor(ABC):
         """
         previous: Element | None
         if before is not None:
-            parent, previous = self.parent_of(before), before
+            parent, previous = self.parents[id(before)], before
         elif after is not None:
-            parent = self.parent_of(after)
+            parent = self.parents[id(after)]
             place = next(place for place, child in enumerate(parent.children) if child is after)
             previous = parent.children[place - 1] if place else None
         else:
@@ -269,12 +290,6 @@ class Editor(ABC):
             others = [child for child in parent.children if child.name not in self.after_lines]
             previous = others[-1] if others else None
         return self.splicer.insert(parent, previous, new)
-
-    def parent_of(self, wanted: Element) -> Element:
-        """The parent of an element."""
-        return next(
-            element for element in self.markup.root.walk() if any(child is wanted for child in element.children)
-        )
 
 
 def prefix_of(element: Element) -> str:

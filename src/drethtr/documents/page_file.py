@@ -248,15 +248,15 @@ class PageFile:
         wanted = {region.id: [line.id for line in region.lines] for region in regions}
         if len(wanted) < len(regions) or sorted(chain(*wanted.values())) != sorted(self.lines):
             raise DataError("each line must be in one of the regions", self.name)
-        added = [region for region in regions if region.id not in self.region_ids]
-        file = self.edited(self.editor.new_regions([self.region_in_units(region) for region in added]))
+        added = [self.region_in_units(region) for region in regions if region.id not in self.region_ids]
+        file = self.edited(self.editor.new_regions(added))
         file = file.edited(file.moved_lines(wanted))
         editor = file.editor
         edits = [edit for lines in wanted.values() for edit in file.numbering(editor, lines)]
         described = {region.id: region for region in file.page.regions}
         for region in regions:
             old = described[region.id]
-            if (old.kind, old.polygon) != (region.kind, region.polygon) and region not in added:
+            if (old.kind, old.polygon) != (region.kind, region.polygon) and region.id in self.region_ids:
                 edits += editor.set_region(old.id, self.region_in_units(region), old)
         file = file.edited(edits)
         gone = [region.id for region in file.page.regions if region.id not in wanted]
@@ -297,7 +297,7 @@ class PageFile:
             for number, element in enumerate(elements):
                 yield from editor.set_number(element, number)
 
-    @property
+    @cached_property
     def region_ids(self) -> frozenset[str]:
         """The ids of the regions."""
         return frozenset(region.id for region in self.page.regions)
@@ -364,11 +364,16 @@ class PageFile:
 
     # Order and numbers of lines.
 
+    @cached_property
+    def orders(self) -> Mapping[str, list[str]]:
+        """The ids of the lines of each line's region, in reading order."""
+        orders = ([line.id for line in region.lines] for region in self.page.regions)
+        return {id: order for order in orders for id in order}
+
     def order_beside(self, line_id: str) -> list[str]:
         """The ids of all lines in a line's region, in reading order."""
         self.element(line_id)
-        region = next(region for region in self.page.regions if any(line.id == line_id for line in region.lines))
-        return [line.id for line in region.lines]
+        return list(self.orders[line_id])
 
     def is_numbered(self, line_id: str | None) -> bool:
         """Whether the lines in a line's region are ordered by numbers in their attributes, as in PAGE."""

@@ -79,9 +79,8 @@ class Replace(Action):
         file = file.with_new_lines(list(new.values()), after) if new else file
         file = file.without_lines(lost) if lost else file
         if new and self.box is None:
-            named = [
-                Region(file.free_id("region"), tuple(file.line(new[line.id].id) for line in group)) for group in groups
-            ]
+            free = file.free_id("region")
+            named = [Region(free, tuple(file.line(new[line.id].id) for line in group)) for group in groups]
             chosen = {line.id for line in new.values()}
             rest = [without(region, chosen) for region in file.page.regions]
             regions = with_free_ids(file, placed(file.page, rest, [region for region in named if region.lines]))

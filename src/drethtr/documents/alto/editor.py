@@ -31,6 +31,11 @@ class ALTOEditor(Editor):
         """The ids of tags of doubtful words."""
         return tags_of(self.markup.root, DOUBTFUL)
 
+    @cached_property
+    def block_labels(self) -> dict[str, str]:
+        """The labels of blocks by the ids of their tags, with those that were added."""
+        return labels_of_blocks(self.markup.root)
+
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 cannot be told from 3.0)."""
         assert line.transcription is not None
@@ -142,21 +147,21 @@ class ALTOEditor(Editor):
 
     def tags_for(self, regions: Sequence[Region]) -> tuple[dict[str, str], list[Edit]]:
         """The ids of the tags for the labels of regions, and the edits that add those that are missing."""
-        known = {label: id for id, label in labels_of_blocks(self.markup.root).items()}
+        known = {label: id for id, label in self.block_labels.items()}
         labels = dict.fromkeys(label for region in regions for label in labels_of(region))
         new = {label: self.ids.claim(f"drethtr_{label}") for label in labels if label not in known}
+        self.block_labels.update({id: label for label, id in new.items()})
         about = [
             {"ID": id, "LABEL": clean(label), "DESCRIPTION": f"{OF_BLOCKS}{clean(label)}"} for label, id in new.items()
         ]
         return known | new, [self.add_tags(about)] if about else []
 
     def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
-        element = self.regions[id]
+        element = self.region(id)
         if region.kind != old.kind:
-            known = labels_of_blocks(self.markup.root)
             tags, edits = self.tags_for([region])
             yield from edits
-            kept = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in known]
+            kept = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in self.block_labels]
             new = [*kept, *(tags[label] for label in labels_of(region))]
             yield self.splicer.set_attribute(element, "TAGREFS", " ".join(new) or None)
         if region.polygon != old.polygon:

@@ -147,7 +147,7 @@ class PageXMLEditor(Editor):
             yield self.splicer.insert(page, page.children[-1] if page.children else None, new)
 
     def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
-        element = self.regions[id]
+        element = self.region(id)
         if region.kind != old.kind:
             known, structure = kind_attributes(region)
             custom = without_tags(element.attributes.get("custom", ""), "structure")
@@ -160,11 +160,11 @@ class PageXMLEditor(Editor):
         """References to other regions, such as pictures, come last."""
         page = self.markup.root.first("Page")
         assert page is not None
-        prefix, order = prefix_of(page), page.first("ReadingOrder")
+        prefix, order, known = prefix_of(page), page.first("ReadingOrder"), {*ids, ""}
         others = [
             reference
             for element in (order.walk() if order else ())
-            if (reference := element.attributes.get("regionRef", "")) not in {*ids, ""}
+            if (reference := element.attributes.get("regionRef", "")) not in known
         ]
         references = [
             ET.Element(f"{prefix}RegionRefIndexed", index=str(index), regionRef=id)
