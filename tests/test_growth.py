@@ -3,7 +3,6 @@
 import ast
 import importlib
 import re
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
@@ -12,6 +11,7 @@ from time import process_time
 
 import pytest
 from page_examples import PROVENANCE
+from steps import steps
 
 from drethtr.base.errors import DataError
 from drethtr.documents.alto.reader import NAMESPACES as ALTO
@@ -39,23 +39,6 @@ def grows_evenly(work: Callable[[int], object]) -> bool:
         return process_time() - begun
 
     return any((large := seconds(LARGE)) < BLINK or large < MOST * seconds(SMALL) for _ in range(2))
-
-
-def steps(work: Callable[[], object]) -> int:
-    """The lines of Python that are executed, each round of a loop counted; unlike times, they are always the same."""
-    count, before = 0, sys.gettrace()
-
-    def trace(frame: object, event: str, value: object) -> object:
-        nonlocal count
-        count += 1
-        return trace
-
-    sys.settrace(trace)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return count
 
 
 CALLS = [f"re.{name}" for name in ("search", "finditer", "findall", "sub", "split")]
