@@ -306,7 +306,9 @@ def test_a_file_called_as_the_folder_of_the_run_is_refused(drethtr, data, tmp_pa
 
 def test_cross_fitting_measures_on_lines_apart_and_learns_from_all(drethtr, data, tiny_path, tmp_path):
     output = tmp_path / "mine.safetensors"
-    outcome = drethtr("finetune", data, "--model", tiny_path, "--output", output, "--cross-fit", *SHORT)
+    outcome = drethtr(
+        "finetune", data, "--model", tiny_path, "--output", output, "--cross-fit", *SHORT, "--samples", 16
+    )
     assert outcome.code == 0, outcome.err
     assert "36 lines to train on, 24 of them for validation (lines drawn at random" in outcome.out
     told = load_model(output).card["fine_tuned"]

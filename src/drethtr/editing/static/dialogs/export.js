@@ -19,6 +19,7 @@ const FORMATS = {
   docx: ["Word, by line", "doubtful words shaded, warnings as comments"],
   prose: ["Markdown", "paragraphs that run on, without marks"],
   word: ["Word", "paragraphs that run on, without marks"],
+  print: ["PDF", "set anew in the same way"],
   page: ["PAGE XML", "lines, words, places, tags; what was corrected or confirmed"],
   alto: ["ALTO", "for libraries and viewers"],
   tei: ["TEI", "paragraphs, names, zones of the scan, who edited it"],
@@ -30,7 +31,6 @@ const FORMATS = {
   tags: ["Tags", "as CSV: persons, places, dates and other tags"],
   xlsx: ["Excel", "tables as sheets"],
   html: ["HTML", "scan and text side by side"],
-  print: ["PDF", "the same, set for print"],
   pdf: ["PDF, scans", "with text to search and copy"],
   pdfa: ["PDF/A, scans", "the same for archives"],
 };
