@@ -286,6 +286,16 @@ def test_the_hash_is_the_same_wherever_a_model_is_stored(small, tiny_path, tmp_p
     assert load_model(path).hash == loaded.hash == Recognizer.load(path).model.hash
 
 
+def test_a_model_of_4_bits_stays_what_it_is(tiny_model, tmp_path) -> None:
+    ranked = replace(tiny_model, rescorer=fresh_rescorer(tiny_model))
+    save_model(ranked, tmp_path / "coarse.safetensors", coarse=True)
+    coarse = load_model(tmp_path / "coarse.safetensors")
+    assert coarse.hash != as_small(ranked).hash
+    assert as_small(coarse).hash == coarse.hash, "in 8 bits, too"
+    save_model(coarse, tmp_path / "again.safetensors", coarse=True)
+    assert (tmp_path / "again.safetensors").read_bytes() == (tmp_path / "coarse.safetensors").read_bytes()
+
+
 def test_the_hash_does_not_depend_on_the_order_of_the_file_or_the_card(tiny_model, tiny_path) -> None:
     tensors, metadata = read_tensors(tiny_path)
     save_file(dict(reversed(tensors.items())), tiny_path, metadata)

@@ -19,7 +19,7 @@ from drethtr.recognition.model.weights import (
     read_file,
     read_metadata,
     read_tensors,
-    scales_of,
+    to_bfloat16,
     write_tensors,
 )
 
@@ -30,6 +30,7 @@ def weights():
     rng = np.random.default_rng(0)
     return {
         "matrix": (rng.normal(size=(7, 70)) * np.logspace(-8, 3, 7)[:, None]).astype(np.float32),
+        "even": rng.normal(size=(5, 68)).astype(np.float32),
         "narrow": rng.normal(size=(3, 1)).astype(np.float32),
         "zeros": np.zeros((2, 40), np.float32),
         "empty": np.zeros((0, 5), np.float32),
@@ -51,15 +52,33 @@ def test_every_number_is_nearly_the_same(weights):
         assert np.array_equal(found[name], weights[name]) and found[name].dtype == weights[name].dtype
 
 
-def test_quantizing_again_changes_nothing(weights):
-    once = dequantize(quantize(weights))
-    again = dequantize(quantize(once))
+def test_numbers_of_4_bits_are_within_half_a_step_or_clipped(weights):
+    given = weights["even"]
+    stored = quantize(weights, ("even",))
+    assert stored["even"].dtype == np.uint8 and stored["even"].shape == (5, 34)
+    found = dequantize(stored)["even"]
+    step = np.repeat(as_bfloat16(stored["even" + SCALES]), 32, axis=1)[:, :68]
+    clipped = np.abs(found) > 6.5 * step
+    assert (np.abs(given - found) <= np.where(clipped, 2 * step, 0.51 * step)).all()
+    assert np.square(given - found).mean() < np.square(step).mean() / 11, "as even rounding without clipping"
+
+
+def test_what_had_4_bits_stays_in_8_bits(weights):
+    once = dequantize(quantize(weights, ("even",)))
+    assert np.array_equal(dequantize(quantize(once))["even"], once["even"])
+
+
+@pytest.mark.parametrize("coarse", [(), ("",), ("even",)], ids=["fine", "coarse", "both"])
+def test_quantizing_again_changes_nothing(weights, coarse):
+    once = dequantize(quantize(weights, coarse))
+    again = dequantize(quantize(once, coarse))
     assert all(np.array_equal(again[name], weight) for name, weight in once.items())
 
 
 def test_a_matrix_takes_a_good_half_of_float16(weights):
-    stored = quantize({"matrix": np.ones((64, 256), np.float32)})
-    assert sum(tensor.nbytes for tensor in stored.values()) == 64 * 256 + 64 * 8 * 2
+    for coarse, bits in (((), 8), (("matrix",), 4)):
+        stored = quantize({"matrix": np.ones((64, 256), np.float32)}, coarse)
+        assert sum(tensor.nbytes for tensor in stored.values()) == 64 * 256 * bits // 8 + 64 * 8 * 2
     assert weights["matrix"].dtype == np.float32
 
 
@@ -77,9 +96,8 @@ def test_scales_are_rounded_as_torch_rounds():
     """Ties go to even: files of format 1 have scales from torch."""
     largest = np.random.default_rng(0).uniform(0, 1, (1000, 1)).astype(np.float32)
     ties = np.array([[0x3F808000], [0x3F818000], [0x3F80FFFF]], np.uint32).view(np.float32)
-    for matrix in (largest * 127, ties * np.float32(127)):
-        wanted = torch.tensor(matrix).abs().div(127).bfloat16()
-        assert np.array_equal(scales_of(matrix), wanted.view(torch.uint16).numpy())
+    for numbers in (largest, ties):
+        assert np.array_equal(to_bfloat16(numbers), torch.tensor(numbers).bfloat16().view(torch.uint16).numpy())
 
 
 def test_bfloat16_is_read_from_its_bits(tmp_path):

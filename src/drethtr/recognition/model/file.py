@@ -46,6 +46,11 @@ NAMES = {MODEL: "model", ADAPTER: "adapter", LINES: "model that finds lines"}
 NGRAMS, RESCORER = "ngrams.", "rescorer."
 """Prefixes of the names of tensors that are not weights of the network."""
 
+COARSE = ("blocks.", RESCORER)
+"""Prefixes of the weights of decoder and rescorer, which read as well in 4 bits as in 8; those of the image do not.
+
+Only what is trained no more is stored so: the next steps would be lost in the rounding (LOG, 2026-11-27)."""
+
 HASHED_AS = {"stretches": "widths", "strategies": "decoders", "strategy": "decoder"}
 """Settings of the calibration record that the hash knows by other names, so that published hashes stay valid."""
 
@@ -123,8 +128,12 @@ class Model:
         return sum(weight.size for weight in learned)
 
 
-def save_model(model: Model, path: Path, *, small: bool = False) -> None:
-    """Write a model atomically; `small` quantizes its weights to 8 and 16 bits, which changes its hash.
+def save_model(model: Model, path: Path, *, small: bool = False, coarse: bool = False) -> None:
+    """Write a model atomically, which changes its hash if weights are quantized.
+
+    Args:
+        small: Quantize the weights to 8 and 16 bits.
+        coarse: Quantize the matrices of decoder and rescorer to 4 bits, all others as `small` does.
 
     Raises:
         CheckpointError: if the file cannot be written.
@@ -142,7 +151,7 @@ def save_model(model: Model, path: Path, *, small: bool = False) -> None:
     if model.rescorer is not None:
         header["rescorer"] = config.to_dict(model.rescorer.config)
         weights |= {f"{RESCORER}{name}": weight for name, weight in model.rescorer.weights.items()}
-    stored = quantize(weights) if small else weights
+    stored = quantize(weights, COARSE if coarse else ()) if small or coarse else weights
     write_tensors(stored | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 

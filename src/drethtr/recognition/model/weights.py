@@ -1,12 +1,13 @@
-"""Read and write safetensors files as numpy arrays, with matrices quantized to 8 bits.
+"""Read and write safetensors files as numpy arrays, with matrices quantized to 8 or 4 bits.
 
-A quantized matrix has int8 numbers and a bfloat16 scale for every 32 columns of a row; all other weights are in
-float16. Quantizing twice changes nothing: the largest of 32 numbers is 127 times their scale.
+A quantized matrix has int8 numbers, or two numbers of 4 bits a byte, and a bfloat16 scale for every 32 columns of a
+row; all other weights are in float16. Quantizing twice changes nothing: the largest of 32 numbers is 127 or 7 times
+their scale.
 """
 
 import json
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,17 @@ from drethtr.base.files import atomic_write
 Array = NDArray[Any]
 Weights = Mapping[str, Array]
 
-COLUMNS, LARGEST = 32, 127
-"""Columns with one scale, and the largest number.
+COLUMNS = 32
+"""Columns with one scale: one for each row costs 0.1 points of CER, one for every 32 columns none (LOG, 2026-11-24)."""
 
-One scale a row costs 0.1 points of CER, one for every 32 columns of the matrices nothing (LOG, 2026-11-24)."""
+LARGEST, LARGEST_COARSE = 127, 7
+"""The largest number of 8 bits, and of 4."""
+
+FINE = (1.0, LARGEST / LARGEST_COARSE)
+"""Scales tried for 8 bits, as shares of the largest number's; the second keeps matrices that had 4 bits as they are."""
+
+COARSE = (1.0, 0.97, 0.94, 0.91, 0.88, 0.85, 0.8)
+"""Those tried for 4 bits: clipping a few large numbers rounds all others less (LOG, 2026-11-27)."""
 
 LARGE_KERNEL = 30_000
 """Pointwise kernels with this many numbers are quantized; in the smaller ones of early layers, errors would matter.
@@ -157,21 +165,57 @@ def write_tensors(tensors: Weights, path: Path, metadata: Mapping[str, str], *, 
         raise CheckpointError(f"cannot be written: {first_line(error)}", path) from error
 
 
-def quantize(weights: Weights) -> dict[str, Array]:
-    """Quantize weights: a matrix (M, N) or large kernel (M, N, 1, 1) becomes int8 with scales (M, ⌈N / 32⌉)."""
+def quantize(weights: Weights, coarse: tuple[str, ...] = ()) -> dict[str, Array]:
+    """Quantize weights: a matrix (M, N) or large kernel (M, N, 1, 1) becomes int8 with scales (M, ⌈N / 32⌉).
+
+    Matrices of an even N whose names begin with one of `coarse` become 4 bits, uint8 (M, N / 2).
+    """
     stored: dict[str, Array] = {}
     for name, weight in weights.items():
         floating = np.issubdtype(weight.dtype, np.floating)
         if floating and is_matrix(weight) and (weight.ndim == 2 or weight.size >= LARGE_KERNEL):
             matrix = weight.reshape(len(weight), weight.shape[1])
-            scales = scales_of(matrix)
-            spread = spread_over(scales, matrix.shape[1])
-            steps = np.rint(np.divide(matrix, spread, where=spread > 0, out=np.zeros_like(spread)))
-            stored[name] = steps.astype(np.int8).reshape(weight.shape)
+            if name.startswith(coarse) and weight.ndim == 2 and not weight.shape[1] % 2:
+                numbers, scales = rounded(matrix, LARGEST_COARSE, COARSE)
+                stored[name] = packed(numbers)
+            else:
+                numbers, scales = rounded(matrix, LARGEST, FINE)
+                stored[name] = numbers.reshape(weight.shape)
             stored[name + SCALES] = scales
         else:
             stored[name] = weight.astype(np.float16) if floating else weight
     return stored
+
+
+def rounded(matrix: Array, largest: int, shares: Sequence[float]) -> tuple[NDArray[np.int8], NDArray[np.uint16]]:
+    """Whole numbers of at most `largest` (M, N), and their scales (M, ⌈N / 32⌉): those of `shares` that err least."""
+    rows, columns = matrix.shape
+    whole = np.pad(matrix.astype(np.float32), ((0, 0), (0, -columns % COLUMNS)))
+    groups = whole.reshape(rows, whole.shape[1] // COLUMNS, COLUMNS)
+    top = np.abs(groups).max(2) / np.float32(largest)
+    numbers, scales = np.zeros(groups.shape, np.int8), np.zeros(top.shape, np.uint16)
+    least = np.full(top.shape, np.inf, np.float32)
+    for share in shares:
+        tried = to_bfloat16(top * np.float32(share))
+        scale = as_bfloat16(tried)[..., None]
+        quotients = np.divide(groups, scale, where=scale > 0, out=np.zeros_like(groups))
+        steps = np.clip(np.rint(quotients), -largest, largest)
+        error = np.square(steps * scale - groups).sum(2)
+        better = ~(error >= least)  # also where numbers are not finite: whoever reads the file is told
+        least[better], scales[better], numbers[better] = error[better], tried[better], steps[better]
+    return numbers.reshape(whole.shape)[:, :columns], scales
+
+
+def packed(numbers: NDArray[np.int8]) -> NDArray[np.uint8]:
+    """Numbers from -8 to 7 (M, N) in 4 bits each (M, N / 2)."""
+    half: NDArray[np.uint8] = (numbers + 8).astype(np.uint8)
+    return half[:, ::2] | half[:, 1::2] << np.uint8(4)
+
+
+def unpacked(stored: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """The inverse of `packed`."""
+    half = np.stack([stored & 15, stored >> 4], axis=2)
+    return half.reshape(len(stored), 2 * stored.shape[1]).astype(np.int8) - np.int8(8)
 
 
 def dequantize(stored: Weights) -> dict[str, Array]:
@@ -183,6 +227,8 @@ def dequantize(stored: Weights) -> dict[str, Array]:
     restored = {name: in_float32(tensor) for name, tensor in stored.items() if not name.endswith(SCALES)}
     for name in stored.keys() - restored.keys():
         scales, matrix = stored[name], restored.get(name.removesuffix(SCALES), np.empty(0))
+        if matrix.dtype == np.uint8 and matrix.ndim == 2:
+            matrix = unpacked(matrix)
         if (
             not is_matrix(matrix)
             or scales.dtype != np.uint16
@@ -213,15 +259,12 @@ def as_bfloat16(bits: Array) -> NDArray[np.float32]:
     return numbers
 
 
-def scales_of(matrix: Array) -> NDArray[np.uint16]:
-    """The scale of every 32 columns of a row, rounded to the nearest bfloat16, ties to even."""
-    whole = np.pad(np.abs(matrix.astype(np.float32)), ((0, 0), (0, -matrix.shape[1] % COLUMNS)))
-    largest = whole.reshape(len(whole), whole.shape[1] // COLUMNS, COLUMNS).max(2) / np.float32(LARGEST)
+def to_bfloat16(numbers: NDArray[np.float32]) -> NDArray[np.uint16]:
+    """Float32 numbers rounded to the nearest bfloat16, ties to even, as its bits."""
     # bfloat16 is the upper half of a float32: adding half of the lower half, or a little more if the upper one is odd,
     # rounds to nearest, ties to even.
-    bits = largest.view(np.uint32)
-    rounded: NDArray[np.uint16] = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-    return rounded
+    bits = numbers.view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
 
 
 def spread_over(scales: Array, columns: int) -> NDArray[np.float32]:
