@@ -177,7 +177,7 @@ def quantize(weights: Weights, coarse: tuple[str, ...] = ()) -> dict[str, Array]
             matrix = weight.reshape(len(weight), weight.shape[1])
             if name.startswith(coarse) and weight.ndim == 2 and not weight.shape[1] % 2:
                 numbers, scales = rounded(matrix, LARGEST_COARSE, COARSE)
-                stored[name] = packed(numbers)
+                stored[name] = as_nibbles(numbers)
             else:
                 numbers, scales = rounded(matrix, LARGEST, FINE)
                 stored[name] = numbers.reshape(weight.shape)
@@ -206,14 +206,14 @@ def rounded(matrix: Array, largest: int, shares: Sequence[float]) -> tuple[NDArr
     return numbers.reshape(whole.shape)[:, :columns], scales
 
 
-def packed(numbers: NDArray[np.int8]) -> NDArray[np.uint8]:
+def as_nibbles(numbers: NDArray[np.int8]) -> NDArray[np.uint8]:
     """Numbers from -8 to 7 (M, N) in 4 bits each (M, N / 2)."""
     half: NDArray[np.uint8] = (numbers + 8).astype(np.uint8)
     return half[:, ::2] | half[:, 1::2] << np.uint8(4)
 
 
-def unpacked(stored: NDArray[np.uint8]) -> NDArray[np.int8]:
-    """The inverse of `packed`."""
+def from_nibbles(stored: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """The inverse of `as_nibbles`."""
     half = np.stack([stored & 15, stored >> 4], axis=2)
     return half.reshape(len(stored), 2 * stored.shape[1]).astype(np.int8) - np.int8(8)
 
@@ -228,7 +228,7 @@ def dequantize(stored: Weights) -> dict[str, Array]:
     for name in stored.keys() - restored.keys():
         scales, matrix = stored[name], restored.get(name.removesuffix(SCALES), np.empty(0))
         if matrix.dtype == np.uint8 and matrix.ndim == 2:
-            matrix = unpacked(matrix)
+            matrix = from_nibbles(matrix)
         if (
             not is_matrix(matrix)
             or scales.dtype != np.uint16
