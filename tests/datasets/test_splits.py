@@ -53,7 +53,17 @@ def test_files_of_all_splits_are_one_set(file, name):
     assert set_named(file) == set_named(Path(file).absolute() if "://" not in file else file) == name
 
 
-PLACES = ["Val-de-Marne", "Training manual", "Te Deum", "Dev. papers", "Test Valley", "Eval report", "St. Val", "Léval"]
+PLACES = [
+    "Val-de-Marne",
+    "Training manual",
+    "Te Deum",
+    "Dev. papers",
+    "Test Valley",
+    "Eval report",
+    "St. Val",
+    "Léval",
+    "Valid papers of 1705",
+]
 YEARS = ["", " 1914", "_1905", "-2", ". 17", " (copy)"]
 
 

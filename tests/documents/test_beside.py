@@ -1,9 +1,13 @@
 """Where the image of a page file is looked for."""
 
+from itertools import product
+from pathlib import Path
+
 import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.documents.beside import image_beside
+from drethtr.documents.page import file_name
 
 
 @pytest.mark.parametrize("name", ["a.png", "images/a.png", "../a.png", "../../img/a.png"])
@@ -23,3 +27,42 @@ def test_no_image_is_taken_from_elsewhere(tmp_path, name):
     (tmp_path / "mine.png").touch()
     with pytest.raises(DataError, match=r"mine\.png' is missing; put it into"):
         image_beside(path, name.format(tmp_path))
+
+
+NAMES = (
+    "letter_0012.jpg",
+    "Brief an Anna.tif",
+    "straße_0007.png",
+    "f. 12 verso.JPG",
+    "IMG%20_00031.jpeg",
+    "Ünal (3).jp2",
+)
+MISSES = {
+    "nothing": lambda stem: None,
+    "a letter less": lambda stem: f"{stem[:-3]}{stem[-2:]}.jpg",
+    "another letter": lambda stem: f"{stem[:-1]}x.png",
+    "a letter more": lambda stem: f"{stem}x.tif",
+    "no image": lambda stem: f"{stem[:-1]}x.txt",
+    "another name": lambda stem: "1799-03-04 W.jpg",
+}
+"""What lies where the image should be; the second to fourth are worth naming."""
+
+
+@pytest.mark.parametrize("miss", MISSES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_image_is_named_with_its_cure_and_with_similar_names(tmp_path, name, miss):
+    """216 members: where the near miss lies, whether a folder of images was named, and whether the name has folders."""
+    other = MISSES[miss](Path(name).stem)
+    for number, (place, named, around) in enumerate(product(("page", "."), (False, True), ("", "../x/", "C:\\x\\"))):
+        folder = tmp_path / str(number)
+        (folder / "page").mkdir(parents=True)
+        images = folder / place if named else None
+        if other is not None:
+            (folder / place / other).write_bytes(b"")
+        with pytest.raises(DataError) as error:
+            image_beside(folder / "page" / "p.xml", file_name(around + name), images=images)
+        said = str(error.value)
+        assert said.startswith(f"{folder / 'page' / 'p.xml'}: its image {name!r} is missing; ")
+        assert (f"it is not in {images}" if named else f"put it into {folder / 'page'} or {folder}") in said
+        similar = miss in ("a letter less", "another letter", "a letter more")
+        assert (f"; similar names: {folder / place / str(other)}" in said) is similar, said
