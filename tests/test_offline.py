@@ -171,3 +171,11 @@ def test_all_commands_of_the_base_are_tried():
     """Others, such as `bench`, belong to `drethtr.paper`."""
     tried = {words[:length] for words in (*COMMANDS, ("serve",), ("edit",)) for length in (1, 2)}
     assert {words for words, _ in walk(typer.main.get_command(app)) if words[0] not in plugged(ENTRY_POINTS)} <= tried
+
+
+@pytest.mark.parametrize(("chosen", "then"), [({}, "1"), ({"ORT_DISABLE_TELEMETRY": "0"}, "0")])
+def test_onnxruntime_reports_nothing_unless_the_user_lets_it(chosen, then):
+    kept = {name: value for name, value in source_first().items() if name != "ORT_DISABLE_TELEMETRY"}
+    code = "import drethtr, os; print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    said = subprocess.run([sys.executable, "-c", code], env=kept | chosen, capture_output=True, text=True).stdout
+    assert said.strip() == then

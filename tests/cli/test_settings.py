@@ -94,6 +94,7 @@ def test_lists_and_commands_of_groups(drethtr, lines, own):
         ("[transcribe]\nformat = ['txt']", "format: expected one value"),
         ("[transcribe]\nforce = true", "'force' cannot be set in a file; give --force on the command line"),
         ("[edit]\nallow_host = ['a.example']", "'allow_host' cannot be set in a file"),
+        ("[edit]\nhost = '0.0.0.0'", "'host' cannot be set in a file"),
         ("[edit]\nno-token = true", "'no-token' cannot be set in a file"),
         ("threads = ", "drethtr.toml: not valid TOML"),
     ],
