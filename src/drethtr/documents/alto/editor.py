@@ -34,7 +34,7 @@ class ALTOEditor(Editor):
     @cached_property
     def block_labels(self) -> dict[str, str]:
         """The labels of blocks by the ids of their tags, with those that were added."""
-        return labels_of_blocks(self.markup.root)
+        return dict(labels_of_blocks(self.markup.root))
 
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 cannot be told from 3.0)."""
