@@ -13,6 +13,7 @@ from drethtr.recognition.model.file import SHIPPED, load_model
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import Prose
 from drethtr.training.finetuning.plan import Pace, Plan, network_without_weights, rank_of, run_of
+from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.start import LowRank, Whole
 
@@ -86,3 +87,14 @@ def test_only_the_first_layers_of_the_shipped_model_stay_as_they_are():
 def test_senseless_wishes_are_refused(wishes):
     with pytest.raises(ConfigError):
         Plan(data=("mine",), **wishes)
+
+
+def test_a_run_that_ends_early_has_the_rates_of_a_whole_one_until_then(tiny_model):
+    files = Path("mine.parquet"), None
+    whole, part = (
+        run_of(Plan(data=("mine",), samples=500), tiny_model, tiny_model.tokenizer, 60, *files, effort=share)
+        for share in (1, 0.6)
+    )
+    assert (whole.samples, part.samples) == (500, 300)
+    rates = [[learning_rate(run.optimizer, seen, run.samples) for seen in range(0, 300, 20)] for run in (whole, part)]
+    assert rates[0] == pytest.approx(rates[1]) and rates[0][-1] < max(rates[0])

@@ -17,7 +17,7 @@ from drethtr.recognition.pieces import MAX_COLUMNS
 from drethtr.text.tokenizer import Characters, Tokenizer
 from drethtr.training.feed.batch import BatchConfig, Prose
 from drethtr.training.feed.supply import Real, Source
-from drethtr.training.optimize import AdamW, Method, Muon, OptimizerConfig
+from drethtr.training.optimize import AdamW, Cosine, Method, Muon, OptimizerConfig
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import FromModel, LowRank, Whole
 
@@ -118,10 +118,12 @@ def run_of(
 ) -> RunConfig:
     """The run that fine-tunes `model` on the `lines` lines of the file `train`, with those of `old` mixed in.
 
-    Without validation lines, its result are the weights at its end. `effort` scales the number of lines seen.
+    Without validation lines, its result are the weights at its end. It ends after the share `effort` of its lines, with
+    the learning rate that a whole run has there.
     """
     pace = Pace.of(lines, adapter=plan.adapter)
-    samples = max(round(effort * (plan.samples or pace.samples)), 1)
+    whole = plan.samples or pace.samples
+    samples, warm_up = max(round(effort * whole), 1), whole // 10
     every = max(samples // VALIDATIONS, 1)
     sources: list[Source] = [Real(paths=(escape(str(train)),), weight=1 - plan.old_share)]
     if old is not None:
@@ -149,7 +151,9 @@ def run_of(
         optimizer=OptimizerConfig(
             method=pace.method,
             learning_rate=pace.learning_rate,
-            warm_up=samples // 10,
+            warm_up=warm_up,
+            # With the whole fall of the rate in fewer lines, 88 % of the gain was left (LOG, 2026-11-27).
+            schedule=Cosine(cycles=max(samples - warm_up, 1) / max(whole - warm_up, 1)),
             backbone_scale=pace.backbone,
             average=0.99,
         ),
