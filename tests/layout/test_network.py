@@ -85,7 +85,7 @@ def test_more_maps_than_needed_are_left_out_and_fewer_refused(tmp_path):
 def test_lines_that_are_no_text_of_the_page_are_left_out(tmp_path):
     page, weights = letter(), dict(load_lines(SHIPPED).weights)
     weights["maps.leave.weight"] = np.zeros_like(weights["maps.leave.weight"])
-    for chance, expected in ((0.9, len(page.lines)), (0.6, len(page.lines)), (0.4, 0)):
+    for chance, expected in ((0.9, len(page.lines)), (0.65, len(page.lines)), (0.5, 0)):
         bias = np.full(len(MAPS), -5, np.float32)
         bias[TEXT] = np.log(chance / (1 - chance))
         bias[MAPS.index("margin")] = 1

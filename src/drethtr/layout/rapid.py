@@ -42,7 +42,7 @@ SURE = 0.6
 OF_TEXT = 0.7
 """Minimum mean probability that a line belongs to the text of the page, if the network tells (LOG, 2026-11-27)."""
 
-LONG, OF_LONG = 10.0, 0.5
+LONG, OF_LONG = 10.0, 0.6
 """The same of lines longer than so many thicknesses, which are seldom anything else (LOG, 2026-11-27)."""
 
 TABLE_RULES = 3
