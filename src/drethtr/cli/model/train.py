@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -32,11 +32,11 @@ class TrainOptions:
     device: DeviceName = "auto"
     threads: TrainingThreads = None
 
-    def best(self, train: Callable[..., Path], kind: type) -> Path | None:
+    def best(self, train: Callable[..., Path], kind: type[Any]) -> Path | None:
         """The best model of a run of this kind; None, which is said, if it was not validated yet."""
         from drethtr.training.devices import limit_threads
 
-        run = config.load(kind, self.run, self.settings or ())
+        run: Any = config.load(kind, self.run, self.settings or ())
         open_output(self.output, resume=self.resume)
         limit_threads(self.threads)
         device = resolve_device(self.device)
