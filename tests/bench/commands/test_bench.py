@@ -11,6 +11,7 @@ from conftest import TINY
 from printed_pages import put_page
 
 from drethtr.bench import pages, training
+from drethtr.bench.commands.choices import RaceOptions
 from drethtr.paper.speed import peers
 from drethtr.paper.speed.race import can_measure
 from drethtr.recognition.model import architecture
@@ -159,3 +160,8 @@ def test_an_index_of_many_lines_is_searched(drethtr, tiny_path, tmp_path):
     with Store.write(tmp_path / "empty.sqlite", {}):
         pass
     assert "has no lines" in drethtr("bench", "search", tmp_path / "empty.sqlite", "a").err
+
+
+def test_a_quick_check_keeps_what_it_is_given():
+    tasks = RaceOptions(quick=True, device="cpu").tasks((None, "3", None), ("small", "8", "10"))
+    assert [(task.name, task.batch, task.beams) for task in tasks] == [("compact", 3, 1), ("compact", 3, 2)]

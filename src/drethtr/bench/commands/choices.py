@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
 Data = Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines, as for `drethtr evaluate`.")]
 Count = Annotated[int, typer.Option(metavar="N", min=1, help="Number of lines to read, from the start of the data.")]
-Networks = Annotated[str, typer.Option(metavar="A,B", help="Network sizes: compact, small, base.")]
+Networks = Annotated[str | None, typer.Option(metavar="A,B", help="Network sizes: compact, small, base.")]
 Batches = Annotated[str, typer.Option(metavar="N,M", help="Batch sizes, in lines.")]
-Beams = Annotated[str, typer.Option(metavar="N,M", help="Beam widths.")]
+AnyBatches = Annotated[str | None, typer.Option(metavar="N,M", help="Batch sizes, in lines.")]
+Beams = Annotated[str | None, typer.Option(metavar="N,M", help="Beam widths.")]
 Decoders = Annotated[str, typer.Option(metavar="A,B", help="Decoders to compare; the first is the baseline.")]
+
+SMALLEST = "compact", "1", "1,2"
+"""Networks, batches and beams of a quick check."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,17 +66,20 @@ class RaceOptions:
 
         return QUICK if self.quick else Rounds()
 
-    def tasks(self, networks: str, batches: str, beams: str) -> "list[Task]":
-        """Decoding tasks for all combinations of networks, batch sizes and beams; if quick, of the smallest ones."""
+    def tasks(self, given: Sequence[str | None], usual: Sequence[str]) -> "list[Task]":
+        """Decoding tasks for all combinations of networks, batch sizes and beams.
+
+        Those that are not given are the usual ones or, if quick, the smallest.
+        """
         device = self.open()  # first, because what follows imports torch
         from drethtr.paper.speed.decoding import tasks_of
         from drethtr.recognition.model.architecture import PRESETS
 
-        names = parts(networks)
-        for name in names:
+        others = SMALLEST if self.quick else usual
+        networks, batches, beams = (other if own is None else own for own, other in zip(given, others, strict=True))
+        for name in parts(networks):
             named("network", name, PRESETS)
-        grid = (["compact"], [1], [1, 2]) if self.quick else (names, numbers(batches), numbers(beams))
-        return tasks_of(*grid, device)
+        return tasks_of(parts(networks), numbers(batches), numbers(beams), device)
 
     def deliver(self, report: "BenchmarkReport") -> "BenchmarkReport":
         """Print a report, and write the requested files."""

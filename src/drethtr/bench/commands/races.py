@@ -11,6 +11,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import require
 from drethtr.base.files import make_folder, write_text
 from drethtr.bench.commands.choices import (
+    AnyBatches,
     Batches,
     Beams,
     Count,
@@ -30,7 +31,7 @@ from drethtr.cli.outputs import refuse_results
 if TYPE_CHECKING:
     from drethtr.paper.speed.report import BenchmarkReport
 
-NETWORKS, BATCHES, BEAMS, DECODERS = "compact,small,base", "1,8", "1,5,10", "greedy,verified,ctc,joint,beam:10"
+BATCHES, DECODERS = "1,8", "greedy,verified,ctc,joint,beam:10"
 LENGTHS = "64,94,128,256,512,1000,2000,5000,10000"
 
 app = typer.Typer()
@@ -38,11 +39,12 @@ app = typer.Typer()
 
 @app.command()
 @with_race_options
-def decoding(
-    networks: Networks = NETWORKS, batches: Batches = BATCHES, beams: Beams = BEAMS, *, race: RaceOptions
-) -> Any:
-    """Compare retention with a key-value cache and the published algorithm, with random weights."""
-    tasks = race.tasks(networks, batches, beams)
+def decoding(networks: Networks = None, batches: AnyBatches = None, beams: Beams = None, *, race: RaceOptions) -> Any:
+    """Compare retention with a key-value cache and the published algorithm, with random weights.
+
+    By default of all sizes, with batches of 1 and 8, and 1, 5 and 10 beams.
+    """
+    tasks = race.tasks((networks, batches, beams), ("compact,small,base", BATCHES, "1,5,10"))
     from drethtr.paper.speed.decoding import measure
 
     return race.deliver(measure(tasks, race.rounds))
@@ -50,11 +52,12 @@ def decoding(
 
 @app.command()
 @with_race_options
-def memory(
-    networks: Networks = "compact,small", batches: Batches = "16", beams: Beams = "1,10", *, race: RaceOptions
-) -> Any:
-    """Compare the peak memory of these, each in its own process."""
-    tasks = race.tasks(networks, batches, beams)
+def memory(networks: Networks = None, batches: AnyBatches = None, beams: Beams = None, *, race: RaceOptions) -> Any:
+    """Compare the peak memory of these, each in its own process.
+
+    By default of compact and small, with batches of 16, and 1 and 10 beams.
+    """
+    tasks = race.tasks((networks, batches, beams), ("compact,small", "16", "1,10"))
     from drethtr.paper.speed.decoding import measure_memory
 
     return race.deliver(measure_memory(tasks))
@@ -64,15 +67,20 @@ def memory(
 @with_race_options
 def length(
     network: Annotated[
-        str, typer.Option(metavar="NAME", help="Size of the network: compact, small or base.")
-    ] = "small",
-    beams: Annotated[int, typer.Option(metavar="N", min=1, help="Number of beams, reordered at every step.")] = 10,
+        str | None, typer.Option(metavar="NAME", help="Size of the network: compact, small or base.")
+    ] = None,
+    beams: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Number of beams, reordered at every step.")
+    ] = None,
     lengths: Annotated[str, typer.Option(metavar="N,M", help="Numbers of tokens before the measured one.")] = LENGTHS,
     *,
     race: RaceOptions,
 ) -> Any:
-    """Compare the cost of the next token after N tokens: retention and a key-value cache."""
-    task = race.tasks(network, "1", str(beams))[-1]
+    """Compare the cost of the next token after N tokens: retention and a key-value cache.
+
+    By default of small with 10 beams.
+    """
+    task = race.tasks((network, "1", None if beams is None else str(beams)), ("small", "1", "10"))[-1]
     from drethtr.paper.speed.length import measure
 
     return race.deliver(measure(task, numbers(lengths)[: 2 if race.quick else None], race.rounds))
@@ -154,7 +162,7 @@ def everything(
     from drethtr.paper.speed.race import PeakMemory
 
     commands: dict[str, Callable[..., Any]] = {
-        "decoding": partial(decoding, batches="1,8,32"),
+        "decoding": partial(decoding, batches=None if quick else "1,8,32"),
         "memory": memory,
         "length": length,
         "strategies": partial(strategies, data),
