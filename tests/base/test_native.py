@@ -18,7 +18,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays as hypothesis_arrays
 
-from drethtr.base.native import native, scoring
+from drethtr.base.native import native
 from drethtr.images.straighten import covered_in_python, nearest, nearest_in_python, positions
 from drethtr.language.languages import NO_LANGUAGE_MODEL, WeightedNGrams
 from drethtr.language.learn import learn
@@ -38,7 +38,6 @@ from drethtr.search.query import Spelling, pattern_of
 from drethtr.text.tokenizer import BOS, EOS, Characters
 
 compiled = pytest.mark.skipif(native is None, reason="not compiled")
-scores = pytest.mark.skipif(scoring is None, reason="not compiled, or before the scores of whole texts")
 
 BLANK = 1
 LETTERS = Characters(" abcd")
@@ -196,13 +195,13 @@ def test_sums_smaller_than_any_double():
     assert values[0] < -2000 and values[1] == pytest.approx(values[0], rel=1e-12)
 
 
-@scores
+@compiled
 @given(st.sampled_from([*NGRAMS, WIDE]), st.lists(st.integers(-5, MANY.size + 5), max_size=30))
 def test_surprises(ngrams, tokens):
     assert ngrams.surprises(tokens) == ngrams.surprises_in_python(tokens)
 
 
-@scores
+@compiled
 @given(st.lists(st.integers(4, LETTERS.size), max_size=20), st.data())
 def test_texts_like_another_have_the_scores_that_they_have_alone(base, data):
     places = st.integers(0, len(base))
@@ -224,12 +223,11 @@ def test_no_tree_of_ngrams_is_dangerous(data, nodes, order):
         firsts.sort()
     tokens, losses = rng.integers(0, 8, (2, nodes), dtype=np.uint8)
     table = (order, tokens, losses, firsts.astype(np.int64).data, rng.integers(-9, 9, contexts, dtype=np.int8))
-    if scoring is not None:
-        lines = tuple(array("i", rng.integers(0, 8, length).tolist()) for length in (20, 1, 20, 30))
-        found, lost = np.full((4, 2), np.nan), np.full(29, np.nan)
-        scoring.log_probabilities(lines, (table, table), found)
-        scoring.surprises(lines[3], table, lost)
-        assert np.isfinite(found).all() and np.isfinite(lost).all()
+    lines = tuple(array("i", rng.integers(0, 8, length).tolist()) for length in (20, 1, 20, 30))
+    found, lost = np.full((4, 2), np.nan), np.full(29, np.nan)
+    native.log_probabilities(lines, (table, table), found)
+    native.surprises(lines[3], table, lost)
+    assert np.isfinite(found).all() and np.isfinite(lost).all()
     log_probs = np.log(rng.dirichlet(np.ones(8), 20)).astype(np.float32)
     for text, *scores in native.prefix_search(log_probs, 8, BLANK, 5, 4, 6.0, 0.4, 2.0, (BOS, EOS), table):
         assert len(text) <= 20 and np.isfinite(scores).all()
@@ -296,16 +294,16 @@ def test_wrong_sizes_are_refused_by_the_others():
         native.numbers(np.zeros(5), six)
 
 
-@scores
+@compiled
 def test_texts_without_a_place_for_each_are_refused():
     text, table = array("i", [BOS, 5, EOS]), NGRAMS[0].table
     for lines, found in (((text,), np.empty(2)), ((array("b", b"abc"),), np.empty(1))):
         with pytest.raises(ValueError, match="a place for each"):
-            scoring.log_probabilities(lines, (table,), found)
+            native.log_probabilities(lines, (table,), found)
     with pytest.raises(ValueError, match="a place for each"):
-        scoring.surprises(text, table, np.empty(3))
+        native.surprises(text, table, np.empty(3))
     with pytest.raises(TypeError):
-        scoring.log_probabilities((1,), (table,), np.empty(1))
+        native.log_probabilities((1,), (table,), np.empty(1))
 
 
 points = hypothesis_arrays(np.float64, st.tuples(st.integers(1, 30), st.just(2)), elements=st.floats(-50, 50, width=16))

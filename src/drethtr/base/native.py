@@ -9,7 +9,4 @@ try:
 except ImportError:  # installed without a compiler, or not installed at all
     native = None  # type: ignore[assignment]
 
-scoring = native if hasattr(native, "log_probabilities") else None
-"""The same module, for n-grams of whole texts: one built before them is used as it is, for the other loops."""
-
-__all__ = ["native", "scoring"]
+__all__ = ["native"]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import CheckpointError
-from drethtr.base.native import scoring
+from drethtr.base.native import native
 from drethtr.text.tokenizer import BOS, EOS
 
 STEP = 1 / 16
@@ -133,10 +133,10 @@ class NGrams:
 
     def surprises(self, tokens: Sequence[int]) -> list[float]:
         """The negative log-probability of each token of a line given its predecessors."""
-        if scoring is None:
+        if native is None:
             return self.surprises_in_python(tokens)
         found = np.empty(len(tokens))
-        scoring.surprises(array("i", (BOS, *tokens)), self.table, found)
+        native.surprises(array("i", (BOS, *tokens)), self.table, found)
         return found.tolist()
 
     def surprises_in_python(self, tokens: Sequence[int]) -> list[float]:
@@ -237,9 +237,9 @@ def log_probabilities(models: Sequence[NGrams], texts: Sequence[Sequence[int]]) 
 
     Lines that resemble the first one take a fraction of its time.
     """
-    if scoring is None:
+    if native is None:
         return np.array([[-sum(model.surprises_in_python((*text, EOS))) for model in models] for text in texts])
     found = np.empty((len(texts), len(models)))
     lines = tuple(array("i", (BOS, *text, EOS)) for text in texts)
-    scoring.log_probabilities(lines, tuple(model.table for model in models), found)
+    native.log_probabilities(lines, tuple(model.table for model in models), found)
     return found
