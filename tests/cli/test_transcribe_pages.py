@@ -228,7 +228,7 @@ def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeyp
     import drethtr.pages.transcribe as room
 
     read, out = [], tmp_path / "out"
-    real = room.read_layout
+    real = room.PageReader.page
 
     def stopped(gray, *others):
         if len(read) == 2:
@@ -236,11 +236,11 @@ def test_a_stopped_book_goes_on_where_it_was(transcribe, book, tmp_path, monkeyp
         read.append(gray)
         return real(gray, *others)
 
-    monkeypatch.setattr(room, "read_layout", stopped)
+    monkeypatch.setattr(room.PageReader, "page", stopped)
     assert transcribe(book, "--format", "txt", "--output", out).code != 0
     assert [name for name in names(out) if not name.startswith(".")] == []
     assert not list(out.rglob("*.unfinished"))
-    monkeypatch.setattr(room, "read_layout", lambda *arguments: read.append(0) or real(*arguments))
+    monkeypatch.setattr(room.PageReader, "page", lambda *arguments: read.append(0) or real(*arguments))
     assert transcribe(book, "--format", "txt", "--output", out).code == 0
     assert len(read) == 3 and names(out) == ["book.txt"]
     assert (out / "book.txt").read_text(encoding="utf-8").count("\n") == 8
@@ -252,7 +252,7 @@ def test_a_stopped_book_starts_again_if_it_must(transcribe, book, tmp_path, monk
     import drethtr.pages.transcribe as room
 
     read, out = [], tmp_path / "out"
-    real = room.read_layout
+    real = room.PageReader.page
 
     def stopped(*arguments):
         if len(read) == 2:
@@ -260,9 +260,9 @@ def test_a_stopped_book_starts_again_if_it_must(transcribe, book, tmp_path, monk
         read.append(0)
         return real(*arguments)
 
-    monkeypatch.setattr(room, "read_layout", stopped)
+    monkeypatch.setattr(room.PageReader, "page", stopped)
     transcribe(book, "--format", "txt", "--output", out)
-    monkeypatch.setattr(room, "read_layout", lambda *arguments: read.append(0) or real(*arguments))
+    monkeypatch.setattr(room.PageReader, "page", lambda *arguments: read.append(0) or real(*arguments))
     if change is None:
         pages = [write(blank(700, 300), TEXTS[start : start + 2]).image for start in (1, 3, 5)]
         pages[0].save(book, save_all=True, append_images=pages[1:])
@@ -333,7 +333,7 @@ def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypa
     from drethtr.base.errors import DataError
     from drethtr.images.page import PageSource
 
-    read, out, gray, real = [], tmp_path / "out", PageSource.gray, room.read_layout
+    read, out, gray, real = [], tmp_path / "out", PageSource.gray, room.PageReader.page
 
     def damaged(source):
         if source.number == 2:
@@ -345,7 +345,7 @@ def test_a_book_with_a_bad_page_is_not_done(transcribe, book, tmp_path, monkeypa
             return sorted({row["page"] for row in csv.DictReader(file)})
 
     run = (book, "--format", "csv,txt,hocr", "--output", out)
-    monkeypatch.setattr(room, "read_layout", lambda *arguments: read.append(0) or real(*arguments))
+    monkeypatch.setattr(room.PageReader, "page", lambda *arguments: read.append(0) or real(*arguments))
     monkeypatch.setattr(PageSource, "gray", damaged)
     assert transcribe(*run).code == 1
     assert pages() == ["1", "3"] and "ppageno 2" in (out / "book.hocr").read_text(encoding="utf-8")

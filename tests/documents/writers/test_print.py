@@ -1,10 +1,10 @@
-"""Texts for reading, set anew."""
+"""Texts set for reading."""
 
 from dataclasses import replace
 
 import pypdfium2
 import pytest
-from page_examples import document_of, register_page
+from page_examples import PROVENANCE, document_of, register_page
 
 from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
 from drethtr.documents.document import About
@@ -25,6 +25,12 @@ def printed(*pages, title=""):
 def test_the_text_is_that_of_the_page_with_letters_raised():
     [words] = printed(page_of("M^me de Staël écrit ſes “œuvres”"), title="Lettres")
     assert words == ["Lettres", "Mme", "de", "Staël", "écrit", "ſes", "“œuvres”", "1"]
+
+
+def test_the_file_names_the_version_and_the_model():
+    with pypdfium2.PdfDocument(FORMATS["print"].write(document_of(page_of("a")))) as pdf:
+        made_by = pdf.get_metadata_value("Producer")
+    assert PROVENANCE.model in made_by and PROVENANCE.version in made_by
 
 
 def test_tables_keep_their_cells():

@@ -73,7 +73,7 @@ def test_ngrams_give_the_language_score(made):
     language_model, found = WeightedLanguages(languages, 0.9), joint.propose(made, [View.of(memory)], languages)
     for texts, decoded in zip(found, find(joint, made, memory, languages=languages), strict=True):
         for text in texts:
-            assert text.language == pytest.approx(language_model.unweighted_score(text.decoder.tokens))
+            assert text.language == pytest.approx(language_model.unweighted_scores([text.decoder.tokens])[0])
         assert decoded.tokens == max(texts, key=joint.quality).decoder.tokens
     alone = CTC(language_weight=0.9)
     for line, decoded in enumerate(find(alone, made, memory, 3, languages)):
@@ -103,7 +103,7 @@ def test_a_rescorer_scores_alone_or_beside_the_ngrams(with_ngrams):
             tokens = text.decoder.tokens
             [scores] = LanguageScorer(made).score_trees([TextTree.of([tokens])])
             rescored = scores[range(len(tokens) + 1), [*tokens, EOS]].sum() + BONUS_PER_TOKEN * len(tokens)
-            said = (rescored + language_models.unweighted_score(tokens)) / 2 if with_ngrams else rescored
+            said = (rescored + language_models.unweighted_scores([tokens])[0]) / 2 if with_ngrams else rescored
             assert text.language == pytest.approx(said, rel=1e-4, abs=1e-4)
 
 

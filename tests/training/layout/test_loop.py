@@ -43,7 +43,16 @@ def pages(tmp_path):
     return tmp_path
 
 
-def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch):
+@pytest.fixture
+def one_thread():
+    """As programs that tests start have: with another number of threads, sums are rounded otherwise."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch, one_thread):
     monkeypatch.chdir(pages)
     train = ["-m", "drethtr.cli", "model", "train-layout", "run.toml", "--output", "killed", "--device", "cpu"]
     process = launch(pages, train, processes=1)
