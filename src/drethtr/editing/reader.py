@@ -259,7 +259,7 @@ class Reader:
     # At once.
 
     def find_again(self, page: str, box: Box | None = None, quarters: int = 0, who: str = "") -> Changed:
-        """Find the lines of a page anew, in a box or on the page as it is after turns to the left by 90 degrees.
+        """Find the lines of a page again, in a box or on the page as it is after turns to the left by 90 degrees.
 
         Lines that a person has edited stay.
 

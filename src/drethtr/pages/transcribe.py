@@ -198,7 +198,7 @@ class PageReader:
         """The page with the lines of its layout that have text."""
         height, width = segmented.gray.shape
         written = {number: one for number, one in reads.items() if one.reading.text}
-        # The layout that is left numbers its lines anew, in the order of `written`.
+        # The layout that is left renumbers its lines, in the order of `written`.
         layout = arranged(segmented.layout.with_lines({number: one.line for number, one in written.items()}))
         in_layout = list(written.values())
         lines = {}

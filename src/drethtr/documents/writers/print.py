@@ -1,4 +1,4 @@
-"""Write the text of pages for reading as a PDF: set anew on A4, with raised letters and tables, without doubts."""
+"""Write the text of pages for reading as a PDF: typeset on A4, with raised letters and tables, without doubts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
