@@ -1,5 +1,6 @@
 """What a link in a received folder can do to the files of whoever opens it: nothing."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import refuse_protected, write_bytes
-from drethtr.base.links import MARK, is_near, make_marked, remove_marked
+from drethtr.base.links import MARK, is_near, make_marked, remove_marked, text_of_own
 from drethtr.base.locks import change_bytes, claimed, turn_to_change
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
@@ -94,3 +95,17 @@ def test_nothing_is_made_or_removed_below_a_link(mine, tmp_path):
 )
 def test_files_name_what_is_near(place, near):
     assert is_near(Path("/home/me/volume/page") / place, Path("/home/me/volume/page")) is near
+
+
+def test_a_small_text_of_ours_is_read_in_part_and_nothing_else_is(tmp_path):
+    own, link, twin, pipe = (tmp_path / name for name in ("own", "link", "twin", "pipe"))
+    own.write_text("grüße", encoding="utf-8")
+    assert text_of_own(own, 3) == "grü" and text_of_own(tmp_path / "missing", 9) == ""
+    link.symlink_to(own)
+    os.mkfifo(pipe)
+    assert text_of_own(link, 9) == text_of_own(pipe, 9) == text_of_own(tmp_path, 9) == ""
+    twin.hardlink_to(own)
+    assert text_of_own(twin, 9) == ""
+    other = tmp_path / "other"
+    other.write_bytes(b"\xff\xfe")
+    assert text_of_own(other, 9) == ""

@@ -41,6 +41,15 @@ def is_foreign(file: Path) -> bool:
     return not S_ISREG(found.st_mode) or found.st_nlink > 1
 
 
+def text_of_own(path: Path, most: int) -> str:
+    """The first `most` characters of a text file whose name only we give; "" if it is missing, a link, or no text."""
+    with suppress(OSError, ValueError):
+        if not is_foreign(path):
+            with path.open(encoding="utf-8") as file:
+                return file.read(most)
+    return ""
+
+
 def is_own(folder: Path) -> bool:
     """Whether this is a folder of this user, not a link: in a shared folder, others could plant anything."""
     found = folder.lstat()

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder
-from drethtr.base.links import is_foreign, refuse_link
+from drethtr.base.links import is_foreign, refuse_link, text_of_own
 from drethtr.base.locks import refuse_no_locks
 
 FOLDER = ".drethtr"
@@ -34,7 +34,7 @@ NAME, DAMAGED = "edit.sqlite", "edit.damaged"
 ADDRESS = "address.txt"
 """Holds the address of the program that has the folder open, without its token."""
 
-URL, LONGEST_URL = re.compile(r"http://[\w.:\[\]-]+"), 200
+URL, LONGEST_URL = re.compile(r"http://[\w.:\[\]-]+", re.ASCII), 200
 
 TABLES = (
     """CREATE TABLE change (
@@ -313,10 +313,8 @@ def connect(path: Path) -> sqlite3.Connection:
 
 def address_told(place: Path) -> str:
     """At which address the program that has the folder open answers, as far as it says in our hidden folder."""
-    with suppress(OSError, ValueError), (place / ADDRESS).open(encoding="ascii") as file:
-        if URL.fullmatch(address := file.read(LONGEST_URL)):
-            return f" at {address}"
-    return ""
+    address = text_of_own(place / ADDRESS, LONGEST_URL)
+    return f" at {address}" if URL.fullmatch(address) else ""
 
 
 def is_in_force(step: Step, steps: Sequence[Step]) -> bool:

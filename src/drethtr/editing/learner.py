@@ -18,7 +18,7 @@ from typing import Any
 
 from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
 from drethtr.base.files import atomic_write, write_text
-from drethtr.base.links import make_marked, remove_marked
+from drethtr.base.links import make_marked, remove_marked, text_of_own
 from drethtr.base.locks import claimed
 from drethtr.base.sandbox import is_frozen
 from drethtr.datasets.parquet import store_parquet
@@ -254,9 +254,10 @@ def drethtr_command(arguments: Sequence[str]) -> list[str]:
 
 def base_of(folder: Path) -> Path:
     """The model that the adopted one in a folder was learned from; the shipped one if that is not known, or gone."""
-    with suppress(OSError, ValueError), (folder / FOLDER / BASE).open(encoding="utf-8") as file:
-        path = Path(file.read(LONGEST_PATH))
-        return path if path.is_file() else SHIPPED
+    path = Path(text_of_own(folder / FOLDER / BASE, LONGEST_PATH))
+    with suppress(OSError, ValueError):
+        if path.is_absolute() and path.is_file():
+            return path
     return SHIPPED
 
 

@@ -147,8 +147,10 @@ class Typesetter:
         for run in runs(normalize("NFC", clean(text))):
             known = "".join(map(self.drawable, run.text))
             for number, part in enumerate(known.split(" ")):
-                words += [[]] * bool(number)
-                words[-1] = [*words[-1], Run(part, run.raised)] if part else words[-1]
+                if number:
+                    words.append([])
+                if part:
+                    words[-1].append(Run(part, run.raised))
         return [tuple(word) for word in words if word]
 
     def drawable(self, character: str) -> str:

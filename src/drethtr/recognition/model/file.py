@@ -46,7 +46,7 @@ NAMES = {MODEL: "model", ADAPTER: "adapter", LINES: "model that finds lines"}
 NGRAMS, RESCORER = "ngrams.", "rescorer."
 """Prefixes of the names of tensors that are not weights of the network."""
 
-COARSE = ("blocks.", RESCORER)
+IN_4_BITS = ("blocks.", RESCORER)
 """Prefixes of the weights of decoder and rescorer, which read as well in 4 bits as in 8; those of the image do not.
 
 Only what is trained no more is stored so: the next steps would be lost in the rounding (LOG, 2026-11-27)."""
@@ -151,7 +151,7 @@ def save_model(model: Model, path: Path, *, small: bool = False, coarse: bool = 
     if model.rescorer is not None:
         header["rescorer"] = config.to_dict(model.rescorer.config)
         weights |= {f"{RESCORER}{name}": weight for name, weight in model.rescorer.weights.items()}
-    stored = quantize(weights, COARSE if coarse else ()) if small or coarse else weights
+    stored = quantize(weights, IN_4_BITS if coarse else ()) if small or coarse else weights
     write_tensors(stored | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 

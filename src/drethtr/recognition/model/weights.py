@@ -28,10 +28,10 @@ COLUMNS = 32
 LARGEST, LARGEST_COARSE = 127, 7
 """The largest number of 8 bits, and of 4."""
 
-FINE = (1.0, LARGEST / LARGEST_COARSE)
+FINE_SCALES = (1.0, LARGEST / LARGEST_COARSE)
 """Scales tried for 8 bits, as shares of the largest number's; the second keeps matrices that had 4 bits as they are."""
 
-COARSE = (1.0, 0.97, 0.94, 0.91, 0.88, 0.85, 0.8)
+COARSE_SCALES = (1.0, 0.97, 0.94, 0.91, 0.88, 0.85, 0.8)
 """Those tried for 4 bits: clipping a few large numbers rounds all others less (LOG, 2026-11-27)."""
 
 LARGE_KERNEL = 30_000
@@ -176,10 +176,10 @@ def quantize(weights: Weights, coarse: tuple[str, ...] = ()) -> dict[str, Array]
         if floating and is_matrix(weight) and (weight.ndim == 2 or weight.size >= LARGE_KERNEL):
             matrix = weight.reshape(len(weight), weight.shape[1])
             if name.startswith(coarse) and weight.ndim == 2 and not weight.shape[1] % 2:
-                numbers, scales = rounded(matrix, LARGEST_COARSE, COARSE)
+                numbers, scales = rounded(matrix, LARGEST_COARSE, COARSE_SCALES)
                 stored[name] = as_nibbles(numbers)
             else:
-                numbers, scales = rounded(matrix, LARGEST, FINE)
+                numbers, scales = rounded(matrix, LARGEST, FINE_SCALES)
                 stored[name] = numbers.reshape(weight.shape)
             stored[name + SCALES] = scales
         else:
