@@ -45,3 +45,36 @@ def test_a_possible_line_is_rejected_and_confirmed_by_key(indexed, tiny_path, op
     with open_index(indexed / "letters.drethtr.sqlite") as index:
         [verdict] = index.store.verdicts()
     assert (verdict.query, verdict.stands) == (WORD, True)
+
+
+def test_the_words_of_a_search_are_tinted_on_the_scan_and_followed_by_key(indexed, tiny_path, open_tab):
+    selected = "getSelection().focusNode.parentElement.closest('.line').dataset.line + ' ' + getSelection()"
+    with served(indexed, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill("the")
+        tab.locator(".hits a", has_text=TEXTS[2]).click()
+        tab.get_by_text("Found the: 3 lines").wait_for()
+        boxes = tab.locator("rect.found").evaluate_all("all => all.map(one => one.getBBox().y)")
+        lines = tab.locator("polygon.outline").evaluate_all("all => all.map(one => one.getBBox().y)")
+        assert boxes == lines[1:4]
+        assert tab.evaluate("[...CSS.highlights.get('found')].map(String)") == ["the"] * 3
+        assert tab.evaluate(selected) == "l2 the"
+        tab.keyboard.press("F8")
+        assert tab.evaluate(selected) == "l3 the"
+        tab.keyboard.press("F8")
+        tab.get_by_text("No more places on this page.").wait_for()
+        tab.keyboard.press("Shift+F8")
+        assert tab.evaluate(selected) == "l2 the"
+        tab.get_by_role("button", name="End").click()
+        tab.locator("rect.found").first.wait_for(state="detached")
+        assert not tab.evaluate("CSS.highlights.get('found').size")
+
+
+def test_words_that_were_misread_are_tinted_where_the_index_finds_them(indexed, tiny_path, open_tab):
+    with served(indexed, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill(WORD)
+        tab.locator(".hits a", has_text="misread").click()
+        box = tab.locator("rect.found").evaluate("one => [one.getBBox().x, one.getBBox().x + one.getBBox().width]")
+        place = tab.locator(".place").evaluate("one => [one.getBBox().x, one.getBBox().x + one.getBBox().width]")
+        assert max(box[0], place[0]) < min(box[1], place[1])

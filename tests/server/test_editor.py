@@ -182,6 +182,9 @@ def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
     in_text, hit = client.get("/api/search", params={"q": word}).json()["hits"]
     assert in_text["name"] == "sub/b.png" and in_text["ranges"]
     assert (hit["page"], hit["line"], hit["text"], hit["probability"]) == (page, line["id"], "misread", 1.0)
+    assert client.get("/api/search", params={"q": word, "page": page}).json() == {"total": 1, "hits": [hit]}
+    assert client.get("/api/search", params={"q": word, "page": in_text["page"]}).json()["hits"] == [in_text]
+    assert client.get("/api/search", params={"q": word, "page": "none"}).status_code == 404
     said = {"q": word, "page": page, "line": line["id"], "stands": False}
     assert client.post("/api/search/judge", json=said).json() == {"stands": False}
     *_, rejected = client.get("/api/search", params={"q": word}).json()["hits"]

@@ -3,9 +3,11 @@ import { test } from "node:test";
 
 import {
   boxAt,
+  boxesFound,
   offsetAt,
   onStrip,
   placeInBaseline,
+  placesFound,
   placeWanted,
   shareAlong,
 } from "../../src/drethtr/editing/static/page/places.js";
@@ -52,4 +54,21 @@ test("an address selects characters, or the word at a point of the scan", () => 
   const { start, end } = placeWanted(LINE, "dear sir", { range: null, point: [430, 70] });
   assert.deepEqual([start, end], [5, 8]);
   assert.deepEqual(placeWanted(LINE, "dear sir", { range: null, point: null }), { start: 0, end: 0 });
+});
+
+test("what a search has found is where the text says, or the ink", () => {
+  const line = { ...LINE, id: "l1", text: "dear sir" };
+  const inText = { line: "l1", text: "dear sir", ranges: [[6, 8]] };
+  const inInk = { line: "l1", text: "dear sir", ranges: [], box: [110, 50, 190, 90], probability: 0.4 };
+  const hits = [inText, inInk, { ...inText, line: "l2" }];
+  const places = (text) => placesFound(hits, { line, text }).map(({ start, end, hit }) => [start, end, hit]);
+  assert.deepEqual(places("dear sir"), [
+    [6, 8, inText],
+    [0, 4, inInk],
+  ]);
+  assert.deepEqual(places("clear sir"), [[0, 5, inInk]]);
+  assert.deepEqual(boxesFound(hits, line), [
+    [400, 50, 500, 90],
+    [110, 50, 190, 90],
+  ]);
 });

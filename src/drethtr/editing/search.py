@@ -21,35 +21,43 @@ MIN_PROBABILITY = 0.02
 MAX_HITS = 1000
 
 
-def search(workspace: Workspace, query: str, limit: int) -> dict[str, Any]:
+def search(workspace: Workspace, query: str, limit: int, page: str | None = None) -> dict[str, Any]:
     """The lines that have all words of a query in their texts, in the order of pages; then those of the index.
 
     Returns at most `limit` lines, how many there are, and why the index could not be searched, if so. A line of the
     index has a `probability`, and the `box` on the scan in which the words may stand; it is `unread` if its page is.
+
+    Args:
+        page: The id of the only page whose lines are wanted.
+
+    Raises:
+        Missing: if there is no such page.
     """
     words = [word for word, _ in map(fold_text, query.split()) if word]
-    pages = [(page, summary) for page, summary in workspace.page_summaries() if isinstance(summary, Summary)]
+    only = None if page is None else workspace.folder_page(page)
+    summaries = workspace.page_summaries() if only is None else workspace.overview.of([only])
+    pages = [(one, summary) for one, summary in summaries if isinstance(summary, Summary)]
     hits: list[dict[str, Any]] = []
-    for page, summary in pages if words else ():
+    for one, summary in pages if words else ():
         if not all(word in summary.folded for word in words):
             continue
         for line, text, status in summary.texts:
             plain, places = fold_text(text)
             if all(word in plain for word in words):
                 ranges = sorted({found for word in words for found in ranges_of(word, plain, places)})
-                hits.append({**known_line(page, line, text, status), "ranges": ranges})
+                hits.append({**known_line(one, line, text, status), "ranges": ranges})
     error = None
     try:
-        possible = search_index(workspace, query, limit) if words else []
+        possible = search_index(workspace, query, limit, only) if words else []
     except DataError as failed:
         possible, error = [], workspace.without_private_paths(failed)
     seen = {(hit["page"], hit["line"]) for hit in hits}
-    scans = {(page.source.path.resolve(), page.source.number): page for page, _ in pages if possible and page.source}
-    summaries = {page.id: summary for page, summary in pages}
+    scans = {(one.source.path.resolve(), one.source.number): one for one, _ in pages if possible and one.source}
+    known_texts = {one.id: summary.texts for one, summary in pages}
     for hit in possible:
         if (page_of := scans.get((hit.page.resolve(), hit.number))) is None or (page_of.id, hit.line) in seen:
             continue
-        texts = summaries[page_of.id].texts
+        texts = known_texts[page_of.id]
         known = next((known_line(page_of, *one) for one in texts if one[0] == hit.line), None)
         if known is None and not texts:
             known = {**known_line(page_of, hit.line, hit.text, Status.UNREAD), "unread": True}
@@ -64,18 +72,22 @@ def known_line(page: FolderPage, line: str, text: str, status: str) -> dict[str,
     return {"page": page.id, "name": page.name, "line": line, "text": text, "status": status}
 
 
-def search_index(workspace: Workspace, query: str, limit: int) -> list[Hit]:
+def search_index(workspace: Workspace, query: str, limit: int, page: FolderPage | None) -> list[Hit]:
     """The hits in the index of the folder; none without an index, or if the query is not valid yet.
+
+    Args:
+        page: The only page whose lines are wanted.
 
     Raises:
         DataError: if the index cannot be read.
     """
     path = index_of(workspace)
-    if path is None:
+    if path is None or (page is not None and page.source is None):
         return []
+    on = None if page is None or page.source is None else (page.source.path, page.source.number)
     try:
         with open_index(path) as index:
-            return index.search(query, least=MIN_PROBABILITY, limit=limit, rejected=True)
+            return index.search(query, least=MIN_PROBABILITY, limit=limit, rejected=True, on=on)
     except ConfigError:
         return []
 

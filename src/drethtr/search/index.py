@@ -135,6 +135,7 @@ class SearchIndex:
         least: float = 0.0,
         limit: int | None = None,
         rejected: bool = False,
+        on: tuple[Path, int] | None = None,
     ) -> list[Hit]:
         """The lines that match a query, most probable first.
 
@@ -145,6 +146,7 @@ class SearchIndex:
             least: Minimum probability of a hit.
             limit: Maximum number of hits.
             rejected: Return rejected hits as well, last and with probability 0.
+            on: Only hits on this page: its scan, and its number there.
 
         Raises:
             ConfigError: if the query has nothing to search for, or is too long or too broad.
@@ -171,6 +173,9 @@ class SearchIndex:
             verdict[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
         shown = np.clip(found + verdict, 0, 1)
         kept = (shown >= max(least, np.finfo(np.float64).tiny)) | (rejected & (verdict < 0))
+        if on is not None:
+            id = self.store.page_id(self.store.key(*on))
+            kept &= scanned.pages[best] == (-1 if id is None else id)
         order = np.argsort(-(shown + verdict), kind="stable")
         order = order[kept[order]][:limit]
         unjudged = sigmoid(log_odds(found) - calibration.shift)

@@ -46,7 +46,9 @@ export const status = () => ask("GET", "/api/status");
 export const pages = () => ask("GET", "/api/pages");
 export const page = (id) => ask("GET", pagePath(id));
 export const characters = (page) => ask("GET", `${pagePath(page)}/characters`);
-export const search = (words) => ask("GET", `/api/search?limit=200&q=${encodeURIComponent(words)}`);
+// Lines with these words, of all pages or of one.
+export const search = (words, page) =>
+  ask("GET", `/api/search?${new URLSearchParams({ q: words, limit: 200, ...(page && { page }) })}`);
 export const judgeHit = (q, page, line, stands) =>
   ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 

@@ -1,6 +1,8 @@
 // Addresses of the screens: `/` is the overview, `/p/ID` a page, `/p/ID/layout` its layout, `/p/ID#LINE` a line on it. In
-// the line, `?range=4-9` selects characters, and `?point=812,640` the word at a point of the scan.
+// the line, `?range=4-9` selects characters, and `?point=812,640` the word at a point of the scan. `?find=dear sir` marks
+// all places of the page where these words were found.
 
+import { middleOf } from "./page/places.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 
 function current() {
@@ -12,16 +14,18 @@ function current() {
     line: decodeURIComponent(location.hash.slice(1)) || null,
     range: numbers(asked.get("range"), "-"),
     point: numbers(asked.get("point"), ","),
+    find: asked.get("find"),
   };
 }
 
 const numbers = (text, between) => text?.split(between).map(Number) ?? null;
 
-// The address of a line that a search has found.
-export function pathOfHit({ page, line, ranges: [range], box }) {
-  const [left, top, right, bottom] = box ?? [];
-  const point = box && `?point=${Math.round((left + right) / 2)},${Math.round((top + bottom) / 2)}`;
-  return `/p/${page}${range ? `?range=${range.join("-")}` : (point ?? "")}#${encodeURIComponent(line)}`;
+// The address of a line in which a search has found words.
+export function pathOfHit({ page, line, ranges: [range], box }, words) {
+  const asked = new URLSearchParams({ find: words });
+  if (range) asked.set("range", range.join("-"));
+  else if (box) asked.set("point", middleOf(box).join());
+  return `/p/${page}?${asked}#${encodeURIComponent(line)}`;
 }
 
 export function go(path) {

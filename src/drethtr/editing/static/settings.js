@@ -37,6 +37,9 @@ export function useSetting(name, fallback) {
   return [value, set];
 }
 
+// The lowest probability, in percent, of lines shown that only may have the words searched for.
+export const useLeast = () => useSetting("least", 10);
+
 export const THEMES = ["auto", "light", "dark"];
 
 // Applies the color scheme of a setting to the whole document.

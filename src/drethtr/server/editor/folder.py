@@ -121,11 +121,11 @@ class Folder:
             end_stream(queue)
 
     async def search(self, request: Request) -> Response:
-        """`GET /api/search?q=haus&limit=100`: lines with these words."""
-        asked = parameters_of(request, "q", "limit")
+        """`GET /api/search?q=haus&limit=100`: lines with these words; with `page=5f0c` those of one page."""
+        asked = parameters_of(request, "q", "limit", "page")
         limit = whole_number(asked, "limit", 100, MAX_HITS)
         query = asked.get("q", "")[:MAX_TEXT_LENGTH]
-        return packed(request, await self.searching.run(request, search, self.workspace, query, limit))
+        return packed(request, await self.searching.run(request, search, self.workspace, query, limit, asked.get("page")))
 
     async def judge_hit(self, request: Request) -> Response:
         """`POST /api/search/judge`: say whether words stand on a line that the index has found."""

@@ -4,7 +4,7 @@ import * as api from "../api.js";
 import { counted, isGoing } from "../format.js";
 import { html } from "../html.js";
 import { pathOfHit } from "../route.js";
-import { useSetting } from "../settings.js";
+import { useLeast } from "../settings.js";
 import { useEffect, useState } from "../vendor/hooks.js";
 
 const PAUSE = 200; // ms
@@ -13,7 +13,7 @@ const ANSWERS = { y: true, n: false };
 export function Hits({ words, status, jobs, pages, start }) {
   const [found, setFound] = useState(null);
   const [error, setError] = useState(null);
-  const [least, setLeast] = useSetting("least", 10); // percent
+  const [least, setLeast] = useLeast();
   const fail = (failed) => setError(failed.message);
   useEffect(() => {
     let isWanted = true;
@@ -55,7 +55,7 @@ export function Hits({ words, status, jobs, pages, start }) {
       html`<p class="least"><label>Possible lines from <input type="range" min="2" max="95" value=${least} onInput=${(event) => setLeast(Number(event.target.value))} /> ${least} %</label>
         <span class="hint">Press <kbd>Y</kbd> or <kbd>N</kbd> at a line to say whether the words stand there; later searches learn from it.</span></p>`
     }
-    <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} hit=${hit} start=${start} judge=${judge} />`)}</ol>`;
+    <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} words=${words} hit=${hit} start=${start} judge=${judge} />`)}</ol>`;
 }
 
 // In how many pages was searched, if not in all.
@@ -64,10 +64,10 @@ function saidOf(pages, isIndexed) {
   return read < pages.length && !isIndexed ? ` in the ${read} of ${counted(pages.length, "page")} read so far` : "";
 }
 
-function Hit({ hit, start, judge }) {
+function Hit({ words, hit, start, judge }) {
   const { page, line, text, ranges, probability } = hit;
   const name = hit.name.slice(start);
-  const link = pathOfHit(hit);
+  const link = pathOfHit(hit, words);
   if (probability === undefined)
     return html`<li><a href=${link}><span class="text">${marked(text, ranges)}</span><span class="name">${name}</span></a></li>`;
   const answer = (event) => {

@@ -1,6 +1,6 @@
 // Doubts painted on the text without touching it: ranges of the CSS Custom Highlight API. Style sheets color them.
 
-const GRADES = ["doubt", "strong-doubt", "differing", "tagged"];
+const GRADES = ["doubt", "strong-doubt", "differing", "tagged", "found"];
 const registry = globalThis.CSS?.highlights;
 const highlights = new Map();
 const painted = new WeakMap();
@@ -13,7 +13,7 @@ if (registry) {
 }
 
 // Words below half the threshold are more likely wrong than the others.
-const gradeOf = (confidence, threshold) => (confidence < threshold / 2 ? "strong-doubt" : "doubt");
+export const gradeOf = (confidence, threshold) => (confidence < threshold / 2 ? "strong-doubt" : "doubt");
 
 export function rangeOf(element, start, end) {
   const node = element.firstChild;
@@ -34,15 +34,11 @@ export function clear(element) {
 }
 
 // Browsers let ranges drift when text is edited or undone: paint again after every input.
-export function paint(element, doubts, threshold, differences, tags) {
+// `marks` are [grade, start, end].
+export function paint(element, marks) {
   clear(element);
   if (!registry) return;
-  const ranges = doubts.map(({ start, end, confidence }) => [
-    gradeOf(confidence, threshold),
-    rangeOf(element, start, end),
-  ]);
-  for (const { start, end } of differences) ranges.push(["differing", rangeOf(element, start, end)]);
-  for (const { from, to } of tags) ranges.push(["tagged", rangeOf(element, from, to)]);
+  const ranges = marks.map(([grade, start, end]) => [grade, rangeOf(element, start, end)]);
   for (const [grade, range] of ranges) highlights.get(grade).add(range);
   painted.set(element, ranges);
 }

@@ -6,8 +6,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js
 import { Alternatives } from "./alternatives.js";
 import { caretIn } from "./caret.js";
 import { Conflict } from "./conflict.js";
-import { clear, paint } from "./highlights.js";
-import { boxAt, boxOfLine, onStrip } from "./places.js";
+import { clear, gradeOf, paint } from "./highlights.js";
+import { boxAt, boxesFound, boxOfLine, onStrip, placesFound } from "./places.js";
 import { tagsIn } from "./tags.js";
 import { Theirs } from "./theirs.js";
 import { doubtsOf, wordsOf } from "./words.js";
@@ -32,6 +32,7 @@ export function Line({
   threshold,
   room,
   comparison,
+  hits,
   isActive,
   caret,
   choice,
@@ -44,12 +45,17 @@ export function Line({
   const row = useRef();
 
   const repaint = () =>
-    paint(element.current, doubtsIn(entry, threshold), threshold, comparison?.differences(entry) ?? [], tagsIn(entry));
+    paint(element.current, [
+      ...doubtsIn(entry, threshold).map(({ start, end, confidence }) => [gradeOf(confidence, threshold), start, end]),
+      ...(comparison?.differences(entry) ?? []).map(({ start, end }) => ["differing", start, end]),
+      ...tagsIn(entry).map(({ from, to }) => ["tagged", from, to]),
+      ...placesFound(hits, entry).map(({ start, end }) => ["found", start, end]),
+    ]);
   useLayoutEffect(() => {
     if (element.current.textContent !== entry.text) element.current.textContent = entry.text;
     repaint();
     return () => clear(element.current);
-  }, [entry.text, line, threshold, comparison, comparison?.kept.size]);
+  }, [entry.text, line, threshold, comparison, comparison?.kept.size, hits]);
 
   useEffect(() => {
     if (isActive) row.current.scrollIntoView({ block: "nearest" });
@@ -70,7 +76,7 @@ export function Line({
         aria-current=${isActive ? "true" : null}>
       <span class="number"><span aria-hidden="true">${number}</span><${Dots} people=${people} /></span>
       <div class="writing">
-        ${line.strip && html`<${Strip} entry=${entry} caret=${isActive ? caret : null} room=${room} onPlace=${on.strip} />`}
+        ${line.strip && html`<${Strip} entry=${entry} hits=${hits} caret=${isActive ? caret : null} room=${room} onPlace=${on.strip} />`}
         <div class="text" ref=${element} contenteditable=${isReadOnly ? "false" : "plaintext-only"} role="textbox" aria-readonly=${isReadOnly} spellcheck="false"
           autocapitalize="off" dir="auto" tabindex="0"
           aria-label=${`Line ${number}, ${SAID[line.status]}`} data-earlier=${line.earlier || null}
@@ -124,14 +130,15 @@ const LEAST = 40; // px; writing that is less high is tiring to read
 const MOST = 56;
 
 // The straightened line. One that is too long to be high enough in the given room is broken at gaps between its words.
-function Strip({ entry, caret, room, onPlace }) {
+function Strip({ entry, hits, caret, room, onPlace }) {
   const { line } = entry;
   const [shape, setShape] = useState(aspectOf(line)); // width by height
   const parts = brokenAt(line, Math.max(1, (shape * LEAST) / Math.max(room, 1)));
   const widest = Math.max(...parts.map(([from, to]) => to - from));
   const height = Math.min(MOST, room / (shape * widest));
   const box = caret === null ? null : boxAt(line, entry.text, caret);
-  const [left, right] = box ? onStrip(line, box) : [0, 0];
+  const marks = boxesFound(hits, line).map((found) => ["strip-mark found", ...onStrip(line, found)]);
+  if (box) marks.push(["strip-mark", ...onStrip(line, box)]);
   const load = ({ target }) => setShape(target.naturalWidth / target.naturalHeight);
   const frame = ([from, to]) => {
     const whole = shape * height;
@@ -140,11 +147,17 @@ function Strip({ entry, caret, room, onPlace }) {
       const area = event.currentTarget.getBoundingClientRect();
       onPlace(line.id, from + ((event.clientX - area.left) / area.width) * (to - from));
     };
-    const [begin, end] = [Math.max(left, from), Math.min(right, to)];
+    const mark = ([kind, left, right]) => {
+      const [begin, end] = [Math.max(left, from), Math.min(right, to)];
+      return (
+        end > begin &&
+        html`<i class=${kind} style=${{ left: share(begin), width: `${(100 * (end - begin)) / (to - from)}%` }} />`
+      );
+    };
     return html`<span class="strip-frame" style=${{ width: `${whole * (to - from)}px`, height: `${height}px` }} onClick=${click}>
       <img src=${line.strip} alt="" loading="lazy" draggable=${false} onLoad=${load}
         style=${{ width: `${whole}px`, marginLeft: `${-whole * from}px` }} />
-      ${box && end > begin && html`<i class="strip-mark" style=${{ left: share(begin), width: `${(100 * (end - begin)) / (to - from)}%` }} />`}
+      ${marks.map(mark)}
     </span>`;
   };
   return html`<div class="strip">${parts.map(frame)}</div>`;

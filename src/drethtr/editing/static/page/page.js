@@ -12,6 +12,7 @@ import { replace, selectionIn } from "./caret.js";
 import { Orphans } from "./conflict.js";
 import { Divider } from "./divider.js";
 import { Empty } from "./empty.js";
+import { Found } from "./found.js";
 import { keyName, lineKeys, screenKeys } from "./keys.js";
 import { doubtsIn, Line } from "./line.js";
 import { LineBar } from "./line_bar.js";
@@ -23,6 +24,7 @@ import { Compared } from "./theirs.js";
 import { useComparison } from "./use_comparison.js";
 import { textOf, turn, useCursor } from "./use_cursor.js";
 import { useDoubts } from "./use_doubts.js";
+import { useFound } from "./use_found.js";
 import { useReading } from "./use_reading.js";
 import { useSaid } from "./use_said.js";
 import { useStore } from "./use_store.js";
@@ -42,6 +44,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     .reduce((sum, { text, line }) => sum + leftOver(text, line.words, threshold), 0);
   const jump = useDoubts(store, cursor, { threshold, left }, wanted, say);
   const comparing = useComparison(store, { selectNext: cursor.selectNext, textOf, say, redraw });
+  const search = useFound(store, wanted.find, cursor, say);
   const reading = useReading(store, say, load);
   const undoKeys = useUndo(store, cursor, say, load);
   const [entered, setEntered] = useState(null); // {row}, a row of buttons that the keyboard is to go to
@@ -175,6 +178,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     doubt: jump,
     word: (by) => cursor.selectNext(({ text }) => wordsOf(text), by),
     difference: comparing.jump,
+    found: search.jump,
     turn: (way) => turn(page[way]),
     characters: () => enter(".palette", setPalette),
     layout: () => go(layoutPath),
@@ -197,7 +201,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     ${toolbar(shown)}
     <main class="page" style=${{ "--scan-share": `${scanShare}%` }}>
       <h1 class="unseen">${page.name}</h1>
-      <${Scan} page=${page} active=${entry} caret=${caret} onClick=${(line, point) => line && cursor.goTo(line, point)} />
+      <${Scan} page=${page} active=${entry} caret=${caret} found=${search.boxes} onClick=${(line, point) => line && cursor.goTo(line, point)} />
       <${Divider} share=${scanShare} set=${setScanShare} />
       <section class="texts" aria-label="Text">
         <div class="tools">
@@ -218,6 +222,13 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
         </div>
         <div class="written">
           ${
+            search.words &&
+            html`<${Found} words=${search.words} hits=${search.hits} jump=${search.jump} close=${() => {
+              search.end();
+              back();
+            }} />`
+          }
+          ${
             comparison &&
             html`<${Compared} comparison=${comparison} order=${order} jump=${() => comparing.jump(1)} close=${() => {
               comparing.end();
@@ -232,7 +243,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
             ${order.map((other, place) => {
               const isActive = other.line.id === active;
               return html`<${Line} key=${other.line.id} page=${id} entry=${other} number=${place + 1} store=${store} threshold=${threshold} room=${room}
-                comparison=${comparison} isActive=${isActive} caret=${isActive ? caret : null} choice=${isActive ? choice : null}
+                comparison=${comparison} hits=${search.hits} isActive=${isActive} caret=${isActive ? caret : null} choice=${isActive ? choice : null}
                 people=${people.filter((one) => one.page === id && one.line === other.line.id)} isReadOnly=${status.role === "read"} on=${on} />`;
             })}
           </ol>

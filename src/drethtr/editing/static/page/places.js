@@ -9,6 +9,12 @@ export function boxOf(points) {
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
 }
 
+// The point in the middle of a box.
+export const middleOf = ([left, top, right, bottom]) => [
+  Math.round((left + right) / 2),
+  Math.round((top + bottom) / 2),
+];
+
 // The box of a line, from its outline or around its baseline; null if it has neither.
 export function boxOfLine(line) {
   if (line.polygon?.length) return boxOf(line.polygon);
@@ -55,6 +61,27 @@ export function placeWanted(line, text, { range, point }) {
   if (range) return { start: utf16(text, range[0]), end: utf16(text, range[1]) };
   const offset = point && offsetAt(line, text, point);
   return (point && wordsOf(text).find(({ end }) => offset <= end)) || { start: 0, end: 0 };
+}
+
+// Of the lines that a search has found, where the words stand in the text of an entry: [{start, end, hit}]. While the text
+// is being changed, only words that were found in the ink have a place.
+export function placesFound(hits, { line, text }) {
+  const own = hits.filter((hit) => hit.line === line.id && (hit.box || hit.text === text));
+  return own.flatMap((hit) => {
+    const wanted = hit.box ? [{ point: middleOf(hit.box) }] : hit.ranges.map((range) => ({ range }));
+    return wanted.map((place) => ({ ...placeWanted(line, text, place), hit }));
+  });
+}
+
+// The same on the scan, as boxes.
+export function boxesFound(hits, line) {
+  const own = hits.filter((hit) => hit.line === line.id);
+  return own.flatMap(({ box, text, ranges }) => {
+    if (box) return [box];
+    const spans = ranges.map((range) => range.map((place) => utf16(text, place)));
+    const words = wordsOf(text).filter((word) => spans.some(([start, end]) => word.end > start && word.start < end));
+    return words.map(({ start }) => boxAt(line, text, start)).filter(Boolean);
+  });
 }
 
 // The share of a baseline's length that lies before the point of it nearest to `point`.

@@ -5,17 +5,19 @@ import { useEffect, useRef } from "../vendor/hooks.js";
 import { boxAt, boxOfLine } from "./places.js";
 import { Sheet, svgPoints, useSheet } from "./sheet.js";
 
-export function Scan({ page, active, caret, onClick }) {
+// `found` are boxes; one without lines on the page is shown as the line at the caret is.
+export function Scan({ page, active, caret, found, onClick }) {
   const sheet = useSheet(page);
   const { view, redraw, inFrame, pointAt } = sheet;
   const drag = useRef(null);
 
   const line = active?.line;
   const box = line ? (caret === null ? boxOfLine(line) : boxAt(line, active.text, caret)) : null;
-  const key = box?.join();
+  const seen = box ?? (page.lines.length ? null : found[0]);
+  const key = seen?.join();
   useEffect(() => {
-    if (box && !drag.current) {
-      sheet.show([box.slice(0, 2), box.slice(2)]);
+    if (seen && !drag.current) {
+      sheet.show([seen.slice(0, 2), seen.slice(2)]);
       redraw();
     }
   }, [line?.id, key]);
@@ -41,6 +43,8 @@ export function Scan({ page, active, caret, onClick }) {
     if (held && !held.isMoved) onClick(lineUnder(event), pointAt(inFrame(event)));
     redraw();
   };
+  const rect = (kind, [left, top, right, bottom]) =>
+    html`<rect class=${kind} x=${left} y=${top} width=${Math.max(4, right - left)} height=${bottom - top} rx=${3 / (view.current?.scale ?? 1)} />`;
   const lineUnder = (event) =>
     document.elementsFromPoint(event.clientX, event.clientY).find((other) => other.dataset.outline)?.dataset.outline;
   const keys = (event) => {
@@ -56,7 +60,8 @@ export function Scan({ page, active, caret, onClick }) {
             html`<polygon key=${other.id} class="outline" data-outline=${other.id} data-status=${other.status}
               data-active=${other.id === line?.id ? "" : null} points=${svgPoints(other.polygon)} />`,
         )}
-        ${box && caret !== null && html`<rect class="place" x=${box[0]} y=${box[1]} width=${Math.max(4, box[2] - box[0])} height=${box[3] - box[1]} rx=${3 / (view.current?.scale ?? 1)} />`}
+        ${found.map((other) => rect("found", other))}
+        ${box && caret !== null && rect("place", box)}
       </svg>
     <//>`;
 }
