@@ -1,8 +1,13 @@
 """Files made to exhaust memory or time, or to crash a program."""
 
+import os
+import struct
+
 import pikepdf
 from pikepdf import Array, Dictionary, Name
 from PIL import Image
+
+from drethtr.base.database import OF_SEVERAL
 
 
 def nested_forms(path):
@@ -60,3 +65,44 @@ def many_scans(path, side=3000, repeats=400):
     scan = data[last:-2]
     path.write_bytes(data[:last] + scan * repeats + data[-2:])
     return path
+
+
+SQLITE_PAGE = 4096
+
+
+def journal_of_several(path, other):
+    """The journal of a transaction of several databases whose names are in a file `other`."""
+    name, size = os.fsencode(other), path.stat().st_size // SQLITE_PAGE
+    head = (OF_SEVERAL + struct.pack(">5I", 0, 1, size, 512, SQLITE_PAGE)).ljust(512, b"\0")
+    end = struct.pack(">II", len(name), sum(name)) + OF_SEVERAL
+    return head + struct.pack(">I", (1 << 30) // SQLITE_PAGE + 1) + name + end
+
+
+def in_circles(path, number, levels=9, ways=60):
+    """Let each page of a tree have many ways to the same next page; the last one is the page `number` as it was."""
+    content = bytearray(path.read_bytes())
+    start = (number - 1) * SQLITE_PAGE
+    kind, offset = content[start + 100 * (number == 1)], 100 * (number == 1)
+    pages = len(content) // SQLITE_PAGE
+    leaf = bytearray(content[start : start + SQLITE_PAGE])
+    if offset:  # the head of the file stands only in its first page
+        leaf[:12], leaf[100:112] = leaf[100:112], leaf[:12]
+        count = struct.unpack(">H", leaf[3:5])[0]
+        leaf[8 : 8 + 2 * count] = leaf[108 : 108 + 2 * count]
+    assert kind == 13  # a leaf of a table
+    for level in range(levels):
+        child = pages + level + 1
+        page, place = bytearray(SQLITE_PAGE), SQLITE_PAGE
+        at = offset if level == 0 else 0
+        for way in range(ways):
+            place -= 5
+            page[place : place + 5] = struct.pack(">IB", child, way + 1)
+            struct.pack_into(">H", page, at + 12 + 2 * way, place)
+        struct.pack_into(">BHHHBI", page, at, 5, 0, ways, place, 0, child)
+        if level == 0:
+            content[start + at : start + SQLITE_PAGE] = page[at:]
+        else:
+            content += page
+    content += leaf
+    struct.pack_into(">I", content, 28, len(content) // SQLITE_PAGE)
+    path.write_bytes(content)

@@ -70,12 +70,12 @@ def test_a_long_message_stays_long_enough_to_be_read(page, folder):
 
 
 def test_the_bar_says_why_there_is_no_history(folder, tiny_path, open_tab, monkeypatch):
-    def read_only(path, connect=journal.connect):
-        database = connect(path)
+    def read_only(path, opened=journal.opened):
+        database = opened(path)
         database.execute("PRAGMA query_only = ON")
         return database
 
-    monkeypatch.setattr(journal, "connect", read_only)
+    monkeypatch.setattr(journal, "opened", read_only)
     with served(folder, tiny_path) as site:
         page = enter(open_tab(site), "a.png")
         page.keyboard.type("Kept ")

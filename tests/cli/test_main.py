@@ -133,3 +133,29 @@ def test_short_options_are_those_of_other_programs(drethtr):
     assert outcome.code == 0
     for long, short in (("format", "f"), ("output", "o"), ("verbose", "v"), ("threads", "j")):
         assert re.search(rf"--{long}\s+-{short}\s", outcome.out)
+
+
+SPAWNING = """
+import sys
+from multiprocessing import get_context
+from drethtr.cli.main import main
+if __name__ == "__main__":
+    sys.argv = ["drethtr", "--version"]
+    try:
+        main()
+    except SystemExit:
+        worker = get_context("spawn").Process(target=print)
+        worker.start()
+        worker.join()
+"""
+
+
+def test_no_worker_runs_what_lies_in_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)  # of a command that ran in this process
+    received, program = tmp_path / "received", tmp_path / "program"
+    for folder in (received, program):
+        folder.mkdir()
+    (program / "drethtr").write_text(SPAWNING)
+    (received / "multiprocessing.py").write_text("open('run', 'w')")
+    subprocess.run([sys.executable, program / "drethtr"], cwd=received, check=True)
+    assert [path.name for path in received.iterdir()] == ["multiprocessing.py"]

@@ -7,6 +7,7 @@ import sys
 import pytest
 from drives import needs_compiler, run_without_locks
 from edited_folders import put_page
+from hostile_files import journal_of_several
 
 from drethtr.base.errors import DataError
 from drethtr.editing.changes import LineEdit
@@ -117,7 +118,7 @@ def test_a_long_history_is_shown_from_its_end(tmp_path):
 
 
 def test_a_statement_without_end_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("drethtr.editing.journal.SECONDS", 0.05)
+    monkeypatch.setattr("drethtr.base.database.STEPS", 50_000)
     journal = Journal.open(tmp_path)
     assert journal.texts(f"SELECT CAST({ENDLESS} AS TEXT)", ()) == [] and "interrupted" in journal.error
     journal.close()
@@ -156,6 +157,23 @@ def test_a_folder_that_leads_elsewhere_is_refused(tmp_path):
     with pytest.raises(DataError, match="is a link; remove it"):
         Workspace.open(tmp_path / "scans")
     assert (tmp_path / "mine" / "learn").is_dir() and len(list((tmp_path / "mine").iterdir())) == 1
+
+
+def test_a_journal_that_names_another_file_is_refused(scans, tmp_path):
+    """SQLite would remove that file."""
+    (tmp_path / "thesis").write_text("years")
+    path = scans / FOLDER / NAME
+    path.with_name(f"{NAME}-journal").write_bytes(journal_of_several(path, tmp_path / "thesis"))
+    with pytest.raises(DataError, match="would have SQLite remove another file; drethtr did not write it: remove it"):
+        Workspace.open(scans)
+    assert (tmp_path / "thesis").exists()
+
+
+def test_a_damaged_history_that_cannot_be_put_aside_is_named(scans):
+    (scans / FOLDER / NAME).write_bytes(b"no database" * 1000)
+    (scans / FOLDER / "edit.damaged").mkdir()
+    with pytest.raises(DataError, match=r"edit\.sqlite: damaged \(.*\); remove it, it holds no texts"):
+        Workspace.open(scans)
 
 
 @needs_compiler

@@ -1,5 +1,6 @@
 """Learning from confirmed lines, in another process, and what becomes of it."""
 
+import subprocess
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -8,14 +9,14 @@ from threading import Event
 import pytest
 from edited_folders import put_page
 
-from drethtr import Recognizer
+from drethtr import Recognizer, __version__
 from drethtr.base.errors import DataError
 from drethtr.base.locks import claimed
 from drethtr.documents.transcription import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.jobs import State
-from drethtr.editing.learner import MODEL, AlreadyLearning, adopted_in, trained_share
+from drethtr.editing.learner import MODEL, AlreadyLearning, adopted_in, drethtr_command, trained_share
 from drethtr.layout.projection import Projection
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.error_rate import ErrorRate
@@ -136,3 +137,10 @@ def test_learning_that_fails_says_why(opened):
     opened.learner.base = opened.workspace.folder / "gone.safetensors"
     job = ended(opened, opened.learner.learn())
     assert job.state is State.FAILED and "drethtr finetune failed" in job.error and "gone.safetensors" in job.error
+
+
+def test_learning_runs_nothing_that_lies_in_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "typer.py").write_text("open('run', 'w')")
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)  # of a command that ran in this process
+    told = subprocess.run(drethtr_command(["--version"]), cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == __version__ and not (tmp_path / "run").exists()

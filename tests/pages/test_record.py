@@ -1,12 +1,14 @@
 """No result passes for one of another model, decoder or scan."""
 
 import os
+import sys
 
 import pytest
 from made_pages import TEXTS, blank, write
 from PIL import Image
 
 from drethtr import Recognizer
+from drethtr.base.errors import DataError
 from drethtr.pages import Planned, open_job
 from drethtr.pages.record import RECORD, Entry, Record
 
@@ -78,3 +80,15 @@ def test_a_record_outlives_a_torn_row(tmp_path):
         file.write('[1]\n{"result": "b.txt", "sta')
     Record(tmp_path).add(tmp_path / "c.txt", entry)
     assert Record(tmp_path).results == {"a.txt": entry, "c.txt": entry}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_record_that_leads_elsewhere_is_refused(run, tmp_path, link):
+    """What is added to it has the names of files, which a shell might run in its settings."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "profile").write_text("export A=b\n")
+    link(tmp_path / "profile", tmp_path / "out" / RECORD)
+    with pytest.raises(DataError, match="is a link, or no ordinary file; remove it"):
+        run()
+    assert (tmp_path / "profile").read_text() == "export A=b\n"

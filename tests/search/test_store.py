@@ -3,11 +3,13 @@
 import os
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 
 import pytest
 from conftest import TINY, fresh_model
 from drives import needs_compiler, run_without_locks
+from hostile_files import in_circles, journal_of_several
 
 from drethtr.base.errors import DataError
 from drethtr.images.prepare import Preparation
@@ -189,3 +191,31 @@ def test_a_drive_without_locks_is_named_as_such(tmp_path):
     program = f"from drethtr.search.store import Store\nStore.write({str(tmp_path / 'i.sqlite')!r}, {{}})"
     told = run_without_locks(tmp_path, program)
     assert f"{tmp_path}: its drive has no file locks; use a copy on a local drive" in told
+
+
+def test_searching_removes_no_file_that_a_journal_names(build, tmp_path):
+    build()
+    (tmp_path / "thesis").write_text("years")
+    (tmp_path / "a.sqlite-journal").write_bytes(journal_of_several(tmp_path / "a.sqlite", tmp_path / "thesis"))
+    with pytest.raises(DataError, match="would have SQLite remove another file"):
+        open_index(tmp_path / "a.sqlite")
+    assert (tmp_path / "thesis").exists()
+
+
+def test_an_index_that_leads_in_circles_is_damaged(build, tmp_path):
+    build()
+    in_circles(tmp_path / "a.sqlite", 1)
+    with pytest.raises(DataError, match=r"cannot be used|a damaged index"):
+        open_index(tmp_path / "a.sqlite")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_an_index_elsewhere_is_not_written_through_a_link(build, recognizer, tmp_path):
+    build()
+    (tmp_path / "received").mkdir()
+    link = tmp_path / "received" / "archive.drethtr.sqlite"
+    link.symlink_to(tmp_path / "a.sqlite")
+    with pytest.raises(DataError, match="is a link out of its folder"):
+        open_builder(link, recognizer, segmentation_named("projection"))
+    with open_index(link) as index:
+        assert index.search("received")

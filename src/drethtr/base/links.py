@@ -41,6 +41,17 @@ def is_foreign(file: Path) -> bool:
     return not S_ISREG(found.st_mode) or found.st_nlink > 1
 
 
+def refuse_foreign(file: Path) -> None:
+    """Refuse a file whose name only we give, if writing it would change something elsewhere, or reading it wait.
+
+    Raises:
+        DataError: if it is a link, has other names, or is no ordinary file.
+    """
+    with suppress(FileNotFoundError):
+        if is_foreign(file):
+            raise DataError("is a link, or no ordinary file; remove it, it holds no texts", file)
+
+
 def text_of_own(path: Path, most: int) -> str:
     """The first `most` characters of a text file whose name only we give; "" if it is missing, a link, or no text."""
     with suppress(OSError, ValueError):

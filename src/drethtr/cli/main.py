@@ -1,5 +1,6 @@
 """The command `drethtr`: its subcommands, and the handling of errors."""
 
+import os
 import sys
 from collections.abc import Mapping
 from errno import ENOSPC
@@ -120,6 +121,8 @@ def write_utf8() -> None:
 def main() -> None:
     """Run the command line; expected errors end in one line and exit code 2, bugs in a traceback."""
     write_utf8()
+    # Programs that this one starts import nothing from the current folder, which may be anybody's.
+    os.environ["PYTHONSAFEPATH"] = "1"
     try:
         app(prog_name="drethtr")  # even if started otherwise, since shell completion uses this name
     except OSError as error:

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from time import monotonic
 from typing import Any, Self
 
+from drethtr.base.database import Database, connect
 from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder
-from drethtr.base.links import is_foreign, refuse_link, text_of_own
+from drethtr.base.links import refuse_foreign, refuse_link, text_of_own
 from drethtr.base.locks import refuse_no_locks
 
 FOLDER = ".drethtr"
@@ -59,9 +59,6 @@ TAG = "tag"
 
 UNDO, REDO = "undo", "redo"
 """Actions of steps that take back others, and of those that take back these."""
-
-SECONDS = 5.0
-"""How long a statement may take; in a damaged file it might never end."""
 
 
 @dataclass(frozen=True)
@@ -125,11 +122,9 @@ class Step:
 class Journal:
     """The open database of a folder."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: Database) -> None:
         self.database = database
         self.lock = Lock()
-        self.end = monotonic()
-        database.set_progress_handler(lambda: monotonic() > self.end, 10_000)
         self.error: str | None = None  # why the last changes could not be added
 
     @classmethod
@@ -142,11 +137,10 @@ class Journal:
         place = folder / FOLDER
         path = place / NAME
         refuse_link(place)
-        if link := next((file for file in place.glob(f"{NAME}*") if is_foreign(file)), None):
-            raise DataError("is a link, or no ordinary file; remove it, it holds no texts", link)
+        refuse_foreign(path)
         make_folder(place)
         try:
-            return cls(connect(path))
+            return cls(opened(path))
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise DataError(f"cannot be opened: {error}", path) from error
@@ -155,11 +149,13 @@ class Journal:
                 f"{folder} is open in another drethtr edit{address_told(place)}; use that one, or stop it (Ctrl-C in "
                 "its window)"
             ) from error
-        except sqlite3.DatabaseError:
-            for file in place.glob(f"{NAME}*"):
-                with suppress(OSError):
+        except sqlite3.DatabaseError as error:
+            try:
+                for file in place.glob(f"{NAME}*"):
                     file.replace(file.with_name(file.name.replace(NAME, DAMAGED)))
-            return cls(connect(path))
+            except OSError as failed:
+                raise DataError(f"damaged ({error}); remove it, it holds no texts", path) from failed
+            return cls(opened(path))
 
     def add(self, changes: Sequence[Change], difference: bytes | None = None, of: int | None = None) -> None:
         """Add changes with the present time; an error such as a full disk is kept in `error`.
@@ -187,7 +183,6 @@ class Journal:
     @contextmanager
     def guarded(self) -> Iterator[None]:
         """Keep an error in `error` instead of raising it: the text is saved by now, whatever happens to its history."""
-        self.end = monotonic() + SECONDS
         try:
             yield
         except (sqlite3.Error, UnicodeError, ValueError, OverflowError) as error:
@@ -209,13 +204,12 @@ class Journal:
             "JOIN (SELECT first, last, of FROM step WHERE page = ? ORDER BY first DESC LIMIT ?) "
             "ON number BETWEEN first AND last ORDER BY number"
         )
-        found: dict[int, Step] = {}
+        found: dict[tuple[int, int, int | None], list[Change]] = {}
         with suppress(ValueError, TypeError):  # numbers in words, in a journal that is not ours
             for first, last, of, *values in self.texts(statement, (page, MAX_CHANGES)):
-                before = found[int(first)].changes if int(first) in found else ()
-                number = None if of is None else int(of)
-                found[int(first)] = Step(int(first), int(last), number, (*before, Change(*values)))
-        return list(found.values())
+                key = int(first), int(last), None if of is None else int(of)
+                found.setdefault(key, []).append(Change(*values))
+        return [Step(*key, tuple(changes)) for key, changes in found.items()]
 
     def difference(self, page: str, step: int) -> bytes | None:
         """What a step of a page did to its file; None if there is no such step."""
@@ -269,12 +263,11 @@ class Journal:
         """The rows of a statement whose values are texts or missing, as ours are."""
         rows: list[tuple[Any, ...]] = []
         with self.guarded(), self.lock:
-            rows = self.database.execute(statement, arguments).fetchall()
+            rows = list(self.database.rows(statement, arguments))
         return [row for row in rows if all(isinstance(value, str | None) for value in row)]
 
     def keep_summaries(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Store summaries of pages (page, mark of its file, summary); errors such as a full disk are ignored."""
-        self.end = monotonic() + SECONDS
         with suppress(sqlite3.Error), self.lock, self.database:
             self.database.executemany("INSERT OR REPLACE INTO summary VALUES (?, ?, ?)", rows)
 
@@ -284,17 +277,16 @@ class Journal:
             self.database.close()
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def opened(path: Path) -> Database:
     """Open a database for this process alone.
 
     Raises:
+        DataError: if files beside it lead elsewhere.
         sqlite3.DatabaseError: if it is damaged, or has other tables than ours; `OperationalError` if it is locked.
     """
-    database = sqlite3.connect(path, timeout=0.5, check_same_thread=False)
+    database = connect(path, "rwc", wait=0.5, longest=LONGEST)
     try:
         database.text_factory = lambda value: value.decode("utf-8", "replace")
-        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
-        database.execute("PRAGMA trusted_schema = OFF")
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         found = sorted(sql for (sql,) in database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"))
         if found and not {*TABLES[:3]} <= {*found} <= {*TABLES}:

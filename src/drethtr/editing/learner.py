@@ -247,9 +247,9 @@ def adopted_in(folder: Path) -> Path | None:
 
 
 def drethtr_command(arguments: Sequence[str]) -> list[str]:
-    """The command line that runs drethtr in a process that ends with this one."""
+    """The command line that runs drethtr in a process that ends with this one; nothing in the folder is imported."""
     follow = f"from drethtr.base.processors import end_with_parent; end_with_parent({getpid()})"
-    return [sys.executable, "-c", f"{follow}; from drethtr.cli.main import main; main()", *arguments]
+    return [sys.executable, "-P", "-c", f"{follow}; from drethtr.cli.main import main; main()", *arguments]
 
 
 def base_of(folder: Path) -> Path:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there
+from drethtr.base.links import refuse_foreign
 from drethtr.documents.document import Provenance
 from drethtr.documents.read import first_bytes
 from drethtr.pages.catalog import Catalogued, Facts, Folders
@@ -93,11 +94,12 @@ class Record:
         folder: The folder; it need not exist.
 
     Raises:
-        DataError: if the record cannot be read.
+        DataError: if the record cannot be read, or is a link.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / RECORD
+        refuse_foreign(self.path)
         content = first_bytes(self.path, MAX_BYTES) if is_there(self.path) else b""
         # A row without its end is that of a killed process; the next one must begin in a row of its own.
         self.torn = bool(content) and not content.endswith(b"\n")

@@ -15,7 +15,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from drethtr.base.errors import DataError
+from drethtr.base.database import Database, connect
+from drethtr.base.errors import DataError, first_line
+from drethtr.base.links import followed
 from drethtr.base.locks import refuse_no_locks
 from drethtr.documents.names import restored, stored
 from drethtr.search.records import (
@@ -42,7 +44,7 @@ class Store:
     """An open index file."""
 
     path: Path
-    database: sqlite3.Connection
+    database: Database
 
     @property
     def name(self) -> str:
@@ -59,7 +61,7 @@ class Store:
         path = Path(path)
         if not path.is_file():
             raise DataError(f"no such index; create one with drethtr index FOLDER --output {path}", path)
-        store = cls(path, connect(path))
+        store = cls(path, opened(path))
         with store.closed_after_errors():
             store.check()
         return store
@@ -79,7 +81,7 @@ class Store:
         path = Path(path)
         if not path.parent.is_dir():
             raise DataError(f"there is no folder {path.parent}", path)
-        store = cls(path, connect(path, wait=0, create=True))
+        store = cls(path, opened(path, wait=0, create=True))
         with store.closed_after_errors():
             # Checked before anything is written, so that no other program's database is changed; then again under the
             # lock, as another writer may have made the tables in between.
@@ -156,7 +158,7 @@ class Store:
         return DataError(f"a damaged index ({why}); delete it and run drethtr index again", self.path)
 
     def rows(
-        self, kinds: Sequence[type], statement: str, arguments: Sequence[Any] = (), of: sqlite3.Connection | None = None
+        self, kinds: Sequence[type], statement: str, arguments: Sequence[Any] = (), of: Database | None = None
     ) -> Iterator[tuple[Any, ...]]:
         """The rows of a statement, with checked types: in an untrusted file, columns may have values of any type.
 
@@ -168,7 +170,7 @@ class Store:
             DataError: if a value has another type, or the file cannot be read.
         """
         with self.guarded():
-            for row in (of or self.database).execute(statement, arguments):
+            for row in (of or self.database).rows(statement, arguments):
                 if not all(map(isinstance, row, kinds)):
                     raise self.damaged("values of other kinds")
                 yield row
@@ -306,7 +308,7 @@ class Store:
 
     def blocks(self, ids: Sequence[int]) -> Iterator[PageBlock]:
         """The data of consecutive pages for a query, from a separate connection."""
-        database = connect(self.path)
+        database = opened(self.path)
         try:
             select = "SELECT id, confidences, posteriors FROM pages WHERE id BETWEEN ? AND ? ORDER BY id"
             rows = self.rows((int, bytes, bytes), select, (ids[0], ids[-1]), database)
@@ -348,15 +350,14 @@ class Store:
             self.database.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
-def connect(path: Path, *, wait: float = WAIT, create: bool = False) -> sqlite3.Connection:
+def opened(path: Path, *, wait: float = WAIT, create: bool = False) -> Database:
     """A connection to a SQLite file in autocommit mode, which waits some seconds for locks.
 
     Raises:
-        DataError: if the file cannot be opened.
+        DataError: if the file cannot be opened, or is created and a link out of its folder.
     """
     mode = "rwc" if create else "rw" if os.access(path, os.W_OK) else "ro"
     try:
-        name = f"{path.resolve().as_uri()}?mode={mode}"
-        return sqlite3.connect(name, uri=True, timeout=wait, isolation_level=None, check_same_thread=False)
-    except sqlite3.Error as error:
-        raise DataError(f"cannot be opened: {error}", path) from error
+        return connect(followed(path) if create else path, mode, wait=wait, isolation_level=None)
+    except (sqlite3.Error, OSError) as error:
+        raise DataError(f"cannot be opened: {first_line(error)}", path) from error

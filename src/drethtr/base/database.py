@@ -1,0 +1,100 @@
+"""SQLite files that somebody else may have made: opening one changes no other file, and every statement ends.
+
+The tree of a table in such a file may lead round in circles, and its journal may name any file of this user.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from drethtr.base.errors import DataError
+from drethtr.base.links import refuse_foreign
+
+BESIDE = ("-journal", "-wal", "-shm")
+"""What SQLite adds to the name of a file for the files beside it."""
+
+OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")
+"""How a journal ends that names a file about changes of several databases. SQLite removes that file, whatever it is."""
+
+STEPS, STEPS_A_BYTE, STEPS_A_CHECK = 10_000_000, 10, 10_000
+"""Steps of SQLite's machine that a statement may take: at least, for each byte of the file, and between two checks."""
+
+LONGEST = 64 << 20
+"""Most bytes of a value, and of the values of a small file that a statement returns."""
+
+
+class Database(sqlite3.Connection):
+    """A connection whose statements end; made by `connect`."""
+
+    size = 0
+    steps = 0
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        """Begin a statement."""
+        self.steps = 0
+        return super().execute(*arguments)
+
+    def has_enough(self) -> bool:
+        """Whether the present statement took more steps than one of an honest file could; called every so many."""
+        self.steps += STEPS_A_CHECK
+        return self.steps > STEPS + STEPS_A_BYTE * self.size
+
+    def rows(self, statement: str, arguments: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows of a statement.
+
+        Raises:
+            ValueError: if they have more than the file can hold.
+            sqlite3.Error: as `execute` does.
+        """
+        held = 0
+        for row in self.execute(statement, arguments):
+            held += sum(len(value) if isinstance(value, str | bytes) else 1 for value in row)
+            if held > LONGEST + self.size:
+                raise ValueError("it claims to have more than it can hold")
+            yield row
+
+
+def connect(path: Path, mode: str, *, wait: float, longest: int = LONGEST, **options: Any) -> Database:
+    """Open a SQLite file.
+
+    Args:
+        mode: `ro`, `rw`, or `rwc`, which creates it.
+        wait: Seconds to wait for locks.
+        longest: Most bytes of a value.
+        options: Other options of `sqlite3.connect`.
+
+    Raises:
+        DataError: if SQLite would write or remove other files.
+        sqlite3.Error: if it cannot be opened.
+    """
+    path = path.resolve()
+    for ending in BESIDE:
+        refuse_foreign(path.with_name(path.name + ending))
+    refuse_journal_of_several(path.with_name(path.name + BESIDE[0]))
+    database: Database = sqlite3.connect(
+        f"{path.as_uri()}?mode={mode}", uri=True, timeout=wait, check_same_thread=False, factory=Database, **options
+    )
+    try:
+        database.size = path.stat().st_size
+        database.set_progress_handler(database.has_enough, STEPS_A_CHECK)
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+        database.execute("PRAGMA trusted_schema = OFF")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def refuse_journal_of_several(journal: Path) -> None:
+    """Refuse a journal that names another file; ours are of one database.
+
+    Raises:
+        DataError: saying so.
+    """
+    with suppress(OSError), journal.open("rb") as file:
+        file.seek(-len(OF_SEVERAL), os.SEEK_END)
+        if file.read() == OF_SEVERAL:
+            raise DataError("would have SQLite remove another file; drethtr did not write it: remove it", journal)

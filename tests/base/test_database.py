@@ -1,0 +1,76 @@
+"""SQLite files of others: they cost themselves, never another file, all memory or all time."""
+
+import os
+import sqlite3
+import sys
+
+import pytest
+from hostile_files import in_circles, journal_of_several
+
+from drethtr.base.database import BESIDE, connect
+from drethtr.base.errors import DataError
+
+
+def make(path, *statements):
+    """A database with a table `t`."""
+    with sqlite3.connect(path) as database:
+        for statement in ("CREATE TABLE t (a)", *statements):
+            database.execute(statement)
+    database.close()
+
+
+def opened(path):
+    return connect(path, "rw", wait=0)
+
+
+def test_no_file_is_removed_that_a_journal_names(tmp_path):
+    path, mine = tmp_path / "received.sqlite", tmp_path / "thesis.txt"
+    make(path)
+    mine.write_text("years")
+    journal = tmp_path / "received.sqlite-journal"
+    journal.write_bytes(journal_of_several(path, mine))
+    with pytest.raises(DataError, match="would have SQLite remove another file; drethtr did not write it: remove it"):
+        opened(path)
+    assert mine.exists()
+    with sqlite3.connect(path) as database:
+        database.execute("SELECT * FROM t")  # what it would do
+    database.close()
+    assert not mine.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+@pytest.mark.parametrize("ending", BESIDE)
+def test_files_beside_it_lead_nowhere(tmp_path, link, ending):
+    make(tmp_path / "a.sqlite")
+    (tmp_path / "mine").write_text("years")
+    link(tmp_path / "mine", tmp_path / f"a.sqlite{ending}")
+    with pytest.raises(DataError, match="is a link, or no ordinary file"):
+        opened(tmp_path / "a.sqlite")
+    assert (tmp_path / "mine").read_text() == "years"
+
+
+@pytest.mark.parametrize(("number", "statement"), [(1, "SELECT * FROM t"), (2, "SELECT max(a) FROM t")])
+def test_a_tree_that_leads_in_circles_is_left(tmp_path, number, statement):
+    make(tmp_path / "a.sqlite", "INSERT INTO t VALUES ('text')")
+    in_circles(tmp_path / "a.sqlite", number)
+    with pytest.raises(sqlite3.DatabaseError, match=r"interrupted|malformed"):
+        opened(tmp_path / "a.sqlite").execute(statement).fetchall()
+
+
+def test_rows_have_no_more_than_the_file_can_hold(tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.base.database.LONGEST", 10_000)
+    path = tmp_path / "a.sqlite"
+    make(path, "INSERT INTO t VALUES (printf('%.3000c', 'x'))")
+    assert len(list(opened(path).rows("SELECT a FROM t"))) == 1
+    in_circles(path, 2)
+    with pytest.raises(ValueError, match="more than it can hold"):
+        list(opened(path).rows("SELECT a FROM t"))
+
+
+def test_a_long_statement_of_a_large_file_ends_as_usual(tmp_path):
+    make(tmp_path / "a.sqlite")
+    with opened(tmp_path / "a.sqlite") as database:
+        database.executemany("INSERT INTO t VALUES (?)", ((str(number),) for number in range(50_000)))
+    assert database.execute("SELECT count(a), max(length(a)) FROM t").fetchone() == (50_000, 5)
+    database.close()
