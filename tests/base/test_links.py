@@ -8,7 +8,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import refuse_protected, write_bytes
-from drethtr.base.links import MARK, is_near, make_marked, remove_marked, text_of_own
+from drethtr.base.links import MARK, is_near, make_marked, open_ordinary, remove_marked, text_of_own
 from drethtr.base.locks import change_bytes, claimed, turn_to_change
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
@@ -109,3 +109,15 @@ def test_a_small_text_of_ours_is_read_in_part_and_nothing_else_is(tmp_path):
     other = tmp_path / "other"
     other.write_bytes(b"\xff\xfe")
     assert text_of_own(other, 9) == ""
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/null")):
+        with pytest.raises(OSError, match="it is a pipe or a device; save what it gives to a file"):
+            open_ordinary(path)
+    (tmp_path / "file").write_text("text")
+    with open_ordinary(tmp_path / "file") as file:
+        assert file.read() == b"text"
+    with pytest.raises(IsADirectoryError):
+        open_ordinary(tmp_path)

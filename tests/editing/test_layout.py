@@ -1,6 +1,7 @@
 """What a person can do with the layout of a page, and that every step can be undone to the byte."""
 
 import random
+import zlib
 from dataclasses import replace
 
 import pytest
@@ -420,7 +421,10 @@ def test_a_journal_of_version_0_2_is_kept(tmp_path):
         assert workspace.line(page, "l0")["text"] == "mine"
 
 
-@pytest.mark.parametrize("content", [b"", b"no zlib", b"x\x9c\x03\x00\x00\x00\x00\x01"])
+BOMB = zlib.compress(b"\1" * (100 << 20))
+
+
+@pytest.mark.parametrize("content", [b"", b"no zlib", b"x\x9c\x03\x00\x00\x00\x00\x01", BOMB, zlib.compress(b"a\1b")])
 def test_a_damaged_difference_changes_nothing(tmp_path, content):
     path = put_page(tmp_path / "scans", "a")
     with Workspace.open(tmp_path / "scans") as workspace:

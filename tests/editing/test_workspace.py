@@ -15,9 +15,11 @@ from PIL import Image
 
 from drethtr.base import files
 from drethtr.base.errors import DataError
+from drethtr.documents.document import About
 from drethtr.documents.read import parse_page, read_page
 from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.changes import LineEdit
+from drethtr.editing.export import EDITION, about_of
 from drethtr.editing.journal import FOLDER
 from drethtr.editing.page_files import Missing, Stale
 from drethtr.editing.workspace import Workspace
@@ -132,6 +134,19 @@ def test_a_damaged_file_is_told_and_left_alone(folder, file):
     with pytest.raises(DataError, match="not well-formed"):
         folder.edit_line(page["id"], "l1", page["lines"][1]["revision"], LineEdit(text="x"))
     assert file.read_bytes() == b"<PcGts"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no pipes with names")
+def test_pipes_in_the_folder_are_not_waited_for(folder, file):
+    Image.new("L", (90, 90), 255).save(file.parent / "b.png")
+    for name in ("b.page.xml", "c.png", "c.xml", EDITION):
+        os.mkfifo(file.parent / name)
+    folder.folder_pages = folder.pages_now()
+    [_, page] = folder.pages()
+    assert page["name"] == "b.png" and "it is a pipe or a device" in page["error"]
+    with pytest.raises(DataError, match="cannot be written: it is a pipe or a device"):
+        folder.create(folder.folder_pages[page["id"]], b"<new/>", [], model="m")
+    assert about_of(folder) == About()
 
 
 def test_texts_and_reviews_are_not_in_the_hidden_folder(folder, file):

@@ -8,7 +8,7 @@ path that stands in a file leads to the folder of that file, or to the one above
 import os
 import sys
 from contextlib import suppress
-from errno import ELOOP
+from errno import ELOOP, ESPIPE
 from pathlib import Path
 from shutil import rmtree
 from stat import S_ISDIR, S_ISREG
@@ -32,6 +32,20 @@ def open_own(path: Path) -> BinaryIO:
     if not S_ISREG(found.st_mode) or found.st_nlink > 1:
         file.close()
         raise OSError(ELOOP, "it is a link, or no ordinary file", str(path))
+    return file
+
+
+def open_ordinary(path: Path) -> BinaryIO:
+    """Open a file for reading. A pipe, which may lie in a folder under any name, would never answer.
+
+    Raises:
+        OSError: if it is no ordinary file, or cannot be opened.
+    """
+    without_waiting = getattr(os, "O_NONBLOCK", 0)
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | without_waiting))  # noqa: SIM115
+    if not S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(ESPIPE, "it is a pipe or a device; save what it gives to a file", str(path))
     return file
 
 

@@ -18,7 +18,7 @@ from typing import BinaryIO
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write, make_folders, open_locked
-from drethtr.base.links import followed
+from drethtr.base.links import followed, open_ordinary
 
 LONGEST_NOTE = 1000
 
@@ -199,7 +199,7 @@ def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], mos
 
     def content() -> bytes | None:
         try:
-            with path.open("rb") as file:
+            with open_ordinary(path) as file:
                 return file.read(most + 1)
         except FileNotFoundError:
             return None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from drethtr.base.errors import DataError, DrethtrError, MissingExtraError, first_line
+from drethtr.base.links import open_ordinary
 
 WEB = ("http://", "https://")
 NOT_THERE = (404, 410)
@@ -91,7 +92,7 @@ def open_file(name: str) -> IO[bytes]:
         DataError: as `locate`.
     """
     if not is_url(name):
-        return Path(name).open("rb")
+        return open_ordinary(Path(name))
     system, path = locate(name)
     opened: IO[bytes] = system.open(path, "rb")
     return opened

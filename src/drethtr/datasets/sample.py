@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from drethtr.base.errors import DataError, first_line
+from drethtr.base.links import open_ordinary
 from drethtr.images.decode import DECODING_ERRORS, formats_of, upright_size
 from drethtr.images.line import Line, load_line
 from drethtr.text.normalize import marks_in
@@ -76,7 +77,7 @@ class Sample:
             height, width = self.image.shape
             return width, height
         try:
-            with BytesIO(self.image) if isinstance(self.image, bytes) else self.image.open("rb") as file:
+            with BytesIO(self.image) if isinstance(self.image, bytes) else open_ordinary(self.image) as file:
                 return upright_size(Image.open(file, formats=formats_of(file, self.key or "sample")))
         except DECODING_ERRORS as error:
             name = f"{self.key or 'sample'}{f': {self.image}' if isinstance(self.image, Path) else ''}"
@@ -220,7 +221,8 @@ def content_of(image: Path, key: str) -> bytes:
         DataError: naming the sample, if it cannot be read.
     """
     try:
-        return image.read_bytes()
+        with open_ordinary(image) as file:
+            return file.read()
     except OSError as error:
         raise DataError(f"{image} cannot be read: {error.strerror}", key or "sample") from error
 

@@ -9,6 +9,7 @@ from xml.parsers import expat
 
 from drethtr.base.encoding import decoded, encoding_of
 from drethtr.base.errors import DataError
+from drethtr.base.links import open_ordinary
 
 ROW_END = re.compile("\r\n?")
 """Ends of rows of Windows and of old Macs."""
@@ -21,7 +22,7 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
         DataError: if it cannot be read, or is not UTF-8.
     """
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             encoding = encoding_of(file.read(2))
         with path.open(encoding=encoding) as rows:  # not `splitlines`, since U+2028 in a text does not end a row
             for number, row in enumerate(rows, start=1):
@@ -45,7 +46,8 @@ def read_transcription(path: Path) -> str:
         DataError: if it cannot be read, is not UTF-8 or has more than one line.
     """
     try:
-        text = ROW_END.sub("\n", decoded(path.read_bytes(), path)).rstrip("\n")
+        with open_ordinary(path) as file:
+            text = ROW_END.sub("\n", decoded(file.read(), path)).rstrip("\n")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
     if "\n" in text:
@@ -71,7 +73,8 @@ def read_annotations(path: Path) -> ElementTree.Element:
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.data
     try:
-        parser.Parse(path.read_bytes(), True)
+        with open_ordinary(path) as file:
+            parser.ParseFile(file)
     except (LookupError, ValueError) as error:
         raise DataError(f"unknown encoding ({error}); save it as UTF-8", path) from error
     except expat.ExpatError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from drethtr.base.errors import DataError
+from drethtr.base.links import open_ordinary
 from drethtr.documents.alto import reader as alto
 from drethtr.documents.alto.editor import ALTOEditor
 from drethtr.documents.beside import image_beside
@@ -70,7 +71,7 @@ def described_bytes(path: Path) -> bytes | None:
         DataError: if it cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             data = file.read(64)
             return data + file.read(MAX_BYTES + 1 - len(data)) if kind_of(data) else None
     except OSError as error:
@@ -98,7 +99,7 @@ def page_in(data: bytes, name: str, size_of: SizeOf) -> Page:
 def first_bytes(path: Path, limit: int = HEAD) -> bytes:
     """The first bytes of a file, by default enough to identify its format."""
     try:
-        with path.open("rb") as file:
+        with open_ordinary(path) as file:
             return file.read(limit)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error

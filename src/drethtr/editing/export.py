@@ -12,6 +12,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import write_bytes
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
+from drethtr.documents.read import first_bytes
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
@@ -134,9 +135,9 @@ def preview(workspace: Workspace, pages: Sequence[str], format_name: str, model:
 def about_of(workspace: Workspace) -> About:
     """What the folder says of itself as an edition; nothing if that was never said, or its file is damaged."""
     try:
-        told = json.loads((workspace.folder / EDITION).read_bytes()[:MAX_EDITION])
+        told = json.loads(first_bytes(workspace.folder / EDITION, MAX_EDITION))
         return About(**{name: str(told.get(name, ""))[:MAX_EDITION] for name in asdict(About())})
-    except (OSError, ValueError, AttributeError, RecursionError):
+    except (DataError, ValueError, AttributeError, RecursionError):
         return About()
 
 

@@ -6,20 +6,21 @@ Taking it back gives the bytes of before; where a part has changed since, the tw
 control, or refused.
 """
 
-import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import NamedTuple, Self
 
 from drethtr.base.errors import DataError
-from drethtr.documents.markup import MAX_BYTES, Edit, apply
+from drethtr.documents.markup import Edit, apply
+from drethtr.documents.page import MAX_LINES
 from drethtr.documents.page_file import PageFile
 
-LINE, TEXT = "line", "text"
-"""Kinds of parts: the element of a line, and the text of a whole region."""
+LINE, TEXT, FRAME = "line", "text", "frame"
+"""Kinds of parts: the element of a line, the text of a whole region, and in the journal the frame."""
 
 PLACEHOLDER = re.compile("\0([^\0]*)\0")
 """Stands in the frame for a part; no XML contains NUL."""
@@ -27,6 +28,14 @@ PLACEHOLDER = re.compile("\0([^\0]*)\0")
 TAGS = re.compile("\0[^\0]*\0|[^\0>]*(?:>|(?=\0)|$)")
 WORDS = re.compile(r"\w+|\W")
 """What frames and lines are compared by: tags with what precedes them, and words."""
+
+APART, MISSING = "\1", "\2"
+"""In the journal, they separate the values of a difference and stand for missing ones; no XML contains them."""
+
+MOST_BYTES, MOST_PARTS = 64 << 20, 4 * MAX_LINES
+"""Most bytes and parts of a difference that is taken back: far more than the fullest page has before and after."""
+
+DAMAGED = "the history of this change is damaged, so that it cannot be undone"
 
 MOST_TOKENS = 20_000
 """Most tokens that are compared, as comparing takes up to their square."""
@@ -66,8 +75,9 @@ class Difference:
 
     def packed(self) -> bytes:
         """The difference as bytes, for the journal."""
-        parts = [[*key, *sides] for key, sides in self.parts.items()]
-        return zlib.compress(json.dumps([self.frame, parts], ensure_ascii=False).encode())
+        frame = {} if self.frame is None else {(FRAME, ""): self.frame}
+        values = (value for part in (frame | self.parts).items() for value in chain(*part))
+        return zlib.compress(APART.join(MISSING if value is None else value for value in values).encode())
 
     @classmethod
     def unpacked(cls, data: bytes) -> Self:
@@ -78,11 +88,17 @@ class Difference:
         """
         try:
             unpacker = zlib.decompressobj()
-            frame, parts = json.loads(unpacker.decompress(data, 4 * MAX_BYTES))
-            known = {(str(kind), str(id)): (text_or_none(old), text_or_none(new)) for kind, id, old, new in parts}
-            return cls(None if frame is None else (str(frame[0]), str(frame[1])), known)
-        except (zlib.error, ValueError, TypeError, IndexError, RecursionError) as error:
-            raise DataError("the history of this change is damaged, so that it cannot be undone") from error
+            text = unpacker.decompress(data, MOST_BYTES).decode()
+            values = text.split(APART, 4 * MOST_PARTS) if unpacker.eof else ()
+            sides = {
+                (kind, id): (None if old == MISSING else old, None if new == MISSING else new)
+                for kind, id, old, new in zip(*[iter(values)] * 4, strict=True)
+            }
+        except (zlib.error, ValueError) as error:
+            raise DataError(DAMAGED) from error
+        if not sides:
+            raise DataError(DAMAGED)
+        return cls(sides.pop((FRAME, ""), None), sides)
 
     @property
     def reversed(self) -> "Difference":
@@ -119,11 +135,6 @@ class Difference:
                 raise DataError("the order or the regions were changed since; undo that first")
             frame = found
         return file.replaced(assembled(Parts(frame, {key: part for key, part in parts.items() if part is not None})))
-
-
-def text_or_none(value: object) -> str | None:
-    """A value of JSON as text; None stays."""
-    return None if value is None else str(value)
 
 
 def parts_of(file: PageFile) -> Parts:

@@ -12,7 +12,7 @@ from typing import Self, TypeAlias
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, write_bytes
-from drethtr.base.links import refuse_link
+from drethtr.base.links import refuse_link, text_of_own
 from drethtr.base.locks import change_bytes
 from drethtr.base.wording import counted
 from drethtr.documents.beside import numbered, page_stem, with_pages
@@ -31,8 +31,8 @@ from drethtr.pages.volume import given_name
 
 ReadPage: TypeAlias = Callable[[Original], Page]
 
-LACKS = ".lacks"
-"""Extension of a note that lists the pages a file lacks."""
+LACKS, LONGEST_NOTE = ".lacks", 100_000
+"""Extension of a note that lists the pages a file lacks, and most characters of it."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Shelf:
     def lacking(self, target: Path) -> frozenset[str]:
         """The numbers of the pages that `target` lacks."""
         note = self.note_on(target)
-        return frozenset(note.read_text(encoding="utf-8").split()) if is_there(note) else frozenset()
+        return frozenset(text_of_own(note, LONGEST_NOTE).split())
 
     def note_on(self, target: Path) -> Path:
         """The path of the note on a file."""
