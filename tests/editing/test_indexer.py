@@ -1,20 +1,25 @@
 """A folder is made searchable in the background, and stays so."""
 
+import re
+from pathlib import Path
 from threading import Event
 
 import pytest
-from edited_folders import put_page, scan
+from edited_folders import LINES, put_page, scan
 
 from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
+from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
-from drethtr.editing.search import index_of
 from drethtr.layout.projection import Projection
 from drethtr.search.index import open_index
+
+TIME = re.compile(rb"<(Created|LastChange)>[^<]*<")
 
 
 @pytest.fixture
 def opened(tmp_path, tiny_path):
+    """A folder with a page that was read, and one of two lines that was not."""
     put_page(tmp_path / "scans", "a")
     scan(2).image.save(tmp_path / "scans" / "b.png")
     recognizer = Recognizer.load(tiny_path, decoder="ctc")
@@ -25,13 +30,56 @@ def opened(tmp_path, tiny_path):
         yield session
 
 
-def test_pages_that_are_not_read_are_in_the_index_as_well(opened):
+@pytest.fixture
+def read(monkeypatch):
+    """The images of lines that are read, also upside down, by any recognizer."""
+    read, read_lines = [], Recognizer.read_lines
+
+    def reading(self, lines):
+        read.extend(line.tobytes() for line in lines)
+        return read_lines(self, lines)
+
+    monkeypatch.setattr(Recognizer, "read_lines", reading)
+    return read
+
+
+def wait(session, job):
+    """Wait for the end of a job."""
     done = Event()
-    job = opened.indexer.start()
-    forget = opened.workspace.listen(lambda event: done.set() if job.state.ended else None)
+    forget = session.workspace.listen(lambda event: done.set() if job.state.ended else None)
     assert job.state.ended or done.wait(600)
     forget()
     assert job.state is State.DONE, job.error
-    assert not opened.indexer.outdated
-    with open_index(index_of(opened.workspace)) as index:
-        assert index.store.size()[0] == 2
+
+
+def file_of(page):
+    """The file of a page without its times."""
+    return TIME.sub(b"", Path(page).read_bytes())
+
+
+def searchable(session):
+    """The numbers of pages and lines in the index."""
+    with open_index(index_of(session.workspace)) as index:
+        return index.store.size()
+
+
+def test_a_page_that_becomes_searchable_is_read_once_and_as_in_the_editor(opened, read):
+    folder = opened.workspace.folder
+    wait(opened, opened.indexer.start())
+    assert searchable(opened) == (2, LINES + 2) and len(set(read)) == len(read) >= LINES + 2
+    by_index = file_of(folder / "b.page.xml")
+    (folder / "b.page.xml").unlink()
+    index_of(opened.workspace).unlink()
+    wait(opened, opened.reader.read_pages())
+    assert file_of(folder / "b.page.xml") == by_index
+
+
+def test_a_page_that_is_read_in_a_searchable_folder_is_not_read_for_the_index(opened, read):
+    wait(opened, opened.indexer.start())
+    scan(3, ink=60).image.save(opened.workspace.folder / "c.png")
+    opened.watcher.update_pages()
+    [job, *_] = opened.jobs.newest_first()
+    wait(opened, job)
+    assert searchable(opened) == (3, LINES + 5)
+    wait(opened, opened.indexer.start())
+    assert searchable(opened) == (3, LINES + 5) and len(set(read)) == len(read)

@@ -1,25 +1,19 @@
 """The index of the folder: built in the background, and kept up to date with scans and corrections."""
 
-from pathlib import Path
+from contextlib import suppress
 
 from drethtr.base.errors import DrethtrError
-from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.index import index_of, open_for_writing, original_of, with_posteriors
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.reader import Reader
-from drethtr.editing.search import index_of
 from drethtr.editing.workspace import Event, Workspace
-from drethtr.pages.catalog import Catalog
-from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.source import Original, open_originals
+from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.search.build import Builder, open_builder
+from drethtr.search.build import Builder
 
 INDEX = "index"
 """The kind of indexing jobs."""
-
-NAME = "archive.drethtr.sqlite"
-"""The index that is built, where the folder has none."""
 
 
 class Indexer:
@@ -52,23 +46,33 @@ class Indexer:
             self.start()
 
     def run(self, job: Job) -> None:
-        """Read pages that are new to the index or have changed, until all are or the job is cancelled."""
-        self.outdated, reader = False, self.reader.recognizer
-        recognizer = Recognizer(reader.model, reader.strategy, posteriors=True, **reader.shared)
-        path = index_of(self.workspace) or self.workspace.folder / NAME
+        """Read pages that are new to the index or have changed, until all are or the job is cancelled.
+
+        Pages that nobody has read are read as the reader does it, so that they have their texts as well.
+        """
+        self.outdated = False
         self.jobs.update(job, state=State.RUNNING, message="making pages searchable")
         failed = 0
+        pages = tuple(self.workspace.folder_pages.values())
         try:
-            with open_builder(path, recognizer, segmentation_named("auto")) as builder:
+            recognizer = with_posteriors(self.reader.recognizer)
+            open_for_writing(self.workspace, recognizer).store.close()  # from now on, the reader adds what it reads
+            for page in pages:
+                if page.source is not None and not page.xml_path.exists():
+                    with suppress(DrethtrError):  # below, it counts as failed
+                        self.reader.read_page(page, job)
+                    self.jobs.update(job, done=job.done + 1)
+            new = job.done
+            with open_for_writing(self.workspace, recognizer) as builder:
                 builder.remove_deleted()
-                for page in tuple(self.workspace.folder_pages.values()):
+                for number, page in enumerate(pages):
                     job.check()
                     try:
                         for original in builder.waiting(original_of(page, self.workspace.images)):
                             self.read(builder, recognizer, original, job)
                     except DrethtrError:
                         failed += 1  # the overview says why the page cannot be read
-                    self.jobs.update(job, done=job.done + 1)
+                    self.jobs.update(job, done=max(new, number + 1))
             message = f"{job.total - failed} of {job.total} pages can be searched for words that were misread"
             self.jobs.update(job, state=State.DONE, message=message)
         except Cancelled:
@@ -84,10 +88,3 @@ class Indexer:
         read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
         finder = self.reader.finder(original)
         builder.put(original, transcribe(original, recognizer, finder, read=read, witness=builder.witness))
-
-
-def original_of(page: FolderPage, images: Path | None) -> tuple[Original, ...]:
-    """A page of the folder as the index knows it: its file, else its scan; nothing if neither is there."""
-    if page.xml_path.exists() and (page.source is None or page.xml_path != page.source.path):
-        return open_originals(page.xml_path, Catalog(images=images))
-    return () if page.source is None else (Original(page.source),)

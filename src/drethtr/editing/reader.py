@@ -16,7 +16,7 @@ import numpy as np
 
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted
-from drethtr.documents.document import Document, Sheet
+from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
@@ -25,6 +25,7 @@ from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
 from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.index import ReadLine, add, for_index
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
 from drethtr.editing.page_files import OpenPage, no_line
@@ -173,7 +174,7 @@ class Reader:
         Raises:
             DataError: if scan or file cannot be used.
         """
-        recognizer = self.recognizer  # another one may be adopted meanwhile
+        recognizer = for_index(self.workspace, self.recognizer)  # another one may be adopted meanwhile
         read_lines = self.executor.in_turns(recognizer.read_lines, job.check)
         opened = self.workspace.page_files.open(page)
         if opened is None or not opened.file.page.lines:
@@ -191,7 +192,10 @@ class Reader:
         if folder_page.source is None:
             raise DataError(folder_page.error or "its scan is missing", folder_page.name)
         original = Original(folder_page.source)
-        page = transcribe(original, recognizer, self.finder(original), read=read_lines)
+        seen: list[ReadLine] = []
+        page = transcribe(
+            original, recognizer, self.finder(original), read=read_lines, witness=lambda *line: seen.append(line)
+        )
         lines = page.lines
         model = recognizer.model.identity
 
@@ -199,8 +203,11 @@ class Reader:
             return tuple(Change(folder_page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
 
         if opened is None:
-            document = Document((Sheet(page, original.scan(), folder_page.source.number),), provenance_of(recognizer))
-            self.workspace.create(folder_page, FORMATS["page"].write(document), notes_of(lines), model=model)
+            document = Document((original.sheet(page),), provenance_of(recognizer))
+            content = FORMATS["page"].write(document)
+            is_ours = self.workspace.create(folder_page, content, notes_of(lines), model=model)
+            if is_ours and recognizer.pieces.keeps_posteriors:
+                add(self.workspace, folder_page, page, recognizer, seen)
             return
 
         def work(folder_page: FolderPage, opened: OpenPage) -> Changed:

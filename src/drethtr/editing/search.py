@@ -1,19 +1,16 @@
 """Search in a folder: in the texts of its lines, and, also for misread words, in its index if there is one."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.index import index_of
 from drethtr.editing.overview import FOLDED, Summary
 from drethtr.editing.page_files import Missing
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.search import Hit, open_index
-
-INDEX = "*.drethtr.sqlite"
-"""Pattern of the file names of indexes; the first one is used."""
 
 MIN_PROBABILITY = 0.02
 """Minimum probability of a hit in an index; the web page initially shows only those above a threshold of its own."""
@@ -110,11 +107,6 @@ def judge(workspace: Workspace, query: str, page: str, line: str, *, stands: boo
                 index.judge(hit, stands=stands)
                 return
     raise Missing("the index no longer finds these words on that line; search again")
-
-
-def index_of(workspace: Workspace) -> Path | None:
-    """The index of the folder, if there is one."""
-    return min(workspace.folder.glob(INDEX), default=None)
 
 
 def fold_text(text: str) -> tuple[str, Sequence[int]]:

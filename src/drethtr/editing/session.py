@@ -13,12 +13,12 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
 from drethtr.editing.confirmed import MIN_CONFIRMED
+from drethtr.editing.index import index_of
 from drethtr.editing.indexer import Indexer
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import Learner
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
-from drethtr.editing.search import index_of
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.layout.finder import Finder

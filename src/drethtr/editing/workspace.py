@@ -345,8 +345,8 @@ class Workspace:
         self.marks[page.id] = xml_mark(page.xml_path)  # no change by another program
         return found[-1]
 
-    def create(self, page: FolderPage, content: bytes, notes: Sequence[Change], *, model: str) -> None:
-        """Write the first file of a page, unless there is one by now.
+    def create(self, page: FolderPage, content: bytes, notes: Sequence[Change], *, model: str) -> bool:
+        """Write the first file of a page, unless there is one by now; returns whether it was written.
 
         Raises:
             DataError: if it cannot be written.
@@ -361,10 +361,11 @@ class Workspace:
         with self.lock:
             self.page_files.change(page, attempt)
             if not created:
-                return
+                return False
             self.marks[page.id] = xml_mark(page.xml_path)
             self.journal.add([replace(note, model=model) for note in notes])
         self.notify_page(page, "read")
+        return True
 
     def act(
         self, page: str, action: Action, revisions: Mapping[str, str] = MappingProxyType({}), who: str = ""

@@ -125,7 +125,9 @@ class Folder:
         asked = parameters_of(request, "q", "limit", "page")
         limit = whole_number(asked, "limit", 100, MAX_HITS)
         query = asked.get("q", "")[:MAX_TEXT_LENGTH]
-        return packed(request, await self.searching.run(request, search, self.workspace, query, limit, asked.get("page")))
+        return packed(
+            request, await self.searching.run(request, search, self.workspace, query, limit, asked.get("page"))
+        )
 
     async def judge_hit(self, request: Request) -> Response:
         """`POST /api/search/judge`: say whether words stand on a line that the index has found."""
