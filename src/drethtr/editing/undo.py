@@ -75,8 +75,8 @@ class Difference:
 
     def packed(self) -> bytes:
         """The difference as bytes, for the journal."""
-        frame = {} if self.frame is None else {(FRAME, ""): self.frame}
-        values = (value for part in (frame | self.parts).items() for value in chain(*part))
+        frame = () if self.frame is None else (((FRAME, ""), self.frame),)
+        values = (value for part in (*frame, *self.parts.items()) for value in chain(*part))
         return zlib.compress(APART.join(MISSING if value is None else value for value in values).encode())
 
     @classmethod
