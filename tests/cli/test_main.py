@@ -2,6 +2,7 @@ import os
 import re
 import subprocess
 import sys
+from io import BytesIO
 from runpy import run_module
 
 import pytest
@@ -10,6 +11,7 @@ import typer
 from drethtr import __version__
 from drethtr.cli.commands import walk
 from drethtr.cli.main import app
+from drethtr.cli.screen import Screen
 
 PROGRAM = typer.main.get_command(app)
 
@@ -102,6 +104,24 @@ def test_files_and_pipes_have_every_character(arguments):
     run = subprocess.run([sys.executable, "-m", "drethtr.cli", *arguments], capture_output=True, env=environment)
     assert run.returncode == 0, run.stderr.decode()
     assert not run.stdout.isascii() and "\ufffd" not in run.stdout.decode("utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
+def test_a_terminal_obeys_no_name_of_a_file(tmp_path):
+    (tmp_path / "a\x1b]0;title\x07\x9b2J\x1b[2J.png").write_bytes(b"no image")
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "drethtr.cli", "transcribe", *map(str, tmp_path.iterdir())]
+    subprocess.run(command, stdout=theirs, stderr=theirs, check=False)
+    os.close(theirs)
+    said = os.read(ours, 10_000).decode()
+    assert r"a\x1b]0;title\x07\x9b2J\x1b[2J.png" in said and not set(said) & set("\x1b\x07\x9b")
+
+
+def test_a_terminal_has_colors_and_progress_bars():
+    written = BytesIO()
+    screen = Screen(written, "utf-8", line_buffering=True)
+    screen.write("\x1b[1;32mHelp\x1b[0m\tä\n\r50%\x1b[A\x1b]52;c;bHM=\x07\x1b[31;2J\n")
+    assert written.getvalue().decode() == "\x1b[1;32mHelp\x1b[0m\tä\n\r50%\x1b[A\\x1b]52;c;bHM=\\x07\\x1b[31;2J\n"
 
 
 def test_a_file_that_is_only_named_pdf(drethtr, tmp_path):

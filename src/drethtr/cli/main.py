@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Mapping
 from errno import ENOSPC
-from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +12,7 @@ from typer.core import TyperGroup
 from drethtr.base.errors import DrethtrError
 from drethtr.base.version import __version__
 from drethtr.cli.commands import Lazy, WithPlugIns
+from drethtr.cli.screen import use_screen
 
 COMMANDS = {
     "Read and correct": {
@@ -111,16 +111,9 @@ def common(
     """Transcribe handwriting, measure accuracy, and train models."""
 
 
-def write_utf8() -> None:
-    """Write UTF-8 to files and pipes: characters missing from a Windows code page would end the command."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper) and not stream.isatty():
-            stream.reconfigure(encoding="utf-8", errors="replace")
-
-
 def main() -> None:
     """Run the command line; expected errors end in one line and exit code 2, bugs in a traceback."""
-    write_utf8()
+    use_screen()
     # Programs that this one starts import nothing from the current folder, which may be anybody's.
     os.environ["PYTHONSAFEPATH"] = "1"
     try:

@@ -12,6 +12,7 @@ from drethtr.base.errors import CheckpointError, DataError
 from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
 from drethtr.cli.reports import error_rates
+from drethtr.cli.screen import shown
 from drethtr.layout.network import MAPS, LineModel, load_lines
 from drethtr.recognition.backends import check_weights
 from drethtr.recognition.decoding.strategies import name_of
@@ -35,9 +36,6 @@ from drethtr.sharing.card import (
 VALIDATION, RUN = "validation_cer", "run"
 LABELS = {"samples": "lines seen", "hours": "hours of training"}
 """Labels of entries that training writes; other entries are labeled by their names."""
-
-CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) != "\n"}
-"""Escapes for control characters, since the card of an unknown model may contain anything."""
 
 
 def info(
@@ -71,7 +69,7 @@ def info(
         if check or add:
             raise DataError("--check and --add are for models that read", path)
         for line in lines_description(load_lines(path), path):
-            typer.echo(line.translate(CONTROL))
+            typer.echo(shown(line))
         return
     found = load_named(path, None)
     try:
@@ -84,7 +82,7 @@ def info(
         report_gaps(found, path)
         return
     for line in description(found, path):
-        typer.echo(line.translate(CONTROL))
+        typer.echo(shown(line))
 
 
 def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> Model:
@@ -113,7 +111,7 @@ def report_gaps(model: Model, path: Path) -> None:
         return
     typer.echo(f"{path}: the card lacks")
     for gap in found:
-        typer.echo(f"- {gap.what}: {gap.remedy}".translate(CONTROL))
+        typer.echo(shown(f"- {gap.what}: {gap.remedy}"))
     typer.echo(f"Add entries from a TOML file: drethtr model info {path} --add card.toml")
     raise typer.Exit(1)
 

@@ -1,0 +1,36 @@
+"""A terminal as output: names and texts of others, which are printed, do not steer it."""
+
+import re
+import sys
+from io import TextIOWrapper
+
+CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters, apart from tabs and line breaks: they could change titles, keys or the clipboard."""
+
+OURS = re.compile(r"(\x1b\[(?:[\d;]*m|A)|\r)")
+"""What help and progress bars need: colors, one line up, and the beginning of the line."""
+
+
+def shown(text: str) -> str:
+    """A text with its control characters as escapes."""
+    return CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+class Screen(TextIOWrapper):
+    """A terminal that obeys no control characters but those of our own output."""
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        return super().write("".join(part if OURS.fullmatch(part) else shown(part) for part in OURS.split(text)))
+
+
+def use_screen() -> None:
+    """Write to terminals through `Screen`, and UTF-8 to files and pipes: no character ends a command."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if not isinstance(stream, TextIOWrapper):
+            continue  # of a program that runs this one
+        if stream.isatty():
+            setattr(sys, name, Screen(stream.buffer, stream.encoding, "replace", line_buffering=True))
+        else:
+            stream.reconfigure(encoding="utf-8", errors="replace")
