@@ -1,8 +1,8 @@
 """Searching a folder that has an index: lines whose text misses the word, and what a person says of them."""
 
 import pytest
-from browser_steps import served
-from edited_folders import put_page
+from browser_steps import enter, served, texts
+from edited_folders import put_page, scan
 from made_pages import TEXTS
 
 from drethtr.pages.segmentation import segmentation_named
@@ -78,3 +78,17 @@ def test_words_that_were_misread_are_tinted_where_the_index_finds_them(indexed, 
         box = tab.locator("rect.found").evaluate("one => [one.getBBox().x, one.getBBox().x + one.getBBox().width]")
         place = tab.locator(".place").evaluate("one => [one.getBBox().x, one.getBBox().x + one.getBBox().width]")
         assert max(box[0], place[0]) < min(box[1], place[1])
+
+
+def test_a_page_that_only_the_index_has_read_opens_with_its_lines(tmp_path, tiny_path, open_tab):
+    folder = tmp_path / "scans"
+    folder.mkdir()
+    scan().image.save(folder / "a.png")
+    recognizer = Recognizer.load(tiny_path, posteriors=True)
+    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("auto")) as builder:
+        page = builder.read(*open_originals(folder / "a.png"))
+    with served(folder, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_text("1 page not read").wait_for()
+        assert texts(enter(tab, "a.png")) == [line.text for line in page.lines]
+    assert (folder / "a.page.xml").is_file()

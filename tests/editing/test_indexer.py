@@ -1,6 +1,7 @@
 """A folder is made searchable in the background, and stays so."""
 
 import re
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
@@ -12,6 +13,9 @@ from drethtr.editing import Session, Workspace
 from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
 from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.search.build import open_builder
 from drethtr.search.index import open_index
 
 TIME = re.compile(rb"<(Created|LastChange)>[^<]*<")
@@ -83,3 +87,61 @@ def test_a_page_that_is_read_in_a_searchable_folder_is_not_read_for_the_index(op
     assert searchable(opened) == (3, LINES + 5)
     wait(opened, opened.indexer.start())
     assert searchable(opened) == (3, LINES + 5) and len(set(read)) == len(read)
+
+
+@pytest.fixture
+def indexed(tmp_path, tiny_path):
+    """A folder with a scan that `drethtr index` has read."""
+    folder, lines = tmp_path / "scans", segmentation_named("projection")
+    folder.mkdir()
+    scan(2).image.save(folder / "b.png")
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
+    with open_builder(folder / "archive.drethtr.sqlite", recognizer, lines) as builder:
+        builder.read(*open_originals(folder / "b.png"))
+    return folder
+
+
+@pytest.fixture
+def edit(indexed, tiny_path):
+    """Opens the folder with a decoder."""
+    lines = segmentation_named("projection")
+
+    @contextmanager
+    def edit(decoder="ctc"):
+        with (
+            Workspace.open(indexed) as workspace,
+            Session(
+                workspace, Recognizer.load(tiny_path, decoder=decoder), lines.finder, segmentation=lines
+            ) as session,
+        ):
+            yield session
+
+    return edit
+
+
+def test_what_the_index_has_read_is_the_text_of_a_page_that_nobody_has_read(indexed, edit, read):
+    read.clear()
+    with edit() as session:
+        [page] = session.workspace.folder_pages.values()
+        assert session.reader.fill(page) and not session.reader.fill(page)
+        assert session.workspace.page(page.id)["status"] == "read"
+        wait(session, session.indexer.start())
+        assert searchable(session) == (1, 2) and not read
+        [known] = session.workspace.history(page.id, "r1l1")
+        by_index = file_of(page.xml_path), known["action"], known["model"]
+        page.xml_path.unlink()
+        wait(session, session.reader.read_pages())
+        last, *_ = session.workspace.history(page.id, "r1l1")
+        assert (file_of(page.xml_path), last["action"], last["model"]) == by_index and read
+
+
+def test_another_scan_or_decoder_makes_a_page_be_read(indexed, edit, read):
+    with edit("greedy") as session:
+        [page] = session.workspace.folder_pages.values()
+        assert not session.reader.fill(page)
+    scan(3, ink=60).image.save(indexed / "b.png")
+    with edit() as session:
+        assert not session.reader.fill(page)
+        read.clear()
+        wait(session, session.reader.read_pages())
+        assert len(session.workspace.page(page.id)["lines"]) == 3 and read

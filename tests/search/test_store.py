@@ -17,6 +17,7 @@ from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.build import Builder, open_builder
 from drethtr.search.index import open_index
+from drethtr.search.records import FILE_FORMAT
 from drethtr.text.tokenizer import Characters
 
 
@@ -82,6 +83,19 @@ def test_one_process_writes_while_others_read(build, recognizer, tmp_path):
             [hit] = index.search("received")
     with open_index(path) as index:
         index.judge(hit, stands=True)
+
+
+def test_an_index_of_the_version_without_readings_is_searched_and_completed(build, recognizer, tmp_path):
+    build()
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript("DROP TABLE readings; PRAGMA user_version = 2")
+    with open_index(path) as index:
+        assert index.search("received")
+        assert index.store.reading(index.store.key(tmp_path / "none.png", 1)) is None
+    assert build() == 0
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (FILE_FORMAT,)
 
 
 def test_an_index_of_another_model_is_refused(build, tmp_path):
@@ -162,7 +176,7 @@ STRANGE = [
         (another_file, "not an index"),
         (empty, "not an index"),
         (another_database, "not an index"),
-        (another_version, "format 99, but this drethtr reads format 2"),
+        (another_version, "format 99, but this drethtr reads format 3"),
         (cut_short, "a damaged index"),
         (broken_posteriors, "damaged"),
     ],

@@ -1,4 +1,4 @@
-"""The index of the folder, and how pages that are read for their files get there without being read again."""
+"""The index of the folder, and how no page is read twice, once for it and once for its own file."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,11 +11,11 @@ from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
 from drethtr.pages.catalog import Catalog
-from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.segmentation import Automatic, Segmentation
 from drethtr.pages.source import Original, open_originals
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.search.build import Builder, open_builder
+from drethtr.search.build import Builder, kept_reading, open_builder
 
 INDEX = "*.drethtr.sqlite"
 """Pattern of the file names of indexes; the first one is used."""
@@ -23,57 +23,73 @@ INDEX = "*.drethtr.sqlite"
 NAME = "archive.drethtr.sqlite"
 """The index that is built, where the folder has none."""
 
+ReadLine: TypeAlias = tuple[str, Strip, Reading]
+"""A line as `transcribe` tells a witness of it."""
+
 
 def index_of(workspace: Workspace) -> Path | None:
     """The index of the folder, if there is one."""
     return min(workspace.folder.glob(INDEX), default=None)
 
 
-def with_posteriors(recognizer: Recognizer) -> Recognizer:
-    """A recognizer that reads the same, and keeps what the index needs.
+class FolderIndex:
+    """The index of a folder whose pages are read with a segmentation."""
 
-    Raises:
-        ConfigError: if its model has no CTC head.
-    """
-    shared = {**recognizer.shared, "threads": recognizer.threads}
-    return Recognizer(recognizer.model, recognizer.strategy, posteriors=True, **shared)
+    def __init__(self, workspace: Workspace, segmentation: Segmentation | None = None) -> None:
+        self.workspace = workspace
+        self.segmentation = segmentation or Automatic()
 
+    def with_posteriors(self, recognizer: Recognizer) -> Recognizer:
+        """A recognizer that reads the same, and keeps what the index needs.
 
-def for_index(workspace: Workspace, recognizer: Recognizer) -> Recognizer:
-    """A recognizer that reads the same; with posteriors, if the folder has an index and the model gives them."""
-    possible = recognizer.network.dimensions.steps_per_token is not None
-    return with_posteriors(recognizer) if possible and index_of(workspace) is not None else recognizer
+        Raises:
+            ConfigError: if its model has no CTC head.
+        """
+        shared = {**recognizer.shared, "threads": recognizer.threads}
+        return Recognizer(recognizer.model, recognizer.strategy, posteriors=True, **shared)
 
+    def for_reading(self, recognizer: Recognizer) -> Recognizer:
+        """A recognizer that reads the same; with posteriors, if the folder has an index and the model gives them."""
+        possible = recognizer.network.dimensions.steps_per_token is not None
+        return self.with_posteriors(recognizer) if possible and index_of(self.workspace) is not None else recognizer
 
-def open_for_writing(workspace: Workspace, recognizer: Recognizer) -> Builder:
-    """The index of the folder, which is created if there is none, to add what a recognizer with posteriors reads.
+    def open(self, recognizer: Recognizer) -> Builder:
+        """The index, which is created if there is none, to add what a recognizer reads.
 
-    Raises:
-        DataError: if it is damaged, of another version or model, or being written by another process.
-    """
-    path = index_of(workspace) or workspace.folder / NAME
-    return open_builder(path, recognizer, segmentation_named("auto"))
+        Raises:
+            DataError: if it is damaged, of another version or model, or being written by another process.
+        """
+        return open_builder(index_of(self.workspace) or self.workspace.folder / NAME, recognizer, self.segmentation)
 
+    def original_of(self, page: FolderPage) -> tuple[Original, ...]:
+        """A page of the folder as the index knows it: its file, else its scan; nothing if neither is there."""
+        if page.xml_path.exists() and (page.source is None or page.xml_path != page.source.path):
+            return open_originals(page.xml_path, Catalog(images=self.workspace.images))
+        return () if page.source is None else (Original(page.source),)
 
-ReadLine: TypeAlias = tuple[str, Strip, Reading]
-"""A line as `transcribe` tells a witness of it."""
+    def add(self, page: FolderPage, read: Page, recognizer: Recognizer, lines: Sequence[ReadLine]) -> None:
+        """Add a page that was read, and now has its file.
 
+        Nothing is added if the index has other settings or is being written; whoever updates it reads the page again.
+        """
+        with suppress(DataError), self.open(recognizer) as builder:
+            for original in self.original_of(page):
+                for line in lines:
+                    builder.witness(*line)
+                builder.put(original.opened(), read)
 
-def original_of(page: FolderPage, images: Path | None) -> tuple[Original, ...]:
-    """A page of the folder as the index knows it: its file, else its scan; nothing if neither is there."""
-    if page.xml_path.exists() and (page.source is None or page.xml_path != page.source.path):
-        return open_originals(page.xml_path, Catalog(images=images))
-    return () if page.source is None else (Original(page.source),)
+    def reading(self, page: FolderPage, recognizer: Recognizer) -> bytes | None:
+        """The PAGE file of a page without one, as the index has read it with the same settings; None if it has not."""
+        path = index_of(self.workspace)
+        if path is None or page.source is None or page.xml_path.exists():
+            return None
+        try:
+            return kept_reading(path, Original(page.source), recognizer, self.segmentation)
+        except DataError:
+            return None  # of another model, or damaged, which a search says
 
-
-def add(workspace: Workspace, page: FolderPage, read: Page, recognizer: Recognizer, lines: Sequence[ReadLine]) -> None:
-    """Add a page that was read, and now has its file, to the index of the folder.
-
-    Nothing is added if the index has other settings or is being written by another process; whoever updates it later
-    reads the page again.
-    """
-    with suppress(DataError), open_for_writing(workspace, recognizer) as builder:
-        for original in original_of(page, workspace.images):
-            for line in lines:
-                builder.witness(*line)
-            builder.put(original.opened(), read)
+    def note_file(self, page: FolderPage, recognizer: Recognizer) -> None:
+        """Note that a page has a file with what the index has read; if it cannot be noted now, an update does so."""
+        with suppress(DataError), self.open(recognizer) as builder:
+            for _ in builder.waiting(self.original_of(page)):
+                pass

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from drethtr.base.errors import DrethtrError
-from drethtr.editing.index import index_of, open_for_writing, original_of, with_posteriors
+from drethtr.editing.index import index_of
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.reader import Reader
 from drethtr.editing.workspace import Event, Workspace
@@ -50,25 +50,25 @@ class Indexer:
 
         Pages that nobody has read are read as the reader does it, so that they have their texts as well.
         """
-        self.outdated = False
+        self.outdated, index = False, self.reader.index
         self.jobs.update(job, state=State.RUNNING, message="making pages searchable")
         failed = 0
         pages = tuple(self.workspace.folder_pages.values())
         try:
-            recognizer = with_posteriors(self.reader.recognizer)
-            open_for_writing(self.workspace, recognizer).store.close()  # from now on, the reader adds what it reads
+            recognizer = index.with_posteriors(self.reader.recognizer)
+            index.open(recognizer).store.close()  # from now on, the reader adds what it reads
             for page in pages:
                 if page.source is not None and not page.xml_path.exists():
                     with suppress(DrethtrError):  # below, it counts as failed
                         self.reader.read_page(page, job)
                     self.jobs.update(job, done=job.done + 1)
             new = job.done
-            with open_for_writing(self.workspace, recognizer) as builder:
+            with index.open(recognizer) as builder:
                 builder.remove_deleted()
                 for number, page in enumerate(pages):
                     job.check()
                     try:
-                        for original in builder.waiting(original_of(page, self.workspace.images)):
+                        for original in builder.waiting(index.original_of(page)):
                             self.read(builder, recognizer, original, job)
                     except DrethtrError:
                         failed += 1  # the overview says why the page cannot be read

@@ -25,7 +25,7 @@ from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
 from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
-from drethtr.editing.index import ReadLine, add, for_index
+from drethtr.editing.index import FolderIndex, ReadLine
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
 from drethtr.editing.page_files import OpenPage, no_line
@@ -71,9 +71,15 @@ class Reader:
     """Reads the pages of a folder with one recognizer."""
 
     def __init__(
-        self, workspace: Workspace, jobs: Jobs, recognizer: Recognizer, finder: Callable[[Original], Finder]
+        self,
+        workspace: Workspace,
+        jobs: Jobs,
+        recognizer: Recognizer,
+        finder: Callable[[Original], Finder],
+        index: FolderIndex,
     ) -> None:
         self.workspace = workspace
+        self.index = index
         self.jobs = jobs
         self.finder = finder
         self.executor = PriorityExecutor()
@@ -174,7 +180,7 @@ class Reader:
         Raises:
             DataError: if scan or file cannot be used.
         """
-        recognizer = for_index(self.workspace, self.recognizer)  # another one may be adopted meanwhile
+        recognizer = self.index.for_reading(self.recognizer)  # another one may be adopted meanwhile
         read_lines = self.executor.in_turns(recognizer.read_lines, job.check)
         opened = self.workspace.page_files.open(page)
         if opened is None or not opened.file.page.lines:
@@ -185,12 +191,28 @@ class Reader:
         read = self.readings(page, lines, opened.file, recognizer, read_lines)
         self.write_readings(page, read, recognizer.model.identity)
 
+    def fill(self, page: FolderPage) -> bool:
+        """Give a page that has no file what the index has read there; returns whether it has one now."""
+        recognizer = self.recognizer
+        content = self.index.reading(page, recognizer)
+        if content is None:
+            return False
+        with suppress(DataError):  # reading it tells why it cannot be used or written
+            opened = self.workspace.page_files.parse(page, content)
+            notes = notes_of(page, opened.file.page.lines if opened is not None else ())
+            if self.workspace.create(page, content, notes, model=recognizer.model.identity):
+                self.index.note_file(page, recognizer)
+            return True
+        return False
+
     def find_and_read(
         self, folder_page: FolderPage, opened: OpenPage | None, recognizer: Recognizer, read_lines: ReadLines
     ) -> None:
         """Find the lines of a page, read them, and write a new file, or into one without lines."""
         if folder_page.source is None:
             raise DataError(folder_page.error or "its scan is missing", folder_page.name)
+        if opened is None and self.fill(folder_page):
+            return
         original = Original(folder_page.source)
         seen: list[ReadLine] = []
         page = transcribe(
@@ -199,15 +221,12 @@ class Reader:
         lines = page.lines
         model = recognizer.model.identity
 
-        def notes_of(lines: Iterable[TextLine]) -> tuple[Change, ...]:
-            return tuple(Change(folder_page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
-
         if opened is None:
             document = Document((original.sheet(page),), provenance_of(recognizer))
             content = FORMATS["page"].write(document)
-            is_ours = self.workspace.create(folder_page, content, notes_of(lines), model=model)
+            is_ours = self.workspace.create(folder_page, content, notes_of(folder_page, lines), model=model)
             if is_ours and recognizer.pieces.keeps_posteriors:
-                add(self.workspace, folder_page, page, recognizer, seen)
+                self.index.add(folder_page, page, recognizer, seen)
             return
 
         def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
@@ -215,7 +234,7 @@ class Reader:
                 return Changed(opened.file, (), ())
             ids = opened.file.editor.ids
             new = [replace(line, id=ids.claim(line.id)) for line in lines]
-            return Changed(opened.file.with_new_lines(new, None), (), notes_of(new))
+            return Changed(opened.file.with_new_lines(new, None), (), notes_of(folder_page, new))
 
         self.workspace.change(folder_page.id, work, {}, model=model)
 
@@ -391,3 +410,8 @@ class Reader:
 
         found = [other for other in self.executor.submit(rank).result() if other.text != word]
         return [{"text": one.text, "probability": round(one.probability, 4)} for one in found[:MAX_ALTERNATIVES]]
+
+
+def notes_of(page: FolderPage, lines: Iterable[TextLine]) -> tuple[Change, ...]:
+    """Records of lines that were read for the first time."""
+    return tuple(Change(page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)

@@ -13,7 +13,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
 from drethtr.editing.confirmed import MIN_CONFIRMED
-from drethtr.editing.index import index_of
+from drethtr.editing.index import FolderIndex, index_of
 from drethtr.editing.indexer import Indexer
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import Learner
@@ -22,6 +22,7 @@ from drethtr.editing.reader import Reader
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.layout.finder import Finder
+from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
 
@@ -41,6 +42,7 @@ class Session:
         model: The file of the recognizer; by default the shipped one.
         load: Loads a learned model, with the options of the recognizer.
         device: Where to train, as for `Recognizer.load`.
+        segmentation: The one that `finder` is of, for the index; by default the automatic one.
     """
 
     def __init__(
@@ -51,10 +53,12 @@ class Session:
         model: Path | None = None,
         load: Callable[[Path], Recognizer] = Recognizer.load,
         device: str = "auto",
+        segmentation: Segmentation | None = None,
     ) -> None:
         self.workspace = workspace
         self.jobs = Jobs(self.notify_job)
-        self.reader = Reader(workspace, self.jobs, recognizer, finder)
+        index = FolderIndex(workspace, segmentation)
+        self.reader = Reader(workspace, self.jobs, recognizer, finder, index)
         self.learner = Learner(workspace, self.jobs, self.reader, load, model, device)
         self.indexer = Indexer(workspace, self.jobs, self.reader)
         self.watcher = Watcher(workspace, self.reader, self.indexer)

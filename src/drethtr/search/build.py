@@ -15,12 +15,16 @@ from rapidfuzz.distance import Levenshtein
 from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there
+from drethtr.documents.document import Document
+from drethtr.documents.formats import FORMATS
+from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page
+from drethtr.documents.read import first_bytes
 from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.mets import is_mets
-from drethtr.pages.record import digest_of, files_of, made_with, state_of
+from drethtr.pages.record import digest_of, files_of, made_with, provenance_of, state_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
@@ -67,13 +71,24 @@ class Builder:
             try:
                 if known is not None and known.state == state_of(files):
                     continue
-                if known is not None and known.digest == digest_of(files):
-                    self.store.touch(key, PageState(state_of(files), known.digest))
+                if known is not None and (known.digest == digest_of(files) or self.has_own_reading(original, known)):
+                    self.known[key] = PageState(state_of(files), digest_of(files))
+                    self.store.touch(key, self.known[key])
                     self.store.commit()
                     continue
             except DataError:
                 pass  # reading it will tell why
             yield original
+
+    def has_own_reading(self, original: Original, known: PageState) -> bool:
+        """Whether the file of a page that had none says what the index has read; then it need not be kept twice."""
+        key = self.key(original)
+        if original.description is None or (kept := self.store.reading(key)) is None:
+            return False
+        if known.digest != digest_of((original.source.path,)) or kept != first_bytes(original.description, MAX_BYTES):
+            return False
+        self.store.forget_reading(key)
+        return True
 
     def remove_deleted(self) -> int:
         """Remove the pages whose scans are gone, and return their number."""
@@ -126,7 +141,11 @@ class Builder:
         digest, now = digest_of(files), state_of(files)
         before = self.expected.pop(key, now)
         state = PageState(before, digest if before == now else UNKNOWN)
-        self.store.put(key, state, lines, PackedLines.of(posteriors).to_bytes())
+        kept = None
+        if original.description is None:  # who edits the scan later need not read it again
+            document = Document((original.sheet(page),), provenance_of(self.recognizer))
+            kept = FORMATS["page"].write(document)
+        self.store.put(key, state, lines, PackedLines.of(posteriors).to_bytes(), kept)
         self.store.commit()
         self.known[key] = state
         return len(lines)
@@ -151,6 +170,22 @@ def open_builder(
     alphabet = "".join(sorted(set("".join(token_texts(recognizer.model.tokenizer)))))
     made = made_with(recognizer, segmentation) | {"alphabet": alphabet}
     return Builder(Store.write(path, made, rebuild=rebuild), recognizer, segmentation)
+
+
+def kept_reading(path: Path, original: Original, recognizer: Recognizer, segmentation: Segmentation) -> bytes | None:
+    """The PAGE file of a scan without one, as an index has read it with the same settings.
+
+    None if it has not, or the scan has changed since.
+
+    Raises:
+        DataError: if the index has other settings, or it or the scan cannot be read.
+    """
+    with Store.read(path) as store:
+        store.check_made_with(made_with(recognizer, segmentation))
+        key, files = store.key(original.source.path, original.source.number), files_of(original)
+        known = store.state(key)
+        is_fresh = known is not None and (known.state == state_of(files) or known.digest == digest_of(files))
+        return store.reading(key) if is_fresh else None
 
 
 def refuse_passing(files: Iterable[Path]) -> None:

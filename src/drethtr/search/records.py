@@ -15,6 +15,9 @@ from drethtr.base.errors import DataError
 FORMAT = 2
 """Version of the tables and their content; raised when an older reader would misunderstand them."""
 
+FILE_FORMAT = 3
+"""The same of a file. One of version 2 has no readings: it is searched as it is, and completed when it is written."""
+
 APPLICATION = 0x64725458
 """Marks a SQLite file as an index; in PostgreSQL, the key of the lock for creating the tables."""
 
@@ -47,7 +50,10 @@ FILE_TABLES = (
     stands INTEGER NOT NULL,
     PRIMARY KEY (query, scan, number, line)
 ) WITHOUT ROWID""",
+    """CREATE TABLE readings (page INTEGER PRIMARY KEY REFERENCES pages ON DELETE CASCADE, content BLOB NOT NULL)""",
 )
+TABLES = {FILE_FORMAT: FILE_TABLES, 2: FILE_TABLES[:-1]}
+"""The tables of each version of a file that can be read."""
 
 POSTGRES_TABLES = """
 CREATE EXTENSION IF NOT EXISTS pg_trgm;

@@ -5,6 +5,7 @@ index of the pages that it had finished.
 """
 
 import json
+import lzma
 import os
 import sqlite3
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -19,11 +20,13 @@ from drethtr.base.database import Database, connect
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.links import followed
 from drethtr.base.locks import refuse_no_locks
+from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.names import restored, stored
 from drethtr.search.records import (
     APPLICATION,
+    FILE_FORMAT,
     FILE_TABLES,
-    FORMAT,
+    TABLES,
     PageBlock,
     PageKey,
     PageSelection,
@@ -37,6 +40,11 @@ from drethtr.search.records import (
 
 WAIT = 5.0
 """Seconds to wait for a process that is closing the file."""
+
+MEMORY = 64 << 20
+"""Maximum bytes that unpacking a reading may take."""
+
+OF_PAGE = "(SELECT id FROM pages WHERE scan = ? AND number = ?)"
 
 
 @dataclass(frozen=True)
@@ -110,12 +118,15 @@ class Store:
             self.database.execute("BEGIN IMMEDIATE")  # the lock of the only writer, kept from commit to commit
             if not self.has_tables():
                 self.make_tables(about)
+            elif self.pragma("user_version") != FILE_FORMAT:
+                self.database.execute(FILE_TABLES[-1])
+                self.database.execute(f"PRAGMA user_version = {FILE_FORMAT}")
         self.check()
 
     def forget_pages(self, about: Mapping[str, Any]) -> None:
         """Remove all pages and replace the settings; verdicts of people stay."""
         with self.guarded():
-            for table in ("lines", "pages", "about"):
+            for table in ("lines", "readings", "pages", "about"):
                 self.database.execute(f"DELETE FROM {table}")
             self.write_about(about)
 
@@ -124,7 +135,7 @@ class Store:
         for statement in FILE_TABLES:
             self.database.execute(statement)
         self.database.execute(f"PRAGMA application_id = {APPLICATION}")
-        self.database.execute(f"PRAGMA user_version = {FORMAT}")
+        self.database.execute(f"PRAGMA user_version = {FILE_FORMAT}")
         self.write_about(about)
 
     def write_about(self, about: Mapping[str, Any]) -> None:
@@ -198,14 +209,14 @@ class Store:
             if self.pragma("application_id") != APPLICATION:
                 raise self.no_index()
             version = self.pragma("user_version")
-            if version != FORMAT:
+            if version not in TABLES:
                 raise DataError(
-                    f"an index of format {version}, but this drethtr reads format {FORMAT}; delete it and "
+                    f"an index of format {version}, but this drethtr reads format {FILE_FORMAT}; delete it and "
                     "make it again with drethtr index",
                     self.path,
                 )
             statements = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
-            if sorted(self.database.execute(statements)) != sorted((table,) for table in FILE_TABLES):
+            if sorted(self.database.execute(statements)) != sorted((table,) for table in TABLES[version]):
                 raise self.damaged("other tables than those of an index")  # views and triggers could run for ever
 
     def check_made_with(self, about: Mapping[str, Any]) -> None:
@@ -260,8 +271,25 @@ class Store:
         rows = self.rows((str, int, str, bytes), "SELECT scan, number, state, digest FROM pages")
         return {PageKey(scan, number): PageState(state, digest) for scan, number, state, digest in rows}
 
-    def put(self, key: PageKey, state: PageState, lines: Sequence[StoredLine], posteriors: bytes) -> None:
-        """Write a page with its lines, replacing an earlier version, until the next `commit`."""
+    def state(self, key: PageKey) -> PageState | None:
+        """The state of a page when it was read; None if the index does not have it."""
+        select = "SELECT state, digest FROM pages WHERE scan = ? AND number = ?"
+        row = next(self.rows((str, bytes), select, key), None)
+        return None if row is None else PageState(*row)
+
+    def put(
+        self,
+        key: PageKey,
+        state: PageState,
+        lines: Sequence[StoredLine],
+        posteriors: bytes,
+        reading: bytes | None = None,
+    ) -> None:
+        """Write a page with its lines, replacing an earlier version, until the next `commit`.
+
+        Args:
+            reading: The PAGE file of a scan that had none.
+        """
         with self.guarded():
             self.remove(key)
             row = (*key, *state, known_confidences(lines), posteriors)
@@ -271,17 +299,41 @@ class Store:
             page = self.database.execute(insert, row).lastrowid
             rows = [(page, number, line.id, line.text, line.place) for number, line in enumerate(lines)]
             self.database.executemany("INSERT INTO lines VALUES (?, ?, ?, ?, ?)", rows)
+            if reading is not None:
+                self.database.execute("INSERT INTO readings VALUES (?, ?)", (page, lzma.compress(reading)))
 
     def touch(self, key: PageKey, state: PageState) -> None:
-        """Update the state of a page whose files have another time, but the same content."""
+        """Update the state of a page whose files have another time, but say the same."""
         with self.guarded():
-            self.database.execute("UPDATE pages SET state = ? WHERE scan = ? AND number = ?", (state.state, *key))
+            update = "UPDATE pages SET state = ?, digest = ? WHERE scan = ? AND number = ?"
+            self.database.execute(update, (*state, *key))
+
+    def reading(self, key: PageKey) -> bytes | None:
+        """The PAGE file of a page whose scan had none when it was read; None if it had one, or is not in the index.
+
+        Raises:
+            DataError: if it is damaged.
+        """
+        with self.guarded():
+            if self.pragma("user_version") != FILE_FORMAT:
+                return None
+        select = "SELECT content FROM readings JOIN pages ON id = page WHERE scan = ? AND number = ?"
+        row = next(self.rows((bytes,), select, key), None)
+        try:
+            return None if row is None else lzma.LZMADecompressor(memlimit=MEMORY).decompress(row[0], MAX_BYTES)
+        except lzma.LZMAError as error:
+            raise self.damaged(str(error)) from error
+
+    def forget_reading(self, key: PageKey) -> None:
+        """Remove the reading of a page that has a file of its own now."""
+        with self.guarded():
+            self.database.execute(f"DELETE FROM readings WHERE page = {OF_PAGE}", key)
 
     def remove(self, key: PageKey) -> None:
         """Remove a page and its lines, if the index has it."""
         with self.guarded():
-            of_page = "(SELECT id FROM pages WHERE scan = ? AND number = ?)"
-            self.database.execute(f"DELETE FROM lines WHERE page = {of_page}", key)
+            for table in ("lines", "readings"):
+                self.database.execute(f"DELETE FROM {table} WHERE page = {OF_PAGE}", key)
             self.database.execute("DELETE FROM pages WHERE scan = ? AND number = ?", key)
 
     def version(self) -> Hashable:

@@ -60,11 +60,20 @@ class Pages:
         return packed(request, await asyncio.to_thread(self.workspace.pages))
 
     async def page(self, request: Request) -> Response:
-        """`GET /api/pages/{page}`: a page with its lines; a page that waits to be read is the next to be read."""
-        content = await asyncio.to_thread(self.workspace.page, page_of(request))
+        """`GET /api/pages/{page}`: a page with its lines.
+
+        A page that waits to be read has them at once if the index knows them; otherwise it is the next to be read.
+        """
+        content = await asyncio.to_thread(self.content, page_of(request))
         if content["status"] == Status.UNREAD:
             self.reader.prioritize(content["id"])
         return packed(request, content)
+
+    def content(self, page: str) -> dict[str, Any]:
+        """A page with its lines, also if these stand in the index only."""
+        content = self.workspace.page(page)
+        is_filled = content["status"] == Status.UNREAD and self.reader.fill(self.workspace.folder_page(page))
+        return self.workspace.page(page) if is_filled else content
 
     async def thumbnail(self, request: Request) -> Response:
         """`GET /api/pages/{page}/thumbnail.jpg`: the scan, small."""
