@@ -339,6 +339,14 @@ def test_strips_are_covered_alike(table, places, left, top, above):
 
 
 @compiled
+def test_a_position_that_is_no_number_is_at_the_edge():
+    table = np.array([[True, False], [False, False]])
+    places, mask = np.full((4, 2), np.nan), np.zeros((6, 4), dtype=np.bool_)
+    native.covered(table, 2, 0, 0, places, places, 3, mask)
+    assert mask.all()
+
+
+@compiled
 def test_other_shapes_of_strips_are_refused():
     two, cost = np.zeros((4, 2)), np.full((3, 4), np.nan)
     native.seam(cost, np.zeros(4, dtype=np.int64))  # of costs that are no numbers any path will do

@@ -81,10 +81,10 @@ PyObject *nearest(PyObject *self, PyObject *args)
     return fits ? Py_NewRef(Py_None) : refused("points are pairs, with a place for each");
 }
 
-/* A place in a table of this length, for a position that may be anywhere. */
+/* A place in a table of this length, for a position that may be anywhere, or no number. */
 static Py_ssize_t clipped(double position, Py_ssize_t length)
 {
-    return position < 0 ? 0 : position >= (double)length ? length - 1 : (Py_ssize_t)position;
+    return !(position >= 0) ? 0 : position >= (double)length ? length - 1 : (Py_ssize_t)position;
 }
 
 /* covered(table, table width, left, top, places, downs, above, mask): which positions of a strip are set in a table whose
