@@ -1,14 +1,18 @@
 """Which pages a folder has, and which file holds the text of each."""
 
 import os
+import sys
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 from edited_folders import foreign, put_page, scan
 from PIL import Image
 
 from drethtr.base.files import atomic_write
-from drethtr.editing.export import archive_path
+from drethtr.editing.export import archive_path, export
 from drethtr.editing.folder_pages import Listing, find_pages, folder_page_of
+from drethtr.editing.workspace import Workspace
 from drethtr.images.page import PageSource
 
 
@@ -122,6 +126,16 @@ def test_ids_tell_nothing_and_stay(tmp_path, name):
 def test_exported_pages_are_named_as_results_are(file, number, pages, name, tmp_path):
     source = PageSource(tmp_path / file, number - 1, number, pages)
     assert archive_path(folder_page_of(tmp_path, source.path, tmp_path / "x.xml", source)) == name
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no file can have these names there")
+def test_names_in_an_export_lead_nowhere_on_any_system(tmp_path):
+    for stem in ("a\\..\\..\\evil", "C:evil", "a\n=b", "C_evil"):
+        put_page(tmp_path, stem)
+    with Workspace.open(tmp_path) as workspace:
+        content = export(workspace, list(workspace.folder_pages), "page", "m").content
+    names = ZipFile(BytesIO(content)).namelist()
+    assert sorted(names) == ["C_evil.page.xml", "C_evil_2.page.xml", "a_.._.._evil.page.xml", "a_=b.page.xml"]
 
 
 def put_apart(folder):

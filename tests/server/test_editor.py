@@ -135,7 +135,8 @@ def test_lines_are_found_again_in_a_box_and_on_a_turned_page(client, page, line)
 
 
 def test_pictures(client, page, line):
-    for name in (f"/api/pages/{page}/thumbnail.jpg", f"/api/pages/{page}/image.jpg?width=300", line["strip"]):
+    scan = f"/api/pages/{page}/image.jpg"
+    for name in (f"/api/pages/{page}/thumbnail.jpg", f"{scan}?width=300", f"{scan}?box=0,0,90,60", line["strip"]):
         answer = client.get(name)
         assert answer.status_code == 200 and answer.content.startswith(b"\xff\xd8")
     thumbnail = client.get(f"/api/pages/{page}/thumbnail.jpg")

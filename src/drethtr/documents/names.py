@@ -20,8 +20,16 @@ SETTLED = 2.0
 ALIKE = 0.7
 """How similar a name must be to be suggested."""
 
+NOT_EVERYWHERE = re.compile(r'[\\:*?"<>|\0-\x1f\x7f-\x9f]')
+"""Characters that names cannot have everywhere."""
+
 BYTE = re.compile(r"\\udc(5c|[89a-f][0-9a-f])")
 """A byte in a stored name: one that is not UTF-8, or a backslash that would look like one."""
+
+
+def portable(path: str) -> str:
+    """A path whose names mean the same on every system: on Windows, a backslash in one could lead out of its folder."""
+    return NOT_EVERYWHERE.sub("_", path)
 
 
 def key_of(name: str) -> str:

@@ -12,6 +12,8 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import write_bytes
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
+from drethtr.documents.markup import numbered
+from drethtr.documents.names import portable
 from drethtr.documents.read import first_bytes
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.status import Status
@@ -62,10 +64,12 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
     if format.together:
         content = write_pages(workspace, chosen, format_name, model)
         return Exported(f"{workspace.folder.name}{format.ending}", format.media, content)
-    archive = BytesIO()
+    archive, names = BytesIO(), set[str]()
     with ZipFile(archive, "w", ZIP_DEFLATED) as file:
         for page in chosen:
-            file.writestr(f"{archive_path(page)}{format.ending}", write_pages(workspace, [page], format_name, model))
+            name = next(one for one in numbered(portable(archive_path(page))) if one not in names)
+            names.add(name)
+            file.writestr(f"{name}{format.ending}", write_pages(workspace, [page], format_name, model))
     return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, archive.getvalue())
 
 

@@ -67,15 +67,15 @@ async def form_of(request: Request, *known: str) -> Mapping[str, str]:
     return known_parameters(request, dict(parse_qsl(content.decode("utf-8", "replace"))), known)
 
 
-def whole_number(asked: Mapping[str, str], name: str, usual: int, most: int) -> int:
+def whole_number(asked: Mapping[str, str], name: str, usual: int, most: int, least: int = 1) -> int:
     """A number among the parameters of a request.
 
     Raises:
-        ConfigError: if it is not a whole number from 1 to `most`.
+        ConfigError: if it is not a whole number from `least` to `most`.
     """
     value = asked.get(name, str(usual))
-    if not (value.isascii() and value.isdecimal() and len(value) < 10 and 1 <= int(value) <= most):
-        raise ConfigError(f"{name} must be a whole number from 1 to {most:,}, not {value[:60]!r}")
+    if not (value.isascii() and value.isdecimal() and len(value) < 10 and least <= int(value) <= most):
+        raise ConfigError(f"{name} must be a whole number from {least} to {most:,}, not {value[:60]!r}")
     return int(value)
 
 

@@ -83,7 +83,7 @@ class Pages:
         """`GET /api/pages/{page}/image.jpg?width=1200`: the scan, or its part in a `box=4,8,90,60`."""
         asked = request.query_params
         if "box" in asked:
-            box = [whole_number({"box": part}, "box", 0, MAX_COORDINATE) for part in asked["box"].split(",")]
+            box = [whole_number({"box": part}, "box", 0, MAX_COORDINATE, least=0) for part in asked["box"].split(",")]
             if len(box) != 4:
                 raise ConfigError("box must be left,top,right,bottom in pixels of the page")
             return await self.picture(request, None, Box(*box))
