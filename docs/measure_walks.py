@@ -24,6 +24,7 @@ from typing import Any
 
 import drethtr
 from drethtr.cli.main import main
+from drethtr.documents.read import parse_page
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.workspace import Workspace
 
@@ -82,10 +83,28 @@ def opens(path: Path, job: Callable[[], object]) -> int:
     return sum(name == str(path) for name in opened)
 
 
+def parses(job: Callable[[], object]) -> int:
+    """How often a job parses the description of a page."""
+    count = 0
+
+    def see(frame: FrameType, event: str, _: object) -> None:
+        nonlocal count
+        count += event == "call" and frame.f_code is parse_page.__code__
+
+    sys.setprofile(see)
+    try:
+        job()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
 def note(event: str, arguments: tuple[Any, ...]) -> None:
     """Note an opened file; an audit hook."""
     if event == "open" and isinstance(arguments[0], str | os.PathLike):
-        opened.append(os.fspath(arguments[0]))
+        name, mode, _ = os.fspath(arguments[0]), *arguments[1:]
+        if mode is not None or opened[-1:] != [name]:  # `open` with an opener tells twice
+            opened.append(name)
 
 
 def size_rows() -> list[tuple[str, str]]:
@@ -152,11 +171,13 @@ def job_rows(folder: Path) -> list[tuple[str, str]]:
         correction(workspace, "first")()
         rows.append(("`Workspace.edit_line`", entered(correction(workspace, "second"))))
         opened_by_edit = opens(page, correction(workspace, "third"))
+        parsed_by_edit = parses(correction(workspace, "fourth"))
     return [
         *rows,
         ("times that PAGE → page, alto, txt opens the PAGE file", f"{opened_first}"),
         ("the same again, when all is done", f"{opened_again}"),
         ("times that `Workspace.edit_line` opens it", f"{opened_by_edit}"),
+        ("times that `Workspace.edit_line` parses it", f"{parsed_by_edit}"),
     ]
 
 

@@ -81,6 +81,20 @@ def test_a_change_begins_again_from_what_another_program_has_written(tmp_path, m
     assert found == [b"a", b"b", b"bb"] and path.read_bytes() == b"bb!" and list(tmp_path.iterdir()) == [path]
 
 
+def test_a_change_says_what_was_written_unless_another_program_writes_at_once(tmp_path, monkeypatch):
+    path, flush = tmp_path / "file", files.flush
+    assert change_bytes(path, lambda content: b"a", 100) == path.stat()
+    assert change_bytes(path, lambda content: b"a", 100) is None
+
+    def other_program(written):
+        flush(written)
+        if written.is_dir():  # after the file was replaced
+            path.write_bytes(b"theirs")
+
+    monkeypatch.setattr(files, "flush", other_program)
+    assert change_bytes(path, lambda content: b"b", 100) is None and path.read_bytes() == b"theirs"
+
+
 def test_a_change_of_a_file_that_never_rests_is_given_up(tmp_path, monkeypatch):
     path, flush = tmp_path / "file", files.flush
 

@@ -21,6 +21,7 @@ from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.export import EDITION, about_of
 from drethtr.editing.journal import FOLDER
+from drethtr.editing.overview import Overview
 from drethtr.editing.page_files import Missing, Stale
 from drethtr.editing.workspace import Workspace
 from drethtr.layout.given import Outlines
@@ -48,6 +49,32 @@ def edit(folder, number=1, **values):
     page = only_page(folder)
     line = page["lines"][number]
     return folder.edit_line(page["id"], line["id"], line["revision"], LineEdit(**values), "ada")
+
+
+def test_a_saved_line_is_in_the_overview_and_its_file_is_not_read_again(folder, monkeypatch):
+    only_page(folder)
+    rows = []
+    folder.listen(lambda event: rows.append(event[1]["row"]) if event[0] == "page" else None)
+    monkeypatch.setattr(Overview, "summarize", None)
+    edit(folder, text="your letters of the fourth")
+    [row] = rows
+    assert (row["corrected"], row["lines"]) == (1, 4) and folder.pages()[0]["corrected"] == 1
+
+
+def test_a_file_that_another_program_writes_right_after_a_change_is_noticed(folder, file, monkeypatch):
+    folder.notice_changes()
+    flush = files.flush
+
+    def other_program(written):
+        flush(written)
+        if written == file.parent and b"theirs" not in file.read_bytes():  # our file has just got its name
+            file.write_bytes(file.read_bytes().replace(b"fourth", b"theirs"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "flush", other_program)
+        edit(folder, text="your letters of the fourth")
+    assert folder.notice_changes()
+    assert "theirs" in only_page(folder)["lines"][1]["text"]
 
 
 def test_a_saved_text_is_in_the_file_with_the_places_of_its_words(folder, file):

@@ -182,10 +182,11 @@ def held(lock: BinaryIO, note: Path) -> Iterator[None]:
             note.unlink()
 
 
-def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], most: int) -> None:
+def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], most: int) -> os.stat_result | None:
     """Change a file that other programs may write at any time.
 
-    If one has done so before the file is replaced, the change is made again, from what that program wrote.
+    If one has done so before the file is replaced, the change is made again, from what that program wrote. Returns the
+    `stat` of the file that was written; None if nothing was, or if another program has written it since.
 
     Args:
         change: Receives the content, None if there is no file, and returns the new one; the same, or None, changes
@@ -204,7 +205,10 @@ def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], mos
         except FileNotFoundError:
             return None
 
+    written: os.stat_result | None = None
+
     def replaced() -> bool:
+        nonlocal written
         before = content()
         # `change` may run again: it must depend on nothing but what it is given.
         after = change(before)
@@ -212,8 +216,11 @@ def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], mos
             return True
 
         def check() -> None:
+            nonlocal written
+            # Opened once more: on a network drive, who keeps a file open does not see what others write.
             if content() != before:
                 raise FileChangedError
+            written = unfinished.stat()
 
         with suppress(FileChangedError):
             with atomic_write(path, check) as unfinished:
@@ -225,5 +232,15 @@ def change_bytes(path: Path, change: Callable[[bytes | None], bytes | None], mos
         with turn_to_change(path):
             if not any(replaced() for _ in range(TRIES)):
                 raise DataError("other programs keep changing it; stop them, or try again later", path)
+            return None if written is None else same_file(written, path)
     except OSError as error:
         raise DataError(f"cannot be written: {error.strerror}; nothing was changed", path) from error
+
+
+def same_file(written: os.stat_result, path: Path) -> os.stat_result | None:
+    """The `stat` of a file that was written and moved to `path`; None if another program has written there since."""
+    with suppress(FileNotFoundError):
+        now = path.stat()
+        if (now.st_ino, now.st_size, now.st_mtime_ns) == (written.st_ino, written.st_size, written.st_mtime_ns):
+            return now
+    return None

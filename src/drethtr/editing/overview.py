@@ -187,6 +187,13 @@ class Overview:
         if new:
             self.journal.keep_summaries(new)
 
+    def keep(self, page: FolderPage, mark: str, opened: OpenPage) -> None:
+        """Keep the summary of a page whose file was just written, and has this mark."""
+        summary = Summary.of(opened)
+        with self.counting:
+            self.summaries[page.id] = mark, summary
+        self.journal.keep_summaries([(page.id, mark, summary.to_json())])
+
     def confirmed_words(self, pages: Iterable[FolderPage]) -> set[str]:
         """The words of all lines that a person has confirmed."""
         summaries = [summary for _, summary in self.of(pages) if isinstance(summary, Summary)]

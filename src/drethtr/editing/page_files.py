@@ -4,6 +4,7 @@ A change is made from what the file has at the moment it is replaced, whoever wr
 it is on the disk.
 """
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -155,8 +156,10 @@ class PageFiles:
         if now["revision"] != revision:
             raise Stale("this line was changed in the meantime, in another window or by another program", now)
 
-    def change(self, page: FolderPage, work: Callable[[OpenPage | None], bytes]) -> None:
+    def change(self, page: FolderPage, work: Callable[[OpenPage | None], bytes]) -> str | None:
         """Write the file of a page; it is on the disk then, or `error` says that it might not be.
+
+        Returns the `xml_mark` of the file that was written; None if that is unknown, as another program may write it.
 
         Args:
             work: Receives the file as it is now, None if there is none, and returns the new content; the same changes
@@ -166,11 +169,12 @@ class PageFiles:
             DataError: if it cannot be written; then nothing was changed.
         """
         try:
-            change_bytes(page.xml_path, lambda data: work(self.parse(page, data)), MAX_BYTES)
+            written = change_bytes(page.xml_path, lambda data: work(self.parse(page, data)), MAX_BYTES)
         except NotFlushedError as error:
             self.error = f"{page.name} {error.reason}"
-        else:
-            self.error = None
+            return None
+        self.error = None
+        return None if written is None else mark_of(written)
 
 
 def no_lines() -> Missing:
@@ -184,14 +188,18 @@ def no_line(page: FolderPage, line: str) -> Missing:
 
 
 def xml_mark(file: Path) -> str:
-    """What changes when a file is written; "" if there is none.
+    """What changes when a file is written; "" if there is none."""
+    try:
+        return mark_of(file.stat())
+    except OSError:
+        return ""
+
+
+def mark_of(known: os.stat_result) -> str:
+    """The `xml_mark` of a file.
 
     Size and time of change alone are not enough: a synchronized or copied file may keep both, and clocks are set back.
     """
-    try:
-        known = file.stat()
-    except OSError:
-        return ""
     return f"{known.st_size} {known.st_mtime_ns} {known.st_ctime_ns} {known.st_ino}"
 
 

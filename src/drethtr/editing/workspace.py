@@ -318,10 +318,12 @@ class Workspace:
         """
         with self.lock:
             folder_page = self.folder_page(page)
-            opened, changed = self.make(folder_page, work, revisions)
+            opened, changed, mark = self.make(folder_page, work, revisions)
             record(self.journal, opened, changed, who, model, of)
         if changed.file.data != opened.file.data:
-            self.page_files.known(folder_page, changed.file)
+            now = self.page_files.known(folder_page, changed.file)
+            if mark is not None:
+                self.overview.keep(folder_page, mark, now)
             self.notify_page(folder_page, "edit" if model is None else "read")
             for one in changed.lines:
                 self.notify("line", page=page, line=one)
@@ -329,8 +331,8 @@ class Workspace:
 
     def make(
         self, page: FolderPage, work: Callable[[FolderPage, OpenPage], Changed], revisions: Mapping[str, str]
-    ) -> tuple[OpenPage, Changed]:
-        """Make a change, and return the file before and after it; arguments and errors as of `change`."""
+    ) -> tuple[OpenPage, Changed, str | None]:
+        """Make a change, and return the file before and after it, and its mark; arguments and errors as of `change`."""
         found: list[tuple[OpenPage, Changed]] = []
 
         def attempt(opened: OpenPage | None) -> bytes:
@@ -341,9 +343,10 @@ class Workspace:
             found.append((opened, work(page, opened)))
             return found[-1][1].file.data
 
-        self.page_files.change(page, attempt)
-        self.marks[page.id] = xml_mark(page.xml_path)  # no change by another program
-        return found[-1]
+        mark = self.page_files.change(page, attempt)
+        if mark is not None:
+            self.marks[page.id] = mark  # no change by another program
+        return *found[-1], mark
 
     def create(self, page: FolderPage, content: bytes, notes: Sequence[Change], *, model: str) -> bool:
         """Write the first file of a page, unless there is one by now; returns whether it was written.
@@ -359,10 +362,11 @@ class Workspace:
             return content if opened is None else opened.file.data
 
         with self.lock:
-            self.page_files.change(page, attempt)
+            mark = self.page_files.change(page, attempt)
             if not created:
                 return False
-            self.marks[page.id] = xml_mark(page.xml_path)
+            if mark is not None:
+                self.marks[page.id] = mark
             self.journal.add([replace(note, model=model) for note in notes])
         self.notify_page(page, "read")
         return True
