@@ -8,6 +8,7 @@ import pytest
 from page_examples import document_of, letter_page, line_of, register_page
 
 from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
+from drethtr.documents.writers.table import safe
 from drethtr.documents.writers.xlsx import letters
 
 MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -64,6 +65,8 @@ def test_no_cell_is_a_formula():
     lines = tuple(TextLine(f"l{number}", transcription=Transcription(text)) for number, text in enumerate(hidden))
     found = [row["text"] for row in rows(Page("a.jpg", 9, 9, (Region("r", lines),)))]
     assert found == [f"'{text}" for text in hidden]
+    assert safe("a;=1;b") == "a;'=1;b" and safe("a; -1\t+1\n@a") == "a;' -1\t'+1\n'@a" and safe("\t=1") == "'\t'=1"
+    assert safe("a; b = c; d") == "a; b = c; d" and safe("") == ""
     assert [row["text"] for row in table] == ["'=1+1", "'+x", "'-y", "'@z", "a=b"]
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in table for cell in row.values())
 

@@ -6,6 +6,7 @@ leading apostrophe.
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from unicodedata import category, normalize
 
@@ -20,6 +21,9 @@ WORD_COLUMNS = (
 )
 LINE_COLUMNS = b"file\ttext\tconfidence\tflags\tmade by\n"
 FORMULA_STARTS, CONTROL = frozenset("=+-@"), frozenset("\t\r\n")
+CELLS = re.compile(r"(?<=[;\t\r\n])")
+"""Where a spreadsheet may begin another cell, depending on its country."""
+
 FILLERS = frozenset("\u115f\u1160\u2800")
 """Letters without ink: Hangul fillers, after NFKC, and the empty pattern of Braille."""
 
@@ -108,10 +112,17 @@ def whole(line: TextLine) -> PageWord:
 def safe(text: str) -> str:
     """Escape text that a spreadsheet could take for a formula, even after skipping invisible characters.
 
-    Full-width signs (＝) count as the signs that they are shown as: Excel takes them for these in East Asia.
+    Full-width signs (＝) count as the signs that they are shown as: Excel takes them for these in East Asia. Where a
+    comma is part of numbers, it begins a cell after each semicolon, whatever the quotation marks.
     """
-    shown = (normalize("NFKC", character)[0] for character in text)
-    return f"'{text}" if next(filter(is_visible, shown), "") in FORMULA_STARTS or text[:1] in CONTROL else text
+    marked = "".join(f"'{cell}" if is_formula(cell) else cell for cell in CELLS.split(text))
+    return f"'{marked}" if text[:1] in CONTROL else marked
+
+
+def is_formula(cell: str) -> bool:
+    """Whether the first character that is shown begins a formula."""
+    shown = (normalize("NFKC", character)[0] for character in cell)
+    return next(filter(is_visible, shown), "") in FORMULA_STARTS
 
 
 def is_visible(character: str) -> bool:
