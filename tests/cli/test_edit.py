@@ -63,6 +63,13 @@ def test_the_token_stays_in_a_private_file(tmp_path):
             assert address.partition("/?token=")[2] not in ("", tokens[0])
 
 
+def test_the_token_for_a_network_is_kept_nowhere(tmp_path):
+    with running(tmp_path, "edit", "--no-browser", "--host", "0.0.0.0") as address:
+        token = address.partition("/?token=")[2]
+        assert len(token) == 32 and names_of_pages(address, token) == ["letter.jpg"]
+    assert not list(tmp_path.rglob("token"))
+
+
 def test_a_proxy_that_checks_who_asks_needs_no_token(tmp_path):
     with running(tmp_path, "edit", "--no-browser", "--no-token") as address:
         assert names_of_pages(address) == ["letter.jpg"] and "token" not in address
