@@ -21,7 +21,7 @@ class Losing(Here):
         (["--engine", "spark"], "unknown engine 'spark'; known: local, ray"),
         (["--engine", "locl"], "did you mean 'local'?"),
         (["--decoder", "gredy"], "did you mean 'greedy'?"),
-        (["--column", "scan"], "images.parquet: no such file\n"),
+        (["--column", "scan"], "images.parquet: no such file or folder\n"),
     ],
 )
 def test_requests_that_are_not_understood(drethtr, tiny_path, tmp_path, options, message):

@@ -49,5 +49,7 @@ def test_what_cannot_be_segmented_is_told(drethtr, scan, tmp_path):
     (scan.parent / "broken.png").write_bytes(b"no image")
     outcome = drethtr("segment", scan.parent)
     assert outcome.code == 1 and "broken.png" in outcome.err
+    outcome = drethtr("segment", scan.with_name("broken.png"))
+    assert outcome.code == 2 and outcome.out == "0 lines found in 0 files\n"
     outcome = drethtr("segment", scan, "--format", "pdf")
     assert outcome.code == 2 and "unknown format 'pdf'" in outcome.err

@@ -351,7 +351,12 @@ def test_who_answers(ask):
         ("/line", b"no image", 422, "image of 8 bytes: not an image in a supported format"),
         ("/line", bytes(2001), 413, "an image may have at most 0 MiB"),
         ("/page?format=altoo", b"x", 400, "did you mean 'alto'?"),
-        ("/page?name=a.pdf", b"no PDF", 422, "a.pdf: named .pdf, but not a PDF"),
+        (
+            "/page?name=a.pdf",
+            b"no PDF",
+            422,
+            "a.pdf: named .pdf, but not a PDF; if it is an image, name it .jpg, .png or .tif",
+        ),
         ("/page", b"no image", 422, "page: not an image in a supported format"),
         ("/page?name=a%00b", b"x", 400, "cannot be the name of a file"),
         (f"/page?name={quote('ü' * 200)}", b"x", 400, "cannot be the name of a file"),

@@ -132,7 +132,7 @@ def find_files(name: str) -> list[str]:
     """
     found = remote_files(name) if is_url(name) else local_files(name)
     if not found:
-        empty = "no files in this folder" if Path(name).is_dir() else "no such file"
+        empty = "no files in this folder" if Path(name).is_dir() else "no such file or folder"
         raise DataError(f"{'matches no file' if has_magic(name) else empty}", name)
     return sorted(found)
 

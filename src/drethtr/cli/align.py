@@ -9,7 +9,16 @@ import typer
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
-from drethtr.cli.options import ForceResults, ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
+from drethtr.cli.options import (
+    ForceResults,
+    ImagesFolder,
+    Lines,
+    OutlinesName,
+    ReadingOptions,
+    format_option,
+    output_option,
+    with_reading_options,
+)
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.parquet import store_parquet
@@ -36,10 +45,10 @@ def align(
             help="Scans, PAGE or ALTO files, ZIPs of them; their text as txt, md, TEI, docx, JSON, …",
         ),
     ],
-    output: Annotated[Path | None, typer.Option(metavar="FOLDER", help="Folder for the aligned pages.")] = None,
+    output: Annotated[Path | None, output_option("FOLDER", "Folder for the aligned pages.")] = None,
     format: Annotated[
         str,
-        typer.Option("--format", metavar="NAMES", help="Comma-separated: page (default), alto, tei, json, html, …"),
+        format_option("Comma-separated: page, alto, tei, json, html, …"),
     ] = "page",
     ground_truth: Annotated[
         Path | None,

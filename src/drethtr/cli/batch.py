@@ -20,7 +20,7 @@ from drethtr.bulk.job import ROWS_PER_PART, Job, open_job
 from drethtr.bulk.local import Local
 from drethtr.bulk.on_ray import Ray
 from drethtr.bulk.worker import Engine
-from drethtr.cli.options import ReadingOptions, with_reading_options
+from drethtr.cli.options import ReadingOptions, output_option, with_reading_options
 from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.recognition.backends import resolve_device
 
@@ -38,7 +38,7 @@ def batch(
         ),
     ],
     output: Annotated[
-        str, typer.Option(metavar="FOLDER", help="Folder for the results, a path or URL; a job found there is resumed.")
+        str, output_option("FOLDER", "Folder for the results, a path or URL; a job found there is resumed.")
     ],
     engine: Annotated[str, typer.Option(metavar="NAME", help="local (processes on this machine) or ray.")] = "local",
     workers: Annotated[

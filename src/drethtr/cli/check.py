@@ -10,7 +10,16 @@ from tqdm import tqdm
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import write_text
-from drethtr.cli.options import ForceResults, ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
+from drethtr.cli.options import (
+    ForceResults,
+    ImagesFolder,
+    Lines,
+    OutlinesName,
+    ReadingOptions,
+    format_option,
+    output_option,
+    with_reading_options,
+)
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import open_lines, report_skipped
 from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
@@ -55,11 +64,11 @@ def check(
         Path | None, typer.Option("--html", metavar="FILE", help="Write a report with images of the doubtful words.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write the pages with doubtful words marked to this folder.")
+        Path | None, output_option("FOLDER", "Write the pages with doubtful words marked to this folder.")
     ] = None,
     format: Annotated[
         str,
-        typer.Option("--format", metavar="NAMES", help="For --output, comma-separated: page, alto, tei, json, html, …"),
+        format_option("For --output, comma-separated: page, alto, tei, json, html, …"),
     ] = "page",
     lines: Lines = "auto",
     outlines: OutlinesName = "auto",

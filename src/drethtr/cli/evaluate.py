@@ -16,6 +16,7 @@ from drethtr.cli.options import (
     ImagesFolder,
     JSONFile,
     Limit,
+    LineData,
     OutlinesName,
     ReadingOptions,
     Seed,
@@ -54,9 +55,7 @@ PAGE_TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_o
 
 @with_reading_options()
 def evaluate(
-    data: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
-    ],
+    data: LineData,
     limit: Limit = None,
     seed: Seed = 0,
     confidence: Annotated[

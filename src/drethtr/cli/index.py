@@ -10,7 +10,15 @@ from tqdm import tqdm
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.bulk.indexing import index_batch, is_batch
-from drethtr.cli.options import ImagesFolder, Lines, OutlinesName, Pages, ReadingOptions, with_reading_options
+from drethtr.cli.options import (
+    ImagesFolder,
+    Lines,
+    OutlinesName,
+    Pages,
+    ReadingOptions,
+    output_option,
+    with_reading_options,
+)
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
 from drethtr.pages.opening import Selection, select
 from drethtr.pages.segmentation import segmentation_named
@@ -30,9 +38,7 @@ def index(
             "drethtr batch --posteriors.",
         ),
     ],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="Index file to create or update.")] = Path(
-        "archive.drethtr.sqlite"
-    ),
+    output: Annotated[Path, output_option("FILE", "Index file to create or update.")] = Path("archive.drethtr.sqlite"),
     to: Annotated[
         str | None,
         typer.Option(

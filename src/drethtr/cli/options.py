@@ -54,6 +54,16 @@ def threads_option(help: str) -> Any:
     return typer.Option("--threads", "-j", metavar="N", min=1, help=help)
 
 
+def output_option(metavar: str, help: str) -> Any:
+    """The option `--output`, which names a file or a folder."""
+    return typer.Option("--output", "-o", metavar=metavar, help=help)
+
+
+def format_option(help: str) -> Any:
+    """The option `--format`, with the names that a command knows."""
+    return typer.Option("--format", "-f", metavar="NAMES", help=help)
+
+
 Threads = Annotated[int | None, threads_option("Lines to read in parallel on a CPU; default: one per free processor.")]
 
 PANEL = "How to read"
@@ -132,6 +142,10 @@ def with_options(
     return replace
 
 
+LineData = Annotated[
+    list[str],
+    typer.Argument(metavar="DATA", help="Transcribed lines: Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns."),
+]
 Limit = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="At most this many lines per set, drawn by --seed.")
 ]
@@ -178,9 +192,7 @@ Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change a setting of the run file; repeatable.")
 ]
 ChangedModel = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
-OutputModel = Annotated[
-    Path | None, typer.Option("--output", metavar="FILE", help="Output model; default: MODEL itself, with --force.")
-]
+OutputModel = Annotated[Path | None, output_option("FILE", "Output model; default: MODEL itself, with --force.")]
 ForceModel = Annotated[bool, typer.Option("--force", help="Replace an existing model.")]
 TrainingData = Annotated[list[str], typer.Argument(metavar="DATA", help="Transcribed lines: its training data.")]
 Texts = Annotated[

@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 
 from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
+from drethtr.cli.options import threads_option
 from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.search import Hit, open_index
 from drethtr.search.query import unclosed
@@ -73,7 +74,7 @@ def search(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table.")] = False,
     threads: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="Pages to search in parallel; default: one per free processor."),
+        threads_option("Pages to search in parallel; default: one per free processor."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
 ) -> None:

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
-from drethtr.cli.options import ImagesFolder, Pages, TableOrder, threads_option
+from drethtr.cli.options import ImagesFolder, Pages, TableOrder, format_option, output_option, threads_option
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
 from drethtr.documents.formats import FORMATS
 from drethtr.pages.opening import select
@@ -26,12 +26,10 @@ def segment(
     inputs: Annotated[
         list[str], typer.Argument(metavar="INPUT", help="Images of pages, PDFs, folders and ZIPs of them, patterns.")
     ],
-    format: Annotated[
-        str, typer.Option("--format", "-f", metavar="NAMES", help="Comma-separated: page (default), alto, json.")
-    ] = "page",
+    format: Annotated[str, format_option("Comma-separated: page, alto, json.")] = "page",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results; default: beside the scans."),
+        output_option("FOLDER", "Folder for the results; default: beside the scans."),
     ] = None,
     lines: Annotated[
         str, typer.Option("--lines", metavar="NAME", help="Line segmentation, as in drethtr transcribe.")
@@ -41,7 +39,9 @@ def segment(
     pages: Pages = None,
     recursive: Annotated[bool, typer.Option("--recursive", "-r", help="Include subfolders.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files that no person reviewed.")] = False,
-    threads: Annotated[int | None, threads_option("Threads to find lines with; default: one per processor.")] = None,
+    threads: Annotated[
+        int | None, threads_option("Threads to find lines with; default: one per free processor.")
+    ] = None,
 ) -> None:
     """Find lines, regions, tables and reading order of page scans, without reading them.
 
@@ -68,8 +68,8 @@ def segment(
                 done, kept, found = done + (number is not None), kept + (number is None), found + (number or 0)
     for reason in errors:
         report_skipped(reason)
-    where = "beside the scans" if output is None else f"in {output}"
+    where = "; results are beside the scans" if output is None else f"; results are in {output}"
     rest = f"; {counted(kept, 'file')} kept" if kept else ""
-    typer.echo(f"{counted(found, 'line')} found in {counted(done, 'file')}; results are {where}{rest}")
+    typer.echo(f"{counted(found, 'line')} found in {counted(done, 'file')}{where if done or kept else ''}{rest}")
     if errors:
         raise typer.Exit(1 if done or kept else 2)

@@ -151,7 +151,7 @@ def listener(host: str, port: int) -> socket:
     try:
         return create_server((host, port), family=AF_INET6 if ":" in host else AF_INET, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
+        reason = str(error.strerror if isinstance(error, OSError) else error).partition(" (while ")[0]
         raise ConfigError(
             f"cannot listen on --host {host} --port {port}: {reason}; give another port (0 picks a free one), "
             "or an address of this machine as host"

@@ -20,6 +20,8 @@ from drethtr.cli.options import (
     ReadingOptions,
     TableOrder,
     WithDoubts,
+    format_option,
+    output_option,
     with_reading_options,
 )
 from drethtr.cli.reports import NOT_CALIBRATED
@@ -59,18 +61,11 @@ def transcribe(
     ],
     format: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            "-f",
-            metavar="NAMES",
-            help="Comma-separated: txt (default), md, docx, prose, word, page, alto, tei, hocr, json, iiif, "
-            "csv, tables, tags, xlsx, html, pdf, pdfa; "
-            "for lines also tsv.",
-        ),
+        format_option(f"Comma-separated: {', '.join(FORMATS)}; for lines also tsv. Default: txt."),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FOLDER", help="Folder for the results; default: print them."),
+        output_option("FOLDER", "Folder for the results; default: print them."),
     ] = None,
     lines: Annotated[
         str,

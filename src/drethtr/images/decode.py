@@ -95,11 +95,20 @@ def opened_image(path: Path) -> Iterator[Image.Image]:
     Raises:
         DataError: if the file is empty.
     """
-    if not path.stat().st_size:
-        raise DataError("the file is empty; copy it again", path)
+    refuse_empty(path)
     # Given a path, Pillow maps uncompressed TIFFs into memory, but not correctly if they are rotated by 90 degrees.
     with path.open("rb") as file, Image.open(file, formats=formats_of(file, str(path))) as image:
         yield image
+
+
+def refuse_empty(path: Path) -> None:
+    """Refuse a file without content.
+
+    Raises:
+        DataError: if it is empty.
+    """
+    if not path.stat().st_size:
+        raise DataError("the file is empty; copy it again", path)
 
 
 def formats_of(file: IO[bytes], name: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from drethtr.images.decode import (
     opened_image,
     orientation_of,
     page_frames,
+    refuse_empty,
     refuse_size,
     upright_size,
 )
@@ -43,8 +44,9 @@ def frames(path: Path, most: int) -> Answer:
     """
     # The content decides, since some PDFs come without their extension.
     in_pdf = is_pdf(path)
+    refuse_empty(path)
     if path.suffix.lower() == ".pdf" and not in_pdf:
-        raise DataError("named .pdf, but not a PDF", path)
+        raise DataError("named .pdf, but not a PDF; if it is an image, name it .jpg, .png or .tif", path)
     return (pdf_frames if in_pdf else image_frames)(path, most), b""
 
 

@@ -96,7 +96,7 @@ def named_files(name: str, output: Path | None, endings: Sequence[str], catalog:
     if path.exists():
         return in_archive(path, catalog) if is_archive(path) else [path]
     if not has_magic(name):
-        raise DataError("no such file", name)
+        raise DataError("no such file or folder", name)
     matches = [Path(match) for match in sorted(glob(name, recursive=True))]  # noqa: PTH207 - may be absolute
     files = [file for file in matches if file.is_file()]
     if not files:

@@ -8,7 +8,7 @@ import typer
 from drethtr.base.config import named
 from drethtr.base.errors import CheckpointError, DataError, require
 from drethtr.base.files import make_folder, write_text
-from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers
+from drethtr.cli.options import DeviceName, ForceResults, Threads, Workers, output_option
 from drethtr.cli.outputs import refuse_existing, refuse_places, refuse_results
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def reproduce(
         list[str] | None, typer.Option(metavar="FILE", help="Text for synthetic lines; repeatable.")
     ] = None,
     seeds: Annotated[int, typer.Option(metavar="N", min=1, help="Number of runs, with seeds from 0.")] = 1,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for models and results.")] = Path("reproduced"),
+    output: Annotated[Path, output_option("FOLDER", "Folder for models and results.")] = Path("reproduced"),
     report: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write all results of the folder, with pictures, to this .html file."),
@@ -101,9 +101,10 @@ def convert(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUT if it exists.")] = False,
 ) -> None:
-    """Convert the authors' weights to a model. Nothing in the file is executed; every weight must be used.
+    """Convert the authors' weights to a model.
 
-    The weights do not reveal decay, prior, normalization, or retention versus softmax: the published ones are assumed.
+    Nothing in the file is executed; every weight must be used. The weights do not reveal decay, prior, normalization,
+    or retention versus softmax: the published ones are assumed.
     """
     require("torch", "train")
     refuse_places(output)

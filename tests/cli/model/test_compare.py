@@ -1,5 +1,7 @@
 import json
+import shutil
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -7,6 +9,8 @@ from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.cli.model.compare import system
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.recognition.model.file import load_model
+
+SAMPLES = Path(__file__).parents[3] / "samples"
 
 
 class Page(HTMLParser):
@@ -56,6 +60,13 @@ def test_a_model_against_itself_differs_nowhere(drethtr, lines, tiny_path, tmp_p
     page = tmp_path / "c.html"
     assert drethtr("compare", tiny_path, tiny_path, lines, "--html", page).code == 0
     assert Page(page.read_text(encoding="utf-8")).pictures == []
+
+
+def test_without_confusions_there_is_no_table_of_them(drethtr, tmp_path):
+    for name in ("000003.png", "000003.gt.txt"):
+        shutil.copy(SAMPLES / name, tmp_path)
+    outcome = drethtr("compare", ":ctc", ":ctc", tmp_path)
+    assert outcome.code == 0 and "over 0.95" in outcome.out and "written" not in outcome.out
 
 
 def test_both_read_in_the_precision_that_is_asked_for(drethtr, lines, tiny_path, tmp_path):

@@ -17,7 +17,7 @@ class Benchmarks(TyperGroup):
             self.commands.update(typer.main.get_group(part.app).commands)
 
 
-app = typer.Typer(cls=Benchmarks, no_args_is_help=True)
+app = typer.Typer(cls=Benchmarks, no_args_is_help=True, add_completion=False)
 
 
 @app.callback()

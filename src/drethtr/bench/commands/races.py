@@ -25,7 +25,7 @@ from drethtr.bench.commands.choices import (
     strategies_named,
     with_race_options,
 )
-from drethtr.cli.options import DeviceName, ForceResults, PrecisionName, Threads
+from drethtr.cli.options import DeviceName, ForceResults, PrecisionName, Threads, output_option
 from drethtr.cli.outputs import refuse_results
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def peers(
 @app.command("all")
 def everything(
     data: Data,
-    output: Annotated[Path, typer.Option(metavar="FOLDER", help="Where results.md, JSON files and charts go.")],
+    output: Annotated[Path, output_option("FOLDER", "Where results.md, JSON files and charts go.")],
     quick: Annotated[bool, typer.Option("--quick", help="A quick check that it works, a minute for each.")] = False,
     force: ForceResults = False,
     device: DeviceName = "auto",

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
-from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
+from drethtr.cli.options import ForceResults, LineData, ReadingOptions, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_results, write_json, write_png
 from drethtr.cli.reports import table
 from drethtr.datasets import checks
@@ -31,9 +31,7 @@ PICTURED = ("misaligned", "conflicting duplicates", "crowded line", "roomy line"
 
 @with_reading_options()
 def check(
-    files: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, PAGE, ALTO, folders, patterns.")
-    ],
+    files: LineData,
     read: Annotated[
         int, typer.Option(min=0, metavar="N", help="Read up to N lines per set to find misaligned ones; 0: none.")
     ] = 200,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from drethtr.cli.options import ForceResults, ReadingOptions, with_reading_options
+from drethtr.cli.options import ForceResults, ReadingOptions, output_option, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.datasets.open import open_all
 from drethtr.evaluation.evaluate import to_read
@@ -17,7 +17,7 @@ from drethtr.synthesis.recombination import write_gaps
 @with_reading_options()
 def gaps(
     files: Annotated[list[str], typer.Argument(metavar="DATA", help="Lines to train on: Parquet, folders, patterns.")],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="Output file (.parquet).")],
+    output: Annotated[Path, output_option("FILE", "Output file (.parquet).")],
     force: ForceResults = False,
     *,
     reading: ReadingOptions,

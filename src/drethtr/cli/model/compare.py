@@ -9,7 +9,7 @@ import typer
 
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.files import write_text
-from drethtr.cli.options import ForceResults, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
+from drethtr.cli.options import ForceResults, JSONFile, Limit, LineData, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import exit_if_left_out, open_lines, read_with_bar, with_images
 from drethtr.cli.reports import NOT_CALIBRATED, between, table
@@ -46,7 +46,7 @@ class System(NamedTuple):
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="MODEL or MODEL:DECODER; : or :DECODER is the included model.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Likewise: runs/new.safetensors:beam:5 or :ctc.")],
-    data: Annotated[list[str], typer.Argument(metavar="DATA", help="Parquet, TSV, JSONL, folders, patterns.")],
+    data: LineData,
     limit: Limit = None,
     seed: Seed = 0,
     html_file: Annotated[
@@ -114,17 +114,13 @@ def side_of(name: str, recognizer: Recognizer, samples: Sequence[Sample]) -> Sid
 def summary(found: Comparison, a: Side, b: Side) -> str:
     """The comparison as text."""
     confidences = table(["confidence", "lines A", "CER A %", "lines B", "CER B %"], confidence_rows(found))
-    confusions = table(
-        ["written", "read", "A", "B"],
-        [
-            (shown(one.written), shown(one.read), f"{one.a:,}", f"{one.b:,}")
-            for one in found.confusions[:CONFUSIONS_SHOWN]
-        ],
-        left=2,
-    )
+    confused = [
+        (shown(one.written), shown(one.read), f"{one.a:,}", f"{one.b:,}") for one in found.confusions[:CONFUSIONS_SHOWN]
+    ]
+    confusions = [table(["written", "read", "A", "B"], confused, left=2)] if confused else []
     parts = [f"A: {a}\nB: {b}", differences("all lines", [found.cer, found.wer])]
     parts += [differences("CER by set", found.sets), differences("CER by length", found.lengths)]
-    parts += [confidences, confusions, CONVENTION + (f"\n{without_text(found)}" if found.empty else "")]
+    parts += [confidences, *confusions, CONVENTION + (f"\n{without_text(found)}" if found.empty else "")]
     return "\n\n".join(parts) + f"\nCER: {found.cer.verdict}."
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from drethtr.cli.options import ReadingOptions, with_reading_options
+from drethtr.cli.options import ReadingOptions, output_option, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_results
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.documents.writers.text import marked
@@ -18,7 +18,7 @@ from drethtr.pictures.explanation import explain as explain_line
 @with_reading_options()
 def explain(
     line: Annotated[Path, typer.Argument(metavar="LINE", help="An image of one line.")],
-    output: Annotated[Path, typer.Option(metavar="FILE", help="Output picture (.svg or .png).")],
+    output: Annotated[Path, output_option("FILE", "Output picture (.svg or .png).")],
     *,
     reading: ReadingOptions,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,

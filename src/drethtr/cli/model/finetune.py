@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import NOTHING_BETTER, ConfigError, DataError, require
-from drethtr.cli.options import DeviceName, ImagesFolder, Seed, TrainingThreads, Workers
+from drethtr.cli.options import DeviceName, ImagesFolder, Seed, TrainingThreads, Workers, output_option
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.progress import RESUME, report_remarks, stopping
 from drethtr.datasets.layouts.pages import Pages
@@ -16,7 +16,7 @@ from drethtr.recognition.backends import resolve_device
 
 def finetune(
     data: Annotated[list[str], typer.Argument(metavar="DATA", help="Your lines: files, folders, patterns.")],
-    output: Annotated[Path, typer.Option(metavar="MODEL", help="Output model (.safetensors).")],
+    output: Annotated[Path, output_option("MODEL", "Output model (.safetensors).")],
     model: Annotated[
         Path | None, typer.Option(metavar="START", help="Model to start from; default: the included one.")
     ] = None,

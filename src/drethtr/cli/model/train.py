@@ -10,7 +10,7 @@ import typer
 from drethtr.base import config
 from drethtr.base.errors import DataError, require
 from drethtr.base.files import make_folder
-from drethtr.cli.options import DeviceName, Settings, TrainingThreads, Workers, with_options
+from drethtr.cli.options import DeviceName, Settings, TrainingThreads, Workers, output_option, with_options
 from drethtr.cli.progress import RESUME, stopping
 from drethtr.recognition.backends import resolve_device
 
@@ -20,9 +20,7 @@ class TrainOptions:
     """The options of both commands."""
 
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run file (TOML): the network, the data, the schedule.")]
-    output: Annotated[
-        Path, typer.Option("--output", metavar="FOLDER", help="Folder for models, snapshots and metrics.")
-    ]
+    output: Annotated[Path, output_option("FOLDER", "Folder for models, snapshots and metrics.")]
     settings: Settings = None
     resume: Annotated[bool, typer.Option("--resume", help="Resume the run in the folder.")] = False
     minutes: Annotated[

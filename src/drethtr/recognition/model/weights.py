@@ -63,6 +63,12 @@ DTYPES = {
 """The types that a file may contain; numpy has no bfloat16, so its bits are kept."""
 
 
+def incomplete(path: Path, error: Exception) -> CheckpointError:
+    """The error of a file that is no model, or only a part of one."""
+    reason = str(error).removeprefix("Error while deserializing").lstrip(": ").removeprefix("header: ")
+    return CheckpointError(f"not a complete safetensors file ({reason}); give a model, or copy it again", path)
+
+
 def read_metadata(path: Path) -> dict[str, str]:
     """The metadata of a safetensors file, without its tensors.
 
@@ -74,7 +80,7 @@ def read_metadata(path: Path) -> dict[str, str]:
         with safe_open(path, framework="numpy") as file:
             return file.metadata() or {}
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"not a complete safetensors file ({error})", path) from error
+        raise incomplete(path, error) from error
 
 
 def read_tensors(path: Path) -> dict[str, Array]:
@@ -98,7 +104,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
         content = path.read_bytes()
         tensors: list[tuple[str, dict[str, Any]]] = deserialize(content)  # type: ignore[no-untyped-call]
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"not a complete safetensors file ({error})", path) from error
+        raise incomplete(path, error) from error
     if strange := sorted({tensor["dtype"] for _, tensor in tensors} - DTYPES.keys()):
         raise CheckpointError(f"contains {', '.join(strange)} tensors; drethtr models never do", path)
     header = json.loads(content[HEAD : HEAD + int.from_bytes(content[:HEAD], "little")])
