@@ -10,6 +10,7 @@ from edited_folders import LINES, put_page, scan
 
 from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
+from drethtr.editing.changes import LineEdit
 from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
 from drethtr.layout.projection import Projection
@@ -87,6 +88,20 @@ def test_a_page_that_is_read_in_a_searchable_folder_is_not_read_for_the_index(op
     assert searchable(opened) == (3, LINES + 5)
     wait(opened, opened.indexer.start())
     assert searchable(opened) == (3, LINES + 5) and len(set(read)) == len(read)
+
+
+def test_after_a_correction_the_index_reads_that_line_only(opened, read):
+    wait(opened, opened.indexer.start())
+    read.clear()
+    page = next(row["id"] for row in opened.workspace.pages() if row["name"] == "b.png")
+    line, other = opened.workspace.page(page)["lines"]
+    opened.workspace.edit_line(page, line["id"], line["revision"], LineEdit(text="corrected"))
+    wait(opened, opened.indexer.start())
+    assert 1 <= len(read) <= 2, "once, and perhaps upside down"
+    with open_index(index_of(opened.workspace)) as index:
+        lines = {one.id: one for id in index.store.select([]).ids[-1:] for one in index.store.page(id)[1]}
+    assert (lines[line["id"]].text, lines[line["id"]].certain) == ("corrected", True)
+    assert (lines[other["id"]].text, lines[other["id"]].certain) == (other["text"], False)
 
 
 @pytest.fixture

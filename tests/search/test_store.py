@@ -7,6 +7,7 @@ import sys
 from contextlib import closing
 
 import pytest
+from archives import build_index, contents
 from conftest import TINY, fresh_model
 from drives import needs_compiler, run_without_locks
 from hostile_files import in_circles, journal_of_several
@@ -35,6 +36,20 @@ def test_only_what_is_new_or_changed_is_read(build, archive, tmp_path):
     assert build() == 0
     with open_index(tmp_path / "a.sqlite") as index:
         assert index.size == (1, 4)
+
+
+def test_of_a_corrected_page_only_the_corrected_line_is_read(build, archive, recognizer, tmp_path, monkeypatch):
+    read, read_lines = [], Recognizer.read_lines
+    build()
+    text = (archive / "one.xml").read_text(encoding="utf-8")
+    (archive / "one.xml").write_text(text.replace("received", "perceived"), encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(Recognizer, "read_lines", lambda self, lines: read.append(len(lines)) or read_lines(self, lines))
+        assert build() == 1
+    assert read and set(read) == {1}, "the line, and perhaps the line upside down"
+    build_index(archive, recognizer, tmp_path / "afresh.sqlite")
+    pages = {name: sorted(row[1:] for row in contents(tmp_path / name)[0]) for name in ("a.sqlite", "afresh.sqlite")}
+    assert pages["a.sqlite"] == pages["afresh.sqlite"]
 
 
 def test_what_changes_while_it_is_read_is_read_again(build, archive, tmp_path, monkeypatch):

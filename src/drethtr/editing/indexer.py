@@ -7,10 +7,6 @@ from drethtr.editing.index import index_of
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.reader import Reader
 from drethtr.editing.workspace import Event, Workspace
-from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
-from drethtr.recognition.recognizer import Recognizer
-from drethtr.search.build import Builder
 
 INDEX = "index"
 """The kind of indexing jobs."""
@@ -63,13 +59,14 @@ class Indexer:
                         self.reader.read_page(page, job)
                     self.jobs.update(job, done=job.done + 1)
             new = job.done
+            read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
             with index.open(recognizer) as builder:
                 builder.remove_deleted()
                 for number, page in enumerate(pages):
                     job.check()
                     try:
                         for original in builder.waiting(index.original_of(page)):
-                            self.read(builder, recognizer, original, job)
+                            builder.read(original, self.reader.finder(original), read)
                     except DrethtrError:
                         failed += 1  # the overview says why the page cannot be read
                     self.jobs.update(job, done=max(new, number + 1))
@@ -80,11 +77,3 @@ class Indexer:
         except DrethtrError as error:
             self.jobs.update(job, state=State.FAILED, error=self.workspace.without_private_paths(error))
         self.workspace.notify("status")
-
-    def read(self, builder: Builder, recognizer: Recognizer, original: Original, job: Job) -> None:
-        """Read a page into the index, in turns with urgent work."""
-        builder.expect([original])
-        original = original.opened()
-        read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
-        finder = self.reader.finder(original)
-        builder.put(original, transcribe(original, recognizer, finder, read=read, witness=builder.witness))

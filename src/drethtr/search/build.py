@@ -18,16 +18,18 @@ from drethtr.base.files import is_there
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.markup import MAX_BYTES
-from drethtr.documents.page import Page
+from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes
 from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
+from drethtr.layout.finder import Finder
 from drethtr.pages.iiif import is_manifest
+from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.mets import is_mets
 from drethtr.pages.record import digest_of, files_of, made_with, provenance_of, state_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import transcribe
+from drethtr.pages.transcribe import SegmentedPage, transcribe
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -35,7 +37,7 @@ from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
-from drethtr.text.normalize import nfc, visible
+from drethtr.search.unchanged import Entry, given_line, unchanged_lines
 
 UNKNOWN = b""
 """The digest of a page that changed while it was read, which no file has."""
@@ -56,6 +58,7 @@ class Builder:
         self.known = store.states()
         self.expected: dict[PageKey, str] = {}
         self.seen: dict[str, tuple[Strip, Reading]] = {}
+        self.known_lines: dict[str, Entry] = {}  # of the page that is being read, those that need not be
 
     def __enter__(self) -> Self:
         return self
@@ -99,18 +102,38 @@ class Builder:
         self.store.commit()
         return len(gone)
 
-    def read(self, original: Original) -> Page:
-        """Read a page and write it; returns it.
+    def read(self, original: Original, finder: Finder | None = None, read: ReadLines | None = None) -> Page:
+        """Read a page and write it; returns it. Of a page that the index has, only lines that have changed are read.
+
+        Args:
+            finder: Line segmentation; by default that of the index.
+            read: Reads the lines; by default the recognizer does, all at once.
 
         Raises:
             DataError: if it cannot be read or written.
         """
         self.expect([original])
         original = original.opened()
-        finder = self.segmentation.finder(original)
-        page = transcribe(original, self.recognizer, finder, witness=self.witness)
+        finder = (finder or self.segmentation.finder(original)).with_threads(self.recognizer.threads)
+        segmented, texts = SegmentedPage.open(original, self.recognizer, finder), dict[str, TextLine]()
+        if segmented is not None and segmented.given is not None:
+            unchanged = self.unchanged(original, segmented)
+            self.known_lines = {line.id: (line, posteriors) for line, posteriors in unchanged.values()}
+            texts = {line.id: line for line in segmented.given.lines if line.id in self.known_lines}
+            strips = {number: strip for number, strip in segmented.strips.items() if number not in unchanged}
+            segmented = segmented._replace(strips=strips)
+        page = transcribe(original, self.recognizer, finder, witness=self.witness, read=read, segmented=segmented)
         self.put(original, page)
-        return page
+        return page.with_lines(lambda line: texts.get(line.id, line))
+
+    def unchanged(self, original: Original, page: SegmentedPage) -> dict[int, Entry]:
+        """The lines of a page that need not be read again; none if the scan has changed."""
+        key = self.key(original)
+        known, id = self.known.get(key), self.store.page_id(key)
+        if known is None or id is None or known.state.split()[:1] != [state_of((original.source.path,))]:
+            return {}
+        _, lines, posteriors = self.store.page(id)
+        return unchanged_lines(page, lines, posteriors)
 
     def expect(self, originals: Iterable[Original]) -> None:
         """Remember the state of pages that are about to be read, so that later changes count."""
@@ -129,12 +152,12 @@ class Builder:
             DataError: if it cannot be written.
         """
         seen, self.seen = self.seen, {}
+        same, self.known_lines = self.known_lines, {}
         given = {line.id: line.transcription for line in described.lines} if (described := original.given()) else {}
         lines, posteriors = [], []
         for line in page.lines:
-            if line.id in seen:
-                strip, reading = seen[line.id]
-                stored, possible = entry_of(line.id, strip, reading, given.get(line.id))
+            if line.id in seen or line.id in same:
+                stored, possible = same.get(line.id) or entry_of(line.id, *seen[line.id], given.get(line.id))
                 lines.append(stored)
                 posteriors.append(possible)
         key, files = self.key(original), files_of(original)
@@ -201,21 +224,17 @@ def refuse_passing(files: Iterable[Path]) -> None:
             raise DataError("an index links to the scans; give the folder of the images", file)
 
 
-def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> tuple[StoredLine, Posteriors]:
-    """A line to store, with its posteriors: those of its reading, or of its given text.
-
-    A text without confidence was written by a person, so it is certain. A text by a program is only shown.
-    """
+def entry_of(id: str, strip: Strip, reading: Reading, given: Transcription | None) -> Entry:
+    """A line to store, with its posteriors: those of its reading, or of a person's text."""
     if reading.posteriors is None:
         raise ValueError("an index needs a recognizer that keeps posteriors")
     place = LinePlace.of(strip).to_bytes()
     if given is None:
         return StoredLine(id, reading.text, place, reading.confidence, False), reading.posteriors
-    text = nfc(visible(given.text))
-    if given.confidence is not None:
-        return StoredLine(id, text, place, given.confidence, False), reading.posteriors
-    certain = Posteriors.certain(text, lefts_of(text, reading, strip), reading.posteriors.step)
-    return StoredLine(id, text, place, 1.0, True), certain
+    stored = given_line(id, place, given)
+    if not stored.certain:
+        return stored, reading.posteriors
+    return stored, Posteriors.certain(stored.text, lefts_of(stored.text, reading, strip), reading.posteriors.step)
 
 
 def lefts_of(text: str, reading: Reading, strip: Strip) -> list[float]:
