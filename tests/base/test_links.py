@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import refuse_protected, write_bytes
+from drethtr.base.files import refuse_protected, write_bytes, write_own
 from drethtr.base.links import MARK, is_near, make_marked, open_ordinary, remove_marked, text_of_own
 from drethtr.base.locks import change_bytes, claimed, turn_to_change
 
@@ -121,3 +121,14 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         assert file.read() == b"text"
     with pytest.raises(IsADirectoryError):
         open_ordinary(tmp_path)
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_what_only_we_name_is_not_written_through_a_link_to_other_texts(tmp_path, link):
+    (tmp_path / "a.page.xml").write_text("typed by a person")
+    link(tmp_path / "a.page.xml", tmp_path / "drethtr.edition.json")
+    with pytest.raises(DataError, match="is a link, or no ordinary file; remove it"):
+        write_own(tmp_path / "drethtr.edition.json", "{}")
+    assert (tmp_path / "a.page.xml").read_text() == "typed by a person"
+    write_own(tmp_path / "new.json", "{}")
+    assert (tmp_path / "new.json").read_text() == "{}"

@@ -1,5 +1,6 @@
 """What a person has written is not replaced by a result."""
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -37,6 +38,17 @@ def test_a_result_that_a_person_has_corrected_is_not_replaced(tmp_path, format):
     corrected = file.read_bytes()
     with pytest.raises(DataError, match=r"a person corrected or confirmed 1 line of it; choose another folder"):
         write_result(file, read, "choose another folder")
+    assert file.read_bytes() == corrected
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_a_result_whose_name_leads_to_corrected_text_is_not_written(tmp_path):
+    file = put_page(tmp_path, "a")
+    confirm(file)
+    corrected = file.read_bytes()
+    (tmp_path / "b.txt").symlink_to(file)
+    with pytest.raises(DataError, match="a person corrected or confirmed 1 line"):
+        write_result(tmp_path / "b.txt", b"new")
     assert file.read_bytes() == corrected
 
 

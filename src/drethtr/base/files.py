@@ -20,7 +20,7 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from drethtr.base.errors import DataError
-from drethtr.base.links import followed, is_own, open_own
+from drethtr.base.links import followed, is_own, open_own, refuse_foreign
 
 UNFINISHED = re.compile(r"\.[0-9a-f]{32}\.unfinished")
 """Names of the folders of incomplete files, and of incomplete files on remote storage."""
@@ -283,3 +283,13 @@ def write_text(path: Path, text: str) -> None:
         DataError: if it cannot be written.
     """
     write_bytes(path, text.encode("utf-8", "replace"))
+
+
+def write_own(path: Path, text: str) -> None:
+    """Write a text to a file whose name only we give, as `write_text` does.
+
+    Raises:
+        DataError: if it cannot be written, or is a link: even within its folder, that could lead to a person's texts.
+    """
+    refuse_foreign(path)
+    write_text(path, text)

@@ -21,7 +21,7 @@ from typing import Annotated
 import typer
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import write_text
+from drethtr.base.files import write_own
 from drethtr.cli.options import ImagesFolder, Lines, OutlinesName, ReadingOptions, with_reading_options
 from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
@@ -88,7 +88,7 @@ def edit(
             access = Access.of(host, frozenset(allow_host or ()), token)
             app = make_app(recognizer, finder, session=session, access=access)
             with suppress(DataError):  # a full disk
-                write_text(workspace.folder / FOLDER / ADDRESS, address(door))
+                write_own(workspace.folder / FOLDER / ADDRESS, address(door))
             where = address(door) + ("" if token is None else f"/?token={token}")
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
             with suppress(KeyboardInterrupt), page_leading_to(where) as page:

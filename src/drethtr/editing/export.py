@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
-from drethtr.base.files import write_bytes
+from drethtr.base.files import write_own
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.markup import numbered
@@ -149,13 +149,9 @@ def keep_about(workspace: Workspace, about: About) -> None:
     """Keep what the folder says of itself as an edition.
 
     Raises:
-        DataError: if it cannot be written.
+        DataError: if it cannot be written, or is a link.
     """
-    content = json.dumps(asdict(about), ensure_ascii=False, indent=1).encode("utf-8", "replace")
-    try:
-        write_bytes(workspace.folder / EDITION, content)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", EDITION) from error
+    write_own(workspace.folder / EDITION, json.dumps(asdict(about), ensure_ascii=False, indent=1))
 
 
 def scan_of(page: FolderPage) -> Scan:

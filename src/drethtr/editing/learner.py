@@ -17,8 +17,8 @@ from threading import RLock, Thread
 from typing import Any
 
 from drethtr.base.errors import NOTHING_BETTER, DataError, DrethtrError
-from drethtr.base.files import atomic_write, write_text
-from drethtr.base.links import make_marked, remove_marked, text_of_own
+from drethtr.base.files import atomic_write, write_own
+from drethtr.base.links import make_marked, refuse_foreign, remove_marked, text_of_own
 from drethtr.base.locks import claimed
 from drethtr.base.sandbox import is_frozen
 from drethtr.datasets.parquet import store_parquet
@@ -218,6 +218,7 @@ class Learner:
             if target is None or job.result is None:
                 raise DataError("this job has nothing to adopt")
             file = self.workspace.folder / target.name
+            refuse_foreign(file)
             recognizer = self.load(target)  # before it is in the folder, so that a model that fails changes nothing
             try:
                 with claimed(file), atomic_write(file) as unfinished:
@@ -227,7 +228,7 @@ class Learner:
             other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
             other.unlink(missing_ok=True)  # of an earlier time, which the next start might take
             if self.base != SHIPPED:
-                write_text(self.workspace.folder / FOLDER / BASE, str(self.base.resolve()))
+                write_own(self.workspace.folder / FOLDER / BASE, str(self.base.resolve()))
             self.model = file
             self.reader.use(recognizer)
             self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})

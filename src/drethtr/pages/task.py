@@ -249,13 +249,18 @@ def refuse_replacing_reviewed(task: FileTask) -> None:
         refuse_reviewed(path)
 
 
+def is_description(path: Path) -> bool:
+    """Whether a result can hold the work of a person; a link counts as what it leads to."""
+    return path.resolve().suffix in DESCRIPTIONS
+
+
 def refuse_reviewed(path: Path, remedy: str = "--update --force reads its other lines again") -> None:
     """Refuse to replace a result on which a person has worked; one that cannot be read may go.
 
     Raises:
         DataError: with the number of lines that a person corrected or confirmed.
     """
-    if path.suffix not in DESCRIPTIONS or not is_there(path):
+    if not is_description(path) or not is_there(path):
         return
     try:
         reviewed = sum(line.is_reviewed for line in read_page(path).lines)
@@ -279,7 +284,7 @@ def write_result(path: Path, content: bytes, remedy: str = "--update --force rea
         refuse_reviewed(path, remedy)
         return content
 
-    if path.suffix in DESCRIPTIONS:
+    if is_description(path):
         change_bytes(path, change, MAX_BYTES)
     else:
         write_bytes(path, content)

@@ -108,6 +108,14 @@ def test_finetuning_needs_some_pages_and_no_options_of_lines(drethtr, tmp_path):
     assert both.code == 2 and "--adapter, --dry-run cannot be combined with --layout" in both.err
 
 
+def test_force_removes_no_folder_of_others(drethtr, tmp_path):
+    (tmp_path / "mine.run").mkdir()
+    (tmp_path / "mine.run" / "thesis.txt").write_text("years")
+    refused = drethtr("finetune", "--layout", tmp_path, "--output", tmp_path / "mine.safetensors", "--force")
+    assert refused.code == 2 and "is not from an unfinished run; rename it" in refused.err
+    assert (tmp_path / "mine.run" / "thesis.txt").exists()
+
+
 def test_finetuned_weights_are_described_and_used_or_not_written(drethtr, tmp_path):
     scans, output = tmp_path / "scans", tmp_path / "mine.safetensors"
     scans.mkdir()

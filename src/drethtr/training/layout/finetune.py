@@ -4,18 +4,15 @@ The run is in a folder beside the result, `mine.run` for `mine.safetensors`; an 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import torch
 
 from drethtr.base.errors import ConfigError, DataError
-from drethtr.base.files import make_folders
-from drethtr.base.links import refuse_link
+from drethtr.base.links import make_marked, refuse_link, remove_marked
 from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
 from drethtr.evaluation.layout import figures_of
@@ -110,19 +107,22 @@ def finetune_layout(
 
     Raises:
         CheckpointError: if `start` cannot be used.
-        ConfigError: if there is such a run and both are false.
+        ConfigError: if there is such a run and both are false, or another folder has its name.
         DataError: if pages are too few or cannot be used, or another program is writing the output, or has written it
             and `force` is false.
     """
-    folder = folder_of(output)
+    folder = folder_of(output.parent.resolve() / output.name)  # only a parent that is no link has marked folders
     with claimed(output, replace=force or (resume and folder.exists())):
         refuse_link(folder)
         if folder.exists() and not resume:
             if not force:
                 raise ConfigError(f"{folder} contains an unfinished run; add --resume to continue it, or --force")
-            rmtree(folder)
+            remove_marked(folder)
+            if folder.exists():
+                raise ConfigError(f"{folder} is not from an unfinished run; rename it, or choose another output")
         train, held = split(data, validation, images)
-        make_folders(folder)
+        if not folder.exists():
+            make_marked(folder)
         total = samples or min(CROPS * len(train), MOST_CROPS)
         place = None if images is None else str(images)
         chosen_by = PagesValidation(paths=tuple(map(escape, held)), images=place, every=max(1, total // VALIDATIONS))
@@ -146,8 +146,7 @@ def finetune_layout(
         outcome = LayoutOutcome(len(train), len(held), before, after)
         if outcome.better:
             save_lines(load_lines(small), output, small=True)
-        with suppress(OSError):
-            rmtree(folder)
+        remove_marked(folder)
         return outcome
 
 
