@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from drethtr.images.prepare import Preparation
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
-from drethtr.paper.speed.race import QUICK, Rounds
+from drethtr.paper.speed.race import Rounds
 from drethtr.paper.starts import FinishedImagePart
 from drethtr.paper.tables.material import PaperData, make_material
 from drethtr.recognition.decoding.strategies import Greedy, Strategy
@@ -108,9 +108,9 @@ class Smoke(Scale):
     """A second or two on generated lines; the figures are meaningless."""
 
     name = "smoke"
-    strategy = PublishedGreedy(limit=12)
+    strategy = PublishedGreedy(limit=6)
     batch = 2
-    rounds = QUICK
+    rounds = Rounds(least=1, most=1)
     memory = False
     trocr_layers = (1, 1)
 
@@ -124,7 +124,7 @@ class Smoke(Scale):
             preparation=Preparation(height=48),
             augmentation=(),
             samples=8,
-            batches=BatchConfig(lines=4, pixels=64 * 640, max_columns=640, chunk=8),
+            batches=BatchConfig(lines=4, pixels=4 * 64 * 640, max_columns=640, chunk=8),
             batches_per_step=1,
             validation=replace(run.validation, lines=2, every=8, decoder=self.strategy),
             save_every=8,
