@@ -60,6 +60,15 @@ def remarks_of(tally: "Tally", shown: int = SHOWN_PAGES) -> Iterator[str]:
             yield f"  and {len(places) - shown:,} more"
 
 
+def left_out_of(tally: "Tally", shown: int = SHOWN_PAGES) -> Iterator[str]:
+    """What was left out and why, with the first of each reason."""
+    for reason, keys in tally.left_out.items():
+        yield f"{len(keys):,} left out, {reason}:"
+        yield from (f"  {as_given(key)}" for key in keys[:shown])
+        if len(keys) > shown:
+            yield f"  and {len(keys) - shown:,} more"
+
+
 def open_lines(data: "Sequence[str]", pages: "Pages | None" = None) -> "list[Sample]":
     """The lines of some data, see `datasets.open.open_all`; what was done with odd descriptions is reported.
 

@@ -136,7 +136,7 @@ def summary(hits: Sequence[Hit], lines: int, least: float, limit: int, *, pages:
     """The number of hits, and how many of them should be correct."""
     if not hits:
         more = f"; --min {least / 10:g} may find more" if least else ""
-        return f"no hit with a probability of at least {least:g} in {lines:,} lines{more}"
+        return f"no hit with a probability of at least {least:g} in {counted(lines, 'line')}{more}"
     right = sum(hit.probability for hit in hits)
     found = counted(len(hits), "page" if pages else "line")
     more = f"; --limit {2 * limit} may show more" if len(hits) == limit else ""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.base.wording import counted
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.open import AS_FOUND, TABLES, open_all
 from drethtr.datasets.parquet import png_of
@@ -28,7 +27,7 @@ def lines_to_read(
     line, and its folder a page.
 
     Args:
-        report: Called with every marked line that cannot be used, and once with the scans of a folder without lines.
+        report: Called with every marked line that cannot be used, and with every scan that no file describes.
         pages: How PAGE and ALTO files are read.
 
     Raises:
@@ -63,7 +62,7 @@ def marked_lines(source: Path, report: Callable[[LeftOut], object], pages: Pages
 
 
 def report_unread(folder: Path, report: Callable[[LeftOut], object], pages: Pages) -> None:
-    """Report how many scans of a folder no PAGE or ALTO file describes."""
+    """Report every scan of a folder that no PAGE or ALTO file describes."""
     below = visible_below(folder)
     described = set()
     for path in below:
@@ -71,10 +70,12 @@ def report_unread(folder: Path, report: Callable[[LeftOut], object], pages: Page
             if path.suffix.lower() == DESCRIPTION:
                 described.add(image_beside(path, read_page(path).image, images=pages.images))
     unread = [path for path in below if path.suffix.lower() in IMAGES and path not in described]
-    if unread:
-        scans = f"{counted(len(unread), 'scan')}, such as {unread[0]}"
-        place = shlex.quote(str(folder))
-        report(LeftOut(scans, f"not read yet (drethtr transcribe {place} --format page --output {place})"))
+    place = shlex.quote(str(folder))
+    below_it = " --recursive" if any(path.parent != folder for path in unread) else ""
+    for path in unread:
+        report(
+            LeftOut(str(path), f"not read yet (drethtr transcribe {place}{below_it} --format page --output {place})")
+        )
 
 
 def line_images(path: Path) -> list[Sample]:

@@ -36,7 +36,7 @@ def test_splits_go_to_files_of_their_own_and_images_keep_their_bytes(drethtr, le
     assert line.image == (letters / "train" / "a.jpg").read_bytes()
     assert (line.text, line.set, line.language) == ("abc", "letters", "en")
     assert [line.text for line in open_samples(tmp_path / "out.test.parquet")] == ["cab"]
-    assert "Layout kraken" in outcome.out and "out.train.parquet: 1 lines" in outcome.out
+    assert "Layout kraken" in outcome.out and "out.train.parquet: 1 line" in outcome.out
     assert "\n1 left out, empty transcription:\n  " in outcome.out and "b.png" in outcome.out
     report = json.loads((tmp_path / "j").read_text(encoding="utf-8"))
     assert report["lines"] == {"train": 1, "test": 1}
@@ -183,7 +183,7 @@ def test_what_cannot_be_understood_is_told_and_its_line_goes_on(drethtr, tmp_pat
 def test_splits_by_names_are_told_and_can_be_refused(drethtr, letters, tmp_path):
     (letters / "train").rename(letters / "Training 1")
     done = drethtr("data", "import", letters, tmp_path / "o.parquet")
-    assert f"o.train.parquet: 1 lines\n  from {letters / 'Training 1'}: 1\n" in done.out
+    assert f"o.train.parquet: 1 line\n  from {letters / 'Training 1'}: 1\n" in done.out
     done = drethtr("data", "import", letters, tmp_path / "p.parquet", "--splits", "none")
     assert done.code == 0 and f"{tmp_path / 'p.parquet'}: 2 lines" in done.out
     assert [path.name for path in tmp_path.glob("p.*")] == ["p.parquet"]

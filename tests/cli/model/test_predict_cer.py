@@ -88,7 +88,9 @@ def test_scans_without_lines_are_counted(drethtr, taught, tmp_path):
     for name in ("2.png", "sub/3.png"):
         put_page(scans / name, tmp_path / "elsewhere.xml", ["abc def"])
     outcome = drethtr("predict-cer", scans, "--model", taught)
-    assert outcome.code == 0 and f"--output {scans}): 2 scans, such as {scans / '2.png'}\n" in outcome.err
+    assert outcome.code == 0
+    assert f"2 left out, not read yet (drethtr transcribe {scans} --recursive --format page" in outcome.err
+    assert f"--output {scans}):\n  {scans / '2.png'}\n  {scans / 'sub' / '3.png'}\n" in outcome.err
 
 
 def test_lines_that_nobody_confirmed_are_read_too(drethtr, taught, tmp_path):

@@ -1,5 +1,8 @@
 """Small pages as Transkribus, eScriptorium and READ-2016 lay them out."""
 
+import re
+from collections import Counter
+
 import edited_folders
 import numpy as np
 import pytest
@@ -10,7 +13,7 @@ from real_data import PAGES, needs_pages
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts import layout_for
-from drethtr.datasets.layouts.pages import Pages
+from drethtr.datasets.layouts.pages import UNCONFIRMED, Pages
 from drethtr.datasets.open import open_samples
 from drethtr.datasets.sample import LeftOut, Sample, checked
 from drethtr.documents import FORMATS, read_page
@@ -42,6 +45,18 @@ def test_our_page_comes_before_our_alto(tmp_path):
     _, lines, left_out = found(tmp_path)
     assert {line.key.partition(" ")[0] for line in lines} == {str(tmp_path / "a.page.xml")}
     assert {entry.key for entry in left_out} == {str(tmp_path / "a.alto.xml")}
+
+
+def test_lines_that_nobody_confirmed_count_once(tmp_path):
+    for name in ("a", "b"):
+        for format in ("alto", "page"):
+            path = edited_folders.put_page(tmp_path, name, format)
+    confirmed = re.sub('(<TextLine [^>]*custom=")', r"\1drethtr {review:confirmed;} ", path.read_text(encoding="utf-8"))
+    path.write_text(confirmed, encoding="utf-8")
+    _, lines, left_out = found(tmp_path)
+    assert {line.page for line in lines} == {"b"}
+    reasons = Counter(entry.reason for entry in left_out)
+    assert reasons == {UNCONFIRMED: edited_folders.LINES, "second description of a page": 2}
 
 
 def test_a_page_that_is_described_twice_counts_once(tmp_path):

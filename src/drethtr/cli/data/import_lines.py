@@ -11,9 +11,10 @@ from tqdm import tqdm
 
 from drethtr.base.archive import as_given, is_archive, unpack_once
 from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, OutlinesName
 from drethtr.cli.outputs import refuse_ending, refuse_places, refuse_results, write_json
-from drethtr.cli.progress import remarks_of
+from drethtr.cli.progress import left_out_of, remarks_of
 from drethtr.datasets.layouts import layout_for
 from drethtr.datasets.layouts.hugging_face import HuggingFace
 from drethtr.datasets.layouts.layout import Layout
@@ -133,7 +134,7 @@ def summary(layout: Layout, tally: Tally, output: Path) -> str:
     lines = []
     for split in SPLITS:
         if split in tally.lines:
-            lines.append(f"{file_of(output, split)}: {tally.lines[split]:,} lines")
+            lines.append(f"{file_of(output, split)}: {counted(tally.lines[split], 'line')}")
             folders = tally.folders[split] if split else {}  # names made them a split; somebody may see that it is none
             lines += [f"  from {as_given(folder)}: {number:,}" for folder, number in list(folders.items())[:SHOWN]]
             lines += [f"  and {len(folders) - SHOWN:,} more folders"] if len(folders) > SHOWN else []
@@ -149,9 +150,4 @@ def summary(layout: Layout, tally: Tally, output: Path) -> str:
 
 def reasons(tally: Tally) -> str:
     """What was left out and why, as text."""
-    lines: list[str] = []
-    for reason, keys in tally.left_out.items():
-        more = len(keys) - SHOWN
-        lines += [f"{len(keys):,} left out, {reason}:", *(f"  {key}" for key in keys[:SHOWN])]
-        lines += [f"  and {more:,} more"] if more > 0 else []
-    return "".join(f"\n{line}" for line in lines)
+    return "".join(f"\n{row}" for row in left_out_of(tally, SHOWN))

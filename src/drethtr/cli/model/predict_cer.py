@@ -11,10 +11,18 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, JSONFile, Limit, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import open_lines, read_with_bar, report_remarks, report_skipped, say, unknown_hands_text
+from drethtr.cli.progress import (
+    left_out_of,
+    open_lines,
+    read_with_bar,
+    report_remarks,
+    report_skipped,
+    say,
+    unknown_hands_text,
+)
 from drethtr.cli.reports import NOT_CALIBRATED, between, figure, table
 from drethtr.datasets.layouts.pages import Pages
-from drethtr.datasets.sample import LeftOut, Sample, choose, page_of
+from drethtr.datasets.sample import Sample, Tally, choose, page_of
 from drethtr.evaluation.evaluate import read_each, to_read
 from drethtr.evaluation.predict import (
     Pair,
@@ -116,7 +124,12 @@ def predict_cer(
         rate, segmentation = known_rate(recognizer, reading.decoder), segmentation_named(lines)
         text, report, failed = of_scans(rate, recognizer, inputs, segmentation, described.images)
     else:
-        rate, found = known_rate(recognizer, reading.decoder), lines_to_read(inputs, report_left_out, described)
+        rate, tally = known_rate(recognizer, reading.decoder), Tally()
+        try:
+            found = lines_to_read(inputs, tally.count, described)
+        finally:  # where nothing is left to read, this says why
+            for words in left_out_of(tally):
+                say(words)
         report_remarks(found)
         chosen = choose(found, limit or len(found), seed)
         pairs = read_usable(recognizer, chosen)
@@ -138,11 +151,6 @@ def predict_cer(
     typer.echo(text)
     if failed:
         raise typer.Exit(1)
-
-
-def report_left_out(line: LeftOut) -> None:
-    """Report a line that cannot be used."""
-    typer.echo(f"left out, {line.reason}: {line.described()}", err=True)
 
 
 def refuse_other_weights(target: Path, recognizer: Recognizer) -> None:
@@ -223,9 +231,9 @@ def of_scans(
         typer.Exit: with 2 if none could, or with 1 if none has text.
     """
     catalog = Catalog(images=images)
-    files, errors = find_inputs(inputs, catalog=catalog)
+    files, errors = find_inputs(inputs, recursive=True, catalog=catalog)
     pages: dict[str, Doubts] = {}
-    sure = True
+    sure, given = True, 0
     with tqdm(files, unit="file", disable=None) as bar:
         for file in bar:
             try:
@@ -235,6 +243,7 @@ def of_scans(
                         say(words)
                     name = original.name if original.name not in pages else f"{original.name} {len(pages) + 1}"
                     pages[name] = Doubts(doubt_in(page.lines), NO_DOUBT if original.has_lines else doubt_of_page(page))
+                    given += original.has_lines
                     sure = sure and all(line.transcription.calibrated for line in page.lines if line.transcription)
             except DataError as error:
                 errors.append(error)
@@ -245,6 +254,9 @@ def of_scans(
     if not any(doubts.read.characters for doubts in pages.values()):
         typer.echo(f"No text was found on any of {counted(len(pages), 'page')}.", err=True)
         raise typer.Exit(1)
+    if given:
+        of_files = f"the lines of {given} of {counted(len(pages), 'page')} are those of their files"
+        say(f"{of_files}, and what they may cost is not added; --lines rapid finds them again")
     return *predicted(rate, pages, len(errors), len(pages) + len(errors), calibrated=sure), len(errors)
 
 
@@ -272,7 +284,9 @@ def predicted(rate: ErrorRate, pages: Mapping[str, Doubts], failed: int, images:
         lines.append(f"{100 * overall.layout.expected:.1f} points of it are what the layouts found may cost.")
     lines += [f"{name}: {doubts.layout.reason}" for name, doubts in pages.items() if doubts.layout.reason]
     if overall.read.empty:
-        lines.append(f"No text was found on {overall.read.empty:,} lines; any text missed there is not counted.")
+        lines.append(
+            f"No text was found on {counted(overall.read.empty, 'line')}; any text missed there is not counted."
+        )
     if failed:
         lines.append(f"{failed:,} of {images:,} images could not be used and are not counted.")
     if not calibrated:

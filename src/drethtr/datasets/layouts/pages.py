@@ -36,11 +36,13 @@ from drethtr.text.normalize import for_scoring, marks_in
 XML_FOLDERS = frozenset({"page", "alto"})
 """Folders that contain the XML for images above or beside them; they are not part of page or set names."""
 
-
 BACKWARD = Remark("Baselines from right to left below upright letters were turned around")
 HEAD_DOWN = Remark("Lines that can only be read upside down were turned")
 REDRAWN = Remark("Outlines that were bands of a fixed height were redrawn; --outlines given keeps them")
 LOST = "These passages of descriptions cannot be understood and were left out"
+
+UNCONFIRMED = "not confirmed by a person"
+"""Why lines are left out of a folder in which people have worked."""
 
 PROBES = 2
 """Lines of a page that are read both ways: those with the longest texts."""
@@ -102,15 +104,16 @@ class Pages(Layout):
             name, page = self.set_name or document_name(source), page_name(path, source)
             if page in described and is_page(path):
                 other = described[page].relative_to(source)
-                why = "its page is already described by another file"
-                yield LeftOut(str(path), why, f"its page is already described by {other}; give one of them")
+                detail = f"its page is already described by {other}; give one of them"
+                yield LeftOut(str(path), "second description of a page", detail)
                 continue
             for found in self.lines_of(path, reader, confirmed=confirmed):
                 found_any = True
+                if not isinstance(found, LeftOut) or found.reason == UNCONFIRMED:
+                    described[page] = path
                 if isinstance(found, LeftOut):
                     yield found
                 else:
-                    described[page] = path
                     yield replace(found, set=name, language=self.language, page=page, split=split)
         if self.transcribed and not found_any:
             raise DataError(f"no line in its {len(files)} PAGE or ALTO files has a text; transcribe them first", source)
@@ -151,7 +154,7 @@ class Pages(Layout):
                 continue
             key = key_of(path, line)
             if confirmed and not (line.transcription and line.transcription.review is Review.CONFIRMED):
-                yield LeftOut(key, "not confirmed by a person")
+                yield LeftOut(key, UNCONFIRMED)
             elif line.id not in places:
                 yield LeftOut(key, "no position on the page")
             else:
