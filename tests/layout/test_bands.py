@@ -36,6 +36,14 @@ def test_an_outline_that_follows_the_ink_is_none(seed):
     assert are_bands([(BENT, drawn(BENT, seed))] * 5) == [False] * 5
 
 
+def test_an_outline_with_more_points_than_its_baseline_accounts_for_was_not_made_of_it():
+    """Ours is measured every few pixels; now and then it happens to be parallel to the baseline."""
+    columns = np.arange(100.0, 701.0, 10.0)
+    dense = np.stack((columns, np.interp(columns, *BENT.T)), axis=1)
+    assert are_bands([(BENT, band(dense))]) == [False]
+    assert are_bands([(BENT, np.concatenate((closed := band(BENT), closed[:1])))]) == [True]
+
+
 def test_a_box_around_a_straight_baseline_counts_if_others_have_the_same():
     def boxes(*heights):
         return [(line := STRAIGHT + np.array((0, 60 * n)), band(line, height)) for n, height in enumerate(heights)]

@@ -23,7 +23,7 @@ def lines_of(number, confidence, text="a line of ink", review=None):
 
 def test_ten_lines_with_every_fourth_character_wrong_are_of_an_unknown_hand():
     [flag] = page_flags(lines_of(10, 0.75), RATE)
-    assert flag.kind == "unknown-hand" and flag.reason.startswith("about 25% of the characters are probably wrong")
+    assert flag.kind == "unknown-hand" and flag.reason.startswith("about 25 % of the characters are probably wrong")
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,6 @@ def test_a_source_puts_its_lines_together_anew(tmp_path, draw):
     recombined = {"gaps": str(tmp_path / "gaps.parquet"), "share": 1.0}
     table = {"kind": "Real", "paths": [str(tmp_path / "a.parquet")], "recombined": recombined}
     [(_, supply)] = config.from_dict(Source, table).open()
-    assert supply.describe() == "a: 3 lines; 100% of 3 recombined from words of their pages"
+    assert supply.describe() == "a: 3 lines; 100 % of 3 recombined from words of their pages"
     assert {word for n in range(40) for word in supply.sample(n, 0).text.split()} == {*" ".join(texts).split()}
     assert {supply.sample(n, 0).text for n in range(40)} - {*texts}

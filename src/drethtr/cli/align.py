@@ -108,7 +108,7 @@ def write_ground_truth(proofs: Sequence[TextProof], recognizer: Recognizer, path
     every = [line for page in pages for line in page.lines]
     chosen = accepted(every, correct)
     store_parquet(ground_truth(pages, chosen, recognizer), path)
-    return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {correct:.1%} should be correct"
+    return f"{path}: {len(chosen):,} of {len(every):,} lines, of which {100 * correct:.1f} % should be correct"
 
 
 def summary(pages: Sequence[Sequence[ProofLine]], left: Sequence[ProofLine]) -> str:

@@ -36,7 +36,7 @@ def page_flags(lines: Iterable[TextLine], rate: ErrorRate | None) -> tuple[PageF
     read = doubt_in(line for line in lines if not line.is_reviewed)
     if rate is None or not rate.unknown_hand(read):
         return ()
-    return (PageFlag(UNKNOWN_HAND, f"about {rate(read).cer:.0%} of the characters are probably wrong; {CURE}"),)
+    return (PageFlag(UNKNOWN_HAND, f"about {100 * rate(read).cer:.0f} % of the characters are probably wrong; {CURE}"),)
 
 
 def has_unknown_hand(page: Page) -> bool:

@@ -21,7 +21,7 @@ from drethtr.pages.transcribe import transcribe_page
 from drethtr.recognition.recognizer import Recognizer
 
 NAME = "drethtr"
-LANGUAGES = frozenset({"eng", "fra", "deu"})
+LANGUAGES = frozenset({"eng", "fra", "deu", "ita", "spa", "por", "lat"})
 """Values that `--language` accepts; the model reads all of them in any case."""
 
 

@@ -131,7 +131,7 @@ def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignmen
     alignment = align_text(text, read)
     if not alignment.fits:
         raise DataError(
-            f"this is not the text of {names}, or the model cannot read this writing: {alignment.apart:.0%} "
+            f"this is not the text of {names}, or the model cannot read this writing: {100 * alignment.apart:.0f} % "
             "of the characters differ from what it reads; nothing was checked; if the text has the line breaks of the "
             "page, drethtr align --line-breaks kept places it",
             source,

@@ -171,7 +171,9 @@ class RealLines(Supply):
         """The number of lines, and of those that the filters left out."""
         left_out = f" ({self.left_out:,} left out)" if self.left_out else ""
         mixed = self.recombination
-        words = f"; {mixed.share:.0%} of {len(mixed.page):,} recombined from words of their pages" if mixed else ""
+        words = (
+            f"; {100 * mixed.share:.0f} % of {len(mixed.page):,} recombined from words of their pages" if mixed else ""
+        )
         return f"{self.set}: {len(self.samples):,} lines{left_out}{words}"
 
     def digest(self) -> str:
