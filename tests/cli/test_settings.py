@@ -96,7 +96,7 @@ def test_lists_and_commands_of_groups(drethtr, lines, own):
         ("[edit]\nallow_host = ['a.example']", "'allow_host' cannot be set in a file"),
         ("[edit]\nhost = '0.0.0.0'", "'host' cannot be set in a file"),
         ("[edit]\nno-token = true", "'no-token' cannot be set in a file"),
-        ("[index]\nto = 'postgresql://evil.example/x'", "'to' names an address, which a file that comes with scans may"),
+        ("[index]\nto = 'postgresql://evil.example/x'", "'to' names an address, which a file that comes"),
         ("[finetune]\nold-data = ['a', 'hf://datasets/evil']", "'old-data' names an address"),
         ("threads = ", "drethtr.toml: not valid TOML"),
     ],

@@ -3,6 +3,7 @@
 import json
 import socket
 from contextlib import ExitStack, contextmanager, suppress
+from io import BytesIO
 from threading import Event, Semaphore, Thread
 from time import sleep
 from urllib.error import HTTPError
@@ -11,14 +12,17 @@ from urllib.request import Request, urlopen
 import pytest
 import uvicorn
 from edited_folders import put_page
+from PIL import Image
 
 from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
+from drethtr.editing.reader import Reader
 from drethtr.layout.projection import Projection
 from drethtr.server import connections, uploads
 from drethtr.server.app import make_app
 from drethtr.server.connections import TimedConnection
 from drethtr.server.editor import folder, pages
+from drethtr.server.service import SearchService
 
 
 @contextmanager
@@ -227,6 +231,51 @@ def test_texts_that_wait_leave_threads_for_others_and_memory(port, monkeypatch):
     for client in clients:
         client.join()
     assert answers.count(200) == 20 and answers.count(503) == 5
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "request_for"),
+    [
+        (Workspace, "strip", "GET /api/pages/{}/lines/l0/strip.jpg HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+        (
+            Reader,
+            "word_texts",
+            "POST /api/pages/{}/lines/l0/alternatives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            'Content-Length: 33\r\n\r\n{{"text": "a", "start": 0,"end":1}}',
+        ),
+    ],
+)
+def test_pictures_and_alternatives_leave_threads_for_saving(port, monkeypatch, of, name, request_for):
+    begun, goes_on, page = Semaphore(0), Event(), edit_a_line(port)
+    monkeypatch.setattr(of, name, lambda *_: begun.release() or (goes_on.wait(60) and b""))
+    with ExitStack() as all_of_them:
+        all_of_them.callback(goes_on.set)
+        for _ in range(25):
+            client = all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+            client.sendall(request_for.format(page).encode())
+        assert begun.acquire(timeout=30)
+        sleep(0.3)
+        edit_a_line(port)
+
+
+def test_searches_leave_threads_for_lines(tiny_path, monkeypatch):
+    """Of `drethtr serve`, too: they take turns."""
+    begun, goes_on = Semaphore(0), Event()
+    monkeypatch.setattr(SearchService, "hits", lambda *_: begun.release() or (goes_on.wait(60) and []))
+    written, image = BytesIO(), Image.new("L", (90, 40), 255)
+    image.save(written, "PNG")
+    app = make_app(Recognizer.load(tiny_path), lambda original: Projection(), index="a.sqlite")
+    with served(app) as port, ExitStack() as all_of_them:
+        for _ in range(25):
+            client = all_of_them.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+            client.sendall(b"GET /search?q=a HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        begun.acquire(timeout=60)
+        sleep(0.5)
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/line", written.getvalue(), timeout=20) as answer:
+                assert answer.status == 200
+        finally:
+            goes_on.set()
 
 
 def test_work_for_clients_who_have_left_is_dropped(port, monkeypatch):

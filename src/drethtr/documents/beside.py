@@ -134,7 +134,8 @@ def image_beside(
     respelled = (found for folder in folders if image for found in images_called(folder, image))
     elsewhere = (found for name in dict.fromkeys((image, *stems)) if name for found in in_image_folders(path, name))
     for place in chain(named, respelled, alike, elsewhere):  # hundreds of paths, of which the first usually exists
-        if (exists or is_file)(place) and place != path and is_near(place, path.parents[:2][-1]):
+        # Near first: on Windows, only to look at a name such as //host/x connects to that host.
+        if is_near(place, path.parents[:2][-1]) and place != path and (exists or is_file)(place):
             return place
     called = f"image {image!r}" if image else "image"
     among = near if images is None else (images,)

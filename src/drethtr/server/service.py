@@ -233,13 +233,14 @@ class SearchService:
 
     def __init__(self, index: str | Path) -> None:
         self.index = index
+        self.searching = HeavyWork()  # each search uses all processors
 
     async def search_index(self, request: Request) -> Response:
         """`GET /search?q=mill&min=0.1&limit=50&strict=1&pages=1`: hits, as `drethtr search --json` prints them."""
         asked = parameters_of(request, "q", "min", "limit", "strict", "pages")
         least, limit = number_in(asked, "min", 0.1), whole_number(asked, "limit", 50, MAX_HITS)
         strict, pages = (asked.get(name, "0") not in ("0", "", "false") for name in ("strict", "pages"))
-        hits = await asyncio.to_thread(self.hits, asked.get("q", ""), strict, pages, least, limit)
+        hits = await self.searching.run(request, self.hits, asked.get("q", ""), strict, pages, least, limit)
         return JSONResponse([hit.to_json() for hit in hits])
 
     def hits(self, query: str, strict: bool, pages: bool, least: float, limit: int) -> list[Hit]:

@@ -3,8 +3,10 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
@@ -30,6 +32,9 @@ MAX_FILES = 64
 
 MAX_JSON_BYTES = 1 << 20
 """Maximum size of JSON."""
+
+MAX_PICTURES = 2
+"""How many images of pages, and of lines, are made at the same time."""
 
 MAX_UPLOAD_SECONDS = 60.0
 """Maximum seconds for an upload."""
@@ -122,10 +127,11 @@ def share_of(request: Request) -> AbstractContextManager[Share]:
 
 
 class HeavyWork:
-    """Work that takes a while, one piece at a time by default, so that threads stay free for quick requests."""
+    """Work that takes a while, one piece at a time by default, in threads of its own: others are for quick requests."""
 
     def __init__(self, most: int = 1) -> None:
         self.free = asyncio.Semaphore(most)
+        self.threads = ThreadPoolExecutor(most)
 
     async def run(
         self, request: Request, work: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -138,7 +144,8 @@ class HeavyWork:
         async with self.free:
             if await request.is_disconnected():
                 raise ClientDisconnect
-            return await asyncio.to_thread(work, *args, **kwargs)
+            called = partial(work, *args, **kwargs)
+            return await asyncio.get_running_loop().run_in_executor(self.threads, called)
 
 
 class Upload(NamedTuple):

@@ -27,7 +27,7 @@ from drethtr.server.editor.values import (
     tags_of,
     text_of,
 )
-from drethtr.server.uploads import json_of
+from drethtr.server.uploads import MAX_PICTURES, HeavyWork, json_of
 
 FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 
@@ -38,6 +38,7 @@ class Lines:
     def __init__(self, session: Session) -> None:
         self.workspace = session.workspace
         self.reader = session.reader
+        self.drawing, self.trying = HeavyWork(MAX_PICTURES), HeavyWork()
 
     def routes(self) -> list[BaseRoute]:
         """Their routes; that of a line matches all others, as an id may contain slashes, and so comes last."""
@@ -78,7 +79,7 @@ class Lines:
 
     async def strip(self, request: Request) -> Response:
         """`GET /api/pages/{page}/lines/{line}/strip.jpg`: the straightened line."""
-        content = await asyncio.to_thread(self.workspace.strip, page_of(request), line_of(request))
+        content = await self.drawing.run(request, self.workspace.strip, page_of(request), line_of(request))
         headers = FOREVER if "v" in request.query_params else {"Cache-Control": "private, no-cache"}
         return Response(content, media_type="image/jpeg", headers=headers)
 
@@ -93,7 +94,8 @@ class Lines:
         text, start, end = text_of(body, "text", MAX_TEXT_LENGTH), body.get("start"), body.get("end")
         if text is None or not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text)):
             raise ConfigError('name a word of the text, as {"text": "Deer Sir", "start": 0, "end": 4}')
-        found = await asyncio.to_thread(self.reader.word_texts, page_of(request), line_of(request), text, start, end)
+        word = page_of(request), line_of(request), text, start, end
+        found = await self.trying.run(request, self.reader.word_texts, *word)
         return JSONResponse({"alternatives": found})
 
     async def read_line(self, request: Request) -> Response:

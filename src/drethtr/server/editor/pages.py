@@ -19,13 +19,10 @@ from drethtr.editing.status import Status
 from drethtr.proofreading.rules import conventions_named
 from drethtr.server.answers import packed
 from drethtr.server.editor.values import MAX_COORDINATE, MAX_NAME_LENGTH, page_of
-from drethtr.server.uploads import HeavyWork, parameters_of, read_body, share_of, whole_number
+from drethtr.server.uploads import MAX_PICTURES, HeavyWork, parameters_of, read_body, share_of, whole_number
 
 MAX_WIDTH = 10_000
 """Of an image, in pixels."""
-
-MAX_PICTURES = 2
-"""How many images of pages are made at the same time."""
 
 MAX_TEXT_BYTES = 16 << 20
 """Maximum bytes of a text."""
