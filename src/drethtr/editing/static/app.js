@@ -104,6 +104,7 @@ function App() {
       }
       ${status.role === "read" && html`<span class="hint">Read only</span>`}
       <${Dots} people=${people.filter((one) => one.page === route.page)} />
+      <div class="acts">
       ${status.role === "manage" && html`<button type="button" title="Learn these hands from the lines you have confirmed" onClick=${() => setDialog("learn")}>${learningState(status.learn, jobs)}</button>`}
       <button type="button" title="Texts, editions and files for archives" onClick=${() => setDialog({ page })}>Export</button>
       ${status.links && html`<button type="button" title="Addresses for others, to read or to correct" onClick=${() => setDialog("share")}>Share</button>`}
@@ -111,6 +112,7 @@ function App() {
       ${status.role !== "read" && html`<button type="button" title="Your name, for the history" onClick=${() => setDialog("name")}>${person || status.user}</button>`}
       <button type="button" class="theme" aria-label=${`Colors: ${theme}`} title=${`Colors: ${theme}`}
         onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
+      </div>
     </header>`;
   const isReading = jobs.some((job) => job.kind === "read" && isGoing(job));
   const close = () => setDialog(null);

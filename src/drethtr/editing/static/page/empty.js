@@ -7,7 +7,7 @@ export function Empty({ page, isReading, read }) {
     return html`<p class="notice">No lines were found on this page. If there is writing, draw its lines: Layout, then Draw.</p>`;
   }
   if (page.error) {
-    return html`<p class="hint flag">${page.error} <button type="button" disabled=${isReading} onClick=${read}>Try again</button></p>`;
+    return html`<div class="notice"><p class="flag">${page.error}</p><p><button type="button" disabled=${isReading} onClick=${read}>Try again</button></p></div>`;
   }
   return isReading
     ? html`<p class="notice" aria-busy="true">This page is waiting to be read; its lines will appear here.</p>`

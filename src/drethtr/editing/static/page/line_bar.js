@@ -16,7 +16,7 @@ export function LineBar({ entry, isHandKnown, afresh, differs, on }) {
   const told = flags.map(({ reason }) => reason).join("; ");
   const keep = (event) => event.preventDefault(); // the caret stays where it is
   const button = (label, key, act) =>
-    html`<button type="button" onClick=${() => act(line.id)}>${label}${key && html` <kbd>${keyName(key)}</kbd>`}</button>`;
+    html`<button type="button" title=${key && keyName(key)} onClick=${() => act(line.id)}>${label}${key && html` <kbd>${keyName(key)}</kbd>`}</button>`;
   return html`<div class="line-bar" role="group" aria-label="This line" onMouseDown=${keep}>
     ${button(line.status === "confirmed" ? "Undo confirmation" : "Confirm", "Ctrl+Enter", on.confirm)}
     ${

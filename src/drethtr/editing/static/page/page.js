@@ -81,6 +81,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   if (!store.page)
     return html`${toolbar({})}<main class="page waiting" aria-busy="true"><i class="skeleton" /><i class="skeleton" /></main>`;
   const { page, order } = store;
+  const hasScan = page.width > 0;
   const { active, caret, follow, back, step } = cursor;
   const { comparison } = comparing;
   const entry = store.entries.get(active) ?? null;
@@ -181,7 +182,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     found: search.jump,
     turn: (way) => turn(page[way]),
     characters: () => enter(".palette", setPalette),
-    layout: () => go(layoutPath),
+    layout: () => hasScan && go(layoutPath),
     cancel: active && on.unchoose,
     tag: () => on.tag(),
   };
@@ -201,7 +202,11 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     ${toolbar(shown)}
     <main class="page" style=${{ "--scan-share": `${scanShare}%` }}>
       <h1 class="unseen">${page.name}</h1>
-      <${Scan} page=${page} active=${entry} caret=${caret} found=${search.boxes} onClick=${(line, point) => line && cursor.goTo(line, point)} />
+      ${
+        hasScan
+          ? html`<${Scan} page=${page} active=${entry} caret=${caret} found=${search.boxes} onClick=${(line, point) => line && cursor.goTo(line, point)} />`
+          : html`<section class="scan none" aria-label="Scan"><p>No picture</p></section>`
+      }
       <${Divider} share=${scanShare} set=${setScanShare} />
       <section class="texts" aria-label="Text">
         <div class="tools">
@@ -216,9 +221,14 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           <button type="button" onClick=${on.confirmPage} disabled=${confirmed === order.length} title="Ctrl+Shift+Enter">Confirm page</button>`
           }
           <span class="gap" />
-          <button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title=${`Special characters (${keyName("Alt+C")})`} aria-label="Special characters">ſ ä &</button>
-          <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>
-          ${status.role !== "read" && html`<a class="button" href=${layoutPath} title=${`Lines, regions and their order (${keyName("Alt+L")})`}>Layout</a>`}
+          <div class="acts">
+          ${
+            order.length > 0 &&
+            html`<button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title=${`Special characters (${keyName("Alt+C")})`} aria-label="Special characters">ſ ä &</button>
+          <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>`
+          }
+          ${status.role !== "read" && hasScan && html`<a class="button" href=${layoutPath} title=${`Lines, regions and their order (${keyName("Alt+L")})`}>Layout</a>`}
+          </div>
         </div>
         <div class="written">
           ${
@@ -255,8 +265,11 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
               entry &&
               html`<${Tags} entry=${entry} passage=${passage.places} entered=${passage.entered} save=${tag} back=${() => on.tag()} />`
             }
-            <${LineBar} entry=${entry} isHandKnown=${!page.unknown_hand} afresh=${status.afresh} on=${on}
-              differs=${entry && comparison?.differences(entry).length > 0} />
+            ${
+              order.length > 0 &&
+              html`<${LineBar} entry=${entry} isHandKnown=${!page.unknown_hand} afresh=${status.afresh} on=${on}
+              differs=${entry && comparison?.differences(entry).length > 0} />`
+            }
           </div>
         </div>
       </section>

@@ -42,14 +42,13 @@ export function Tags({ entry, passage: [from, to], save, entered, back }) {
   };
   return html`<${Toolbar} label="Tags" kind="tagging" entered=${entered} back=${back}>
     <span class="hint">“${text.slice(from, to)}”</span>
-    ${Object.entries(NAMES).map(
-      ([
-        name,
-        label,
-      ]) => html`<button type="button" aria-pressed=${tags.some((tag) => isSame(tag, name))} disabled=${from === to}
-        onMouseDown=${(event) => event.preventDefault()} onClick=${() => toggle(name)}>${label}</button>`,
-    )}
-    <label class="hint">stands for <input type="text" value=${expansion} placeholder="expansion" onInput=${(event) => setExpansion(event.target.value)} /></label>
+    ${Object.entries(NAMES).map(([name, label]) => {
+      const button = html`<button type="button" aria-pressed=${tags.some((tag) => isSame(tag, name))} disabled=${from === to}
+        onMouseDown=${(event) => event.preventDefault()} onClick=${() => toggle(name)}>${label}</button>`;
+      if (name !== "abbrev") return button;
+      return html`<span class="abbrev">${button}<label class="hint">of <input type="text" value=${expansion} placeholder="what it stands for"
+        onInput=${(event) => setExpansion(event.target.value)} /></label></span>`;
+    })}
     ${tags.map(
       (
         tag,
