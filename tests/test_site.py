@@ -3,6 +3,7 @@
 Zensical itself checks links between pages and to headings, but neither pictures nor the navigation.
 """
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -37,7 +38,9 @@ class Links(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("docs")
-    run = subprocess.run([sys.executable, "docs/make_site.py", folder], cwd=ROOT, capture_output=True, text=True)
+    command = [sys.executable, "docs/make_site.py", folder]
+    environment = {**os.environ, "PYTHONSAFEPATH": ""}  # which a command that ran in this process has set
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     return folder / "site"
 

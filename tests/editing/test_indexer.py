@@ -90,6 +90,17 @@ def test_a_page_that_is_read_in_a_searchable_folder_is_not_read_for_the_index(op
     assert searchable(opened) == (3, LINES + 5) and len(set(read)) == len(read)
 
 
+def test_lines_that_were_found_but_not_read_are_read_once(opened, read):
+    path = put_page(opened.workspace.folder, "c", ink=60)
+    bare = re.sub(r"<Word .*?</Word>|<TextEquiv.*?</TextEquiv>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    path.write_text(bare, encoding="utf-8")
+    opened.workspace.folder_pages = opened.workspace.pages_now()
+    wait(opened, opened.indexer.start())
+    [texts] = [row for row in opened.workspace.pages() if row["name"] == "c.png"]
+    assert (texts["status"], texts["lines"], texts["unread"]) == ("read", LINES, 0)
+    assert searchable(opened) == (3, 2 * LINES + 2) and len(set(read)) == len(read)
+
+
 def test_after_a_correction_the_index_reads_that_line_only(opened, read):
     wait(opened, opened.indexer.start())
     read.clear()

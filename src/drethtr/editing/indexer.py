@@ -53,11 +53,11 @@ class Indexer:
         try:
             recognizer = index.with_posteriors(self.reader.recognizer)
             index.open(recognizer).store.close()  # from now on, the reader adds what it reads
-            for page in pages:
-                if page.source is not None and not page.xml_path.exists():
-                    with suppress(DrethtrError):  # below, it counts as failed
-                        self.reader.read_page(page, job)
-                    self.jobs.update(job, done=job.done + 1)
+            for unread in list(self.reader.unread()):
+                job.check()
+                with suppress(DrethtrError):  # below, it counts as failed
+                    self.reader.read_page(self.workspace.folder_page(unread), job)
+                self.jobs.update(job, done=job.done + 1)
             new = job.done
             read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
             with index.open(recognizer) as builder:

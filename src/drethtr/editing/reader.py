@@ -188,8 +188,13 @@ class Reader:
             return
         wanted = FROM_MACHINE if again else {Status.UNREAD}
         lines = [line for line in opened.file.page.lines if opened.status(line) in wanted]
-        read = self.readings(page, lines, opened.file, recognizer, read_lines)
+        seen: list[ReadLine] = []
+        read = self.readings(page, lines, opened.file, recognizer, read_lines, seen)
         self.write_readings(page, read, recognizer.model.identity)
+        if len(lines) == len(opened.file.page.lines) and recognizer.pieces.keeps_posteriors:
+            now = self.workspace.page_files.open_existing(page).file.lines
+            if {line.id: place_mark(line) for line in lines} == {id: place_mark(line) for id, line in now.items()}:
+                self.index.add(page, opened.file.page, recognizer, seen)
 
     def fill(self, page: FolderPage) -> bool:
         """Give a page that has no file what the index has read there; returns whether it has one now."""
@@ -245,10 +250,17 @@ class Reader:
         file: PageFile,
         recognizer: Recognizer,
         read_lines: ReadLines | None = None,
+        seen: list[ReadLine] | None = None,
     ) -> list[tuple[TextLine, Transcription]]:
-        """Read lines; those that cannot be cut out of the scan are left out."""
+        """Read lines; those that cannot be cut out of the scan are left out.
+
+        Args:
+            seen: Receives what the index needs of them.
+        """
         cut = self.cut_lines(page, lines, file, recognizer)
         found = (read_lines or recognizer.read_lines)([strip.line for _, strip in cut])
+        if seen is not None:
+            seen += [(line.id, strip, reading) for (line, strip), reading in zip(cut, found, strict=True)]
         size = file.page.width, file.page.height
         return [
             (line, transcription_of(reading, strip, *size)) for (line, strip), reading in zip(cut, found, strict=True)
