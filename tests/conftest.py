@@ -53,10 +53,17 @@ def fresh_model(network: NetworkConfig, tokenizer: Tokenizer, preparation: Prepa
     return with_network(Model(network, {}, tokenizer, preparation, card), fresh_network(network, tokenizer))
 
 
-@pytest.fixture
-def tiny_model() -> Model:
-    """A small model with random weights, whose outputs vary."""
+@pytest.fixture(scope="session")
+def built_model() -> Model:
+    """`varied_model()`, not to be changed: building it takes as long as reading some lines."""
     return varied_model()
+
+
+@pytest.fixture
+def tiny_model(built_model: Model) -> Model:
+    """A small model with random weights, whose outputs vary."""
+    weights = {name: weight.copy() for name, weight in built_model.weights.items()}
+    return replace(built_model, weights=weights, card=dict(built_model.card))
 
 
 def varied_model() -> Model:
@@ -82,11 +89,19 @@ def headless_model() -> Model:
     return fresh_model(replace(TINY, ctc=None), tokenizer, Preparation(height=48), {"name": "headless"})
 
 
+@pytest.fixture(scope="session")
+def built_file(built_model: Model, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The same model as the content of a file."""
+    path = tmp_path_factory.mktemp("built") / "tiny.safetensors"
+    save_model(built_model, path)
+    return path.read_bytes()
+
+
 @pytest.fixture
-def tiny_path(tiny_model: Model, tmp_path: Path) -> Path:
+def tiny_path(built_file: bytes, tmp_path: Path) -> Path:
     """The same model in a file."""
     path = tmp_path / "tiny.safetensors"
-    save_model(tiny_model, path)
+    path.write_bytes(built_file)
     return path
 
 

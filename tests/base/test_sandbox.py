@@ -43,6 +43,8 @@ def test_a_prepared_process_answers_the_next_call():
     children.end()
     prepare("sandboxed_calls")
     [child] = children.idle
+    prepare("sandboxed_calls")
+    assert children.idle == [child], "one is enough"
     assert sandboxed("a file", sandboxed_calls.process_id)[0] == child.process.pid
 
 

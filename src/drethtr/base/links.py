@@ -61,7 +61,7 @@ def refuse_foreign(file: Path) -> None:
     Raises:
         DataError: if it is a link, has other names, or is no ordinary file.
     """
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError, NotADirectoryError):
         if is_foreign(file):
             raise DataError("is a link, or no ordinary file; remove it, it holds no texts", file)
 

@@ -202,8 +202,9 @@ def sandboxed(name: str, function: Callable[..., Answer], *args: Any, seconds: f
 
 
 def prepare(*modules: str) -> None:
-    """Start a child that imports these modules in the background, ready for the first call."""
-    children.idle.append(Child(*modules))
+    """Start a child that imports these modules in the background, ready for the first call, unless one is idle."""
+    if not children.idle:
+        children.idle.append(Child(*modules))
 
 
 def is_frozen() -> bool:
