@@ -50,7 +50,8 @@ if trust := recognizer.model.card["evaluation"].get("trust"):
 with TemporaryDirectory() as folder:
     path = Path(folder) / "index.sqlite"
     with open_builder(path, Recognizer.load(posteriors=True), segmentation_named("auto")) as builder:
-        builder.read(*open_originals(PAGE))
+        [letter] = open_originals(PAGE)
+        builder.read(letter)
     with open_index(path) as index:
         hits = draw_hits(index.search("the", least=0.5)[:4]).to_image()
         hits.convert("RGB").save(IMAGES / "hits.webp", quality=QUALITY)

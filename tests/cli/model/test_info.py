@@ -86,7 +86,10 @@ def test_what_fine_tuning_says_is_told_in_words(told):
     rates = {"lines": 5, "drawn": 5, "characters": 116, "cer": 0.00862, "cer_low": None, "cer_high": None}
     sure = rates | {"lines": 1, "cer_low": 0.0, "cer_high": 0.02}
     facts = {"old_data": [], "characters_added": "", "characters_dropped": "xy", "seed": 0, "validation_by_page": False}
-    out = told({**CARD, "fine_tuned": facts | {"validation_before": sure, "validation_after": rates}})
+    change = {"cer": -0.01, "cer_low": -0.02, "cer_high": 0.0, "wer": -0.1, "wer_low": None, "wer_high": None}
+    measured = {"validation_before": sure, "validation_after": rates, "change": change}
+    out = told({**CARD, "fine_tuned": facts | measured})
+    assert "  change: CER -1.00 [-2.00, +0.00], WER -10.00 points\n" in out
     assert "  validation before: CER 0.86 % [0.00, 2.00] on 1 line\n" in out
     assert "  validation after: CER 0.86 % on 5 lines\n" in out
     assert "old data" not in out and "characters added" not in out and "{" not in out

@@ -11,7 +11,7 @@ import typer
 from drethtr.base.errors import CheckpointError, DataError
 from drethtr.base.locks import claimed
 from drethtr.base.wording import counted
-from drethtr.cli.reports import error_rates
+from drethtr.cli.reports import between, error_rates
 from drethtr.cli.screen import shown
 from drethtr.layout.network import MAPS, LineModel, load_lines
 from drethtr.recognition.backends import check_weights
@@ -228,7 +228,7 @@ def words(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, Mapping):
-        return rate(value) or row(value)
+        return rate(value) or change(value) or row(value)
     return "" if value is None else str(value)
 
 
@@ -240,6 +240,20 @@ def rate(value: Mapping[str, Any]) -> str:
     low, high = value.get("cer_low"), value.get("cer_high")
     interval = "" if low is None or high is None else f" [{100 * low:.2f}, {100 * high:.2f}]"
     return f"CER {100 * value['cer']:.2f} %{interval} on {counted(lines, 'line')}"
+
+
+def change(value: Mapping[str, Any]) -> str:
+    """Changes of CER and WER in points, with intervals if there are any; "" if the table is something else."""
+    told = []
+    for name in ("cer", "wer"):
+        middle, low, high = (value.get(key) for key in (name, f"{name}_low", f"{name}_high"))
+        if "lines" in value or not isinstance(middle, float):
+            return ""
+        if isinstance(low, float) and isinstance(high, float):
+            told.append(f"{name.upper()} {between(middle, low, high, sign='+')}")
+        else:
+            told.append(f"{name.upper()} {100 * middle:+.2f}")
+    return f"{', '.join(told)} points"
 
 
 def row(item: Any) -> str:
