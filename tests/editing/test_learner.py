@@ -15,6 +15,7 @@ from drethtr.base.locks import claimed
 from drethtr.documents.transcription import Review
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
+from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
 from drethtr.editing.learner import MODEL, AlreadyLearning, adopted_in, drethtr_command, trained_share
 from drethtr.layout.projection import Projection
@@ -24,6 +25,7 @@ from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts
 from drethtr.recognition.model.file import save_model, save_record
+from drethtr.search.index import open_index
 from drethtr.text.tokenizer import EOS
 from drethtr.training.metrics_log import MetricsLog
 
@@ -96,6 +98,21 @@ def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_pa
     assert not file.exists() and opened.learner.adopted is None
     ended(opened, opened.learner.adopt(job))
     assert file.read_bytes() == learned.read_bytes()
+
+
+def test_an_index_is_built_anew_with_the_model_that_is_adopted(opened, tiny_model, tmp_path):
+    ended(opened, opened.indexer.start())
+    path = index_of(opened.workspace)
+    job = opened.jobs.new("learn", 1)
+    opened.jobs.update(job, state=State.DONE, result={})
+    opened.learner.models[job.id] = learned = tmp_path / "learned" / MODEL
+    learned.parent.mkdir()
+    save_model(replace(tiny_model, card={"name": "learned"}), learned)
+    ended(opened, opened.learner.adopt(job))
+    index = ended(opened, opened.indexer.start())
+    assert index.state is State.DONE, index.error
+    with open_index(path) as found:
+        assert found.about["model"].startswith("learned ") and found.size == (PAGES + 1, 4 * (PAGES + 1))
 
 
 def test_progress_is_what_the_training_says(tmp_path):

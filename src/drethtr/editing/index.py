@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
-from drethtr.base.errors import DataError
+from drethtr.base.errors import DataError, DrethtrError
 from drethtr.documents.page import Page
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.workspace import Workspace
@@ -60,6 +60,17 @@ class FolderIndex:
             DataError: if it is damaged, of another version or model, or being written by another process.
         """
         return open_builder(index_of(self.workspace) or self.workspace.folder / NAME, recognizer, self.segmentation)
+
+    def renew(self, before: Recognizer, recognizer: Recognizer) -> None:
+        """Empty an index that one recognizer has made, for what another one reads; verdicts of people stay.
+
+        One with other settings stays as it is.
+        """
+        path = index_of(self.workspace)
+        if path is not None and recognizer.model.identity != before.model.identity:
+            with suppress(DrethtrError):
+                self.open(before).store.close()
+                open_builder(path, self.with_posteriors(recognizer), self.segmentation, rebuild=True).store.close()
 
     def original_of(self, page: FolderPage) -> tuple[Original, ...]:
         """A page of the folder as the index knows it: its file, else its scan; nothing if neither is there."""

@@ -230,7 +230,9 @@ class Learner:
             if self.base != SHIPPED:
                 write_own(self.workspace.folder / FOLDER / BASE, str(self.base.resolve()))
             self.model = file
+            before = self.reader.recognizer
             self.reader.use(recognizer)
+            self.reader.executor.submit_background(lambda: self.reader.index.renew(before, recognizer))
             self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})
             self.discard(job)
             return self.reader.read_pages(list(self.workspace.folder_pages), again=True)
