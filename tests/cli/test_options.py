@@ -157,6 +157,8 @@ def test_other_names_are_refused(name):
 def test_precision_that_is_unknown_is_answered_with_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'bfloat16'"):
         precision_named("bfloat")
+    with pytest.raises(ConfigError, match="unknown precision 'INT8'; did you mean 'int8'"):
+        precision_named("INT8")
 
 
 @pytest.mark.parametrize("decoder", ["ctc", "greedy", "verified", "beam:4", "joint", "careful"])

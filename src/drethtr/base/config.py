@@ -209,8 +209,10 @@ def check_positive(settings: object, *names: str, table: str = "") -> None:
 
 
 def hint(word: object, known: Sequence[str] | Mapping[str, Any], *, likeness: float = 0.6) -> str:
-    """Suggest the most similar known word; "" if none reaches `likeness`, where 1 is equality."""
-    return "".join(f"; did you mean {match!r}?" for match in get_close_matches(str(word), known, n=1, cutoff=likeness))
+    """Suggest the most similar known word, whatever its case; "" if none reaches `likeness`, where 1 is equality."""
+    folded = {name.lower(): name for name in known}
+    matches = get_close_matches(str(word).lower(), folded, n=1, cutoff=likeness)
+    return "".join(f"; did you mean {folded[match]!r}?" for match in matches)
 
 
 def named(what: str, name: str, known: Mapping[str, Named]) -> Named:
