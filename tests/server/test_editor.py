@@ -18,6 +18,7 @@ from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.search.build import open_builder
 from drethtr.server.app import make_app
+from drethtr.server.editor import folder
 
 
 @pytest.fixture
@@ -360,6 +361,16 @@ def test_everybody_learns_where_the_others_are(client, page):
     gone = {"id": "1", "who": "", "page": None, "line": None}
     assert client.post("/api/here", json=gone).json() == [bo]
     assert client.post("/api/here", json={"who": "Ada"}).status_code == 400
+
+
+def test_no_more_people_are_remembered_than_shown(client, page, monkeypatch):
+    monkeypatch.setattr(folder, "MAX_PEOPLE", 3)
+    for number in range(5):
+        here = client.post("/api/here", json={"id": str(number), "who": "x", "page": page}).json()
+    assert [one["id"] for one in here] == ["2", "3", "4"]
+    for number in (4, 3):
+        here = client.post("/api/here", json={"id": str(number), "who": "", "page": None}).json()
+    assert [one["id"] for one in here] == ["2"]
 
 
 def test_tags_are_kept_as_in_transkribus_and_move_with_the_text(client, page, line):

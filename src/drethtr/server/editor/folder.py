@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import islice
 from time import monotonic
 from typing import Any
 from urllib.parse import quote
@@ -45,7 +46,7 @@ GONE = 60.0
 """Seconds of silence after which a person is not shown any more."""
 
 MAX_PEOPLE = 100
-"""How many people are shown."""
+"""How many people are shown and remembered, those last heard of."""
 
 MAX_STREAMS = 32
 """Maximum event streams: one for each window, of which a browser opens six at most."""
@@ -96,10 +97,11 @@ class Folder:
         if id is None:
             raise ConfigError('say who is where, as {"id": "17", "who": "Ada", "page": "5f0c", "line": "r1l3"}')
         before, now = self.people.pop(id, None), monotonic()
-        self.people = {key: one for key, one in self.people.items() if now - one[0] < GONE}
+        heard = {key: one for key, one in self.people.items() if now - one[0] < GONE}
+        self.people = dict(islice(heard.items(), max(0, len(heard) - MAX_PEOPLE + 1), None))
         if body.get("page", "") is not None or who:
             self.people[id] = (now, {"id": id, "who": who, "page": page, "line": line})
-        people = [one for _, one in list(self.people.values())[-MAX_PEOPLE:]]
+        people = [one for _, one in self.people.values()]
         if before is None or before[1] != self.people.get(id, before)[1]:
             self.workspace.notify("people", people=people)
         return JSONResponse(people)
