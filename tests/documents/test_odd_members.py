@@ -158,3 +158,16 @@ def test_texts_of_regions_count_where_nothing_else_has_one():
         assert rows == expected, seed
         of_regions += any(region.text for region in read.regions)
     assert of_regions > MEMBERS // 4
+
+
+def test_points_beyond_those_of_the_fullest_page_are_left_out(monkeypatch):
+    """A megabyte of them takes 50 in memory."""
+    monkeypatch.setattr("drethtr.documents.points.MOST_CHARACTERS", 40)
+    line = '<TextLine id="l{}"><Coords points="0,0 90,0 90,90"/><TextEquiv><Unicode>a</Unicode></TextEquiv></TextLine>'
+    lines = "".join(map(line.format, range(4)))
+    region = f'<TextRegion id="r">{lines}</TextRegion>'
+    data = f'<PcGts xmlns="{PAGE[-1]}"><Page imageFilename="a" imageWidth="99" imageHeight="99">{region}</Page></PcGts>'
+    page = page_in(data.encode(), "a.xml", lambda image: None)
+    assert [line.polygon is None for line in page.lines] == [False, False, True, True]
+    assert {odd.split(": ")[1] for odd in page.oddities} == {"line 'l2'", "line 'l3'", "region 'r'"}
+    assert all(odd.endswith("left out, as the points of the page are too many") for odd in page.oddities)
