@@ -66,3 +66,12 @@ def test_a_missing_image_is_named_with_its_cure_and_with_similar_names(tmp_path,
         assert (f"it is not in {images}" if named else f"put it into {folder / 'page'} or {folder}") in said
         similar = miss in ("a letter less", "another letter", "a letter more")
         assert (f"; similar names: {folder / place / str(other)}" in said) is similar, said
+
+
+ODD = ("a\0b.jpg", "x" * 5000, "\udc80.jpg", "a\nb.jpg", "\x1b[2J.jpg", "a/" * 3000 + "b.jpg", "/dev/zero", "..", "~")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_lead_to_no_image(tmp_path, name):
+    with pytest.raises(DataError, match="is missing"):
+        image_beside(tmp_path / "page" / "a.xml", name)
