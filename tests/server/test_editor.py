@@ -237,6 +237,7 @@ def test_pages_to_export_are_named_in_a_form_that_may_be_long(client, page):
     form = {"format": "txt", "pages": page}
     one = client.get(f"/api/pages/{page}/export?format=txt")
     assert client.post("/api/export", data=form).content == one.content
+    assert client.post("/api/export", data=form | {"pages": f"{page},{page}"}).content == one.content
     assert client.post("/api/preview", data=form).json()["page"] == page
     many = client.post("/api/export", data=form | {"pages": ",".join(["5f0c2a5f0c2a5f0c"] * 10_000)})
     assert many.status_code == 404 and "there is no such page" in many.json()["error"]

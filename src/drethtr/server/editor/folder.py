@@ -171,10 +171,10 @@ class Folder:
         return JSONResponse(shown._asdict())
 
     async def chosen_in(self, request: Request) -> tuple[list[str], str]:
-        """The pages and the format that a request asks for; all pages, unless some are named."""
+        """The pages, each once, and the format that a request asks for; all pages, unless some are named."""
         asked = await form_of(request, "format", "pages")
-        pages = asked["pages"].split(",") if asked.get("pages") else list(self.workspace.folder_pages)
-        return pages, asked.get("format", "page")
+        pages = asked["pages"].split(",") if asked.get("pages") else self.workspace.folder_pages
+        return list(dict.fromkeys(pages)), asked.get("format", "page")
 
     async def edition(self, request: Request) -> Response:
         """`GET /api/edition`: what the folder says of itself as an edition."""
