@@ -19,6 +19,7 @@ from drethtr.pages.source import open_originals
 from drethtr.search.build import open_builder
 from drethtr.server.app import make_app
 from drethtr.server.editor import folder
+from drethtr.server.guard import Access, Role
 
 
 @pytest.fixture
@@ -362,6 +363,28 @@ def test_everybody_learns_where_the_others_are(client, page):
     gone = {"id": "1", "who": "", "page": None, "line": None}
     assert client.post("/api/here", json=gone).json() == [bo]
     assert client.post("/api/here", json={"who": "Ada"}).status_code == 400
+
+
+def test_only_who_manages_sees_the_tokens_of_others_and_starts_the_machine(tmp_path, tiny_path):
+    put_page(tmp_path / "scans", "a")
+    recognizer, finder = Recognizer.load(tiny_path), lambda original: Projection()
+    access = Access.of("127.0.0.1", token="a-secret")
+    with Workspace.open(tmp_path / "scans") as workspace, Session(workspace, recognizer, finder) as session:
+        app = make_app(recognizer, finder, session=session, access=access)
+        for role in Role:
+            header = {"Authorization": f"Bearer {role.token('a-secret')}"}
+            with TestClient(app, "http://localhost", headers=header) as client:
+                told, manages = client.get("/api/status"), role is Role.MANAGE
+                assert told.json()["role"] == role
+                assert told.json()["links"] == (access.tokens if manages else None)
+                assert [
+                    other
+                    for other in Role
+                    if role.token("a-secret") != other.token("a-secret") and other.token("a-secret") in told.text
+                ] == (["read", "correct"] if manages else [])
+                for path in ("/api/index", "/api/index%0A", "/api/read%0A"):
+                    assert (client.post(path).status_code == 202) is manages
+                assert (client.put("/api/edition", json={}).status_code == 200) is (role is not Role.READ)
 
 
 def test_no_more_people_are_remembered_than_shown(client, page, monkeypatch):
