@@ -1,12 +1,5 @@
 // Numbers, durations and states as a person reads them.
 
-export const STATUS_NAMES = {
-  unread: "unread",
-  read: "read",
-  corrected: "in progress",
-  confirmed: "confirmed",
-};
-
 export const UNKNOWN_HAND =
   "The model does not know this hand, or its language: confirm about 60 lines of it, then choose Learn.";
 

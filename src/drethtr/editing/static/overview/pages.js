@@ -1,7 +1,7 @@
 // Pages as cards or as rows. Only those near the window are in the document, so that a thousand are as quick as ten.
 
 import * as api from "../api.js";
-import { between, counted, percent, STATUS_NAMES, UNKNOWN_HAND, wrongWords } from "../format.js";
+import { between, counted, percent, UNKNOWN_HAND, wrongWords } from "../format.js";
 import { html } from "../html.js";
 import { Dots } from "../people.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
@@ -80,11 +80,25 @@ export function commonStart(names) {
 // File names are long; they break where their parts end.
 const breakable = (name) => name.split(/(?<=[/_.-])/u).flatMap((part) => [html`<wbr />`, part]);
 
+const LONG = 40; // characters: no more stand on two lines of a card
+const END = 22;
+
+// A name as it is shown. The names of a folder often differ only at their ends, so a long one is cut before that.
+function Name({ name }) {
+  if (name.length <= LONG) return html`<span class="name">${breakable(name)}</span>`;
+  const cut = name.length - END + Math.max(0, name.slice(-END).search(/(?<=[/_., -])/u));
+  return html`<span class="name long"><span>${name.slice(0, cut)}</span><span>${name.slice(cut)}</span></span>`;
+}
+
+function stateOf({ error, status, lines, confirmed, corrected }) {
+  if (error) return "cannot be read";
+  if (status === "unread") return lines ? `unread, ${counted(lines, "line")}` : "unread";
+  if (!lines) return "no lines found";
+  return `${confirmed} of ${counted(lines, "line")} confirmed${corrected ? `, ${corrected} corrected` : ""}`;
+}
+
 function Item({ page, name, place, size, isRow, order, people, isChosen, choose }) {
-  const { status, lines, confirmed } = page;
-  const state = page.error
-    ? "cannot be read"
-    : `${STATUS_NAMES[status]}${lines > 0 ? ` · ${confirmed} of ${counted(lines, "line")} confirmed` : status === "read" ? " · no lines found" : ""}`;
+  const { status } = page;
   const flags = [
     page.unknown_hand && html`<span title=${UNKNOWN_HAND}>Hand not known</span>`,
     isLayoutDoubtful(page) && html`<span title="Look at the order of its lines">Layout doubtful</span>`,
@@ -94,8 +108,8 @@ function Item({ page, name, place, size, isRow, order, people, isChosen, choose 
     <a href=${`/p/${page.id}`} title=${page.name}>
       <${Thumbnail} page=${page} />
       <span class="about">
-        <span class="name">${breakable(name)}</span>
-        <span class="state">${state}</span>
+        <${Name} name=${name} />
+        <span class="state">${stateOf(page)}</span>
         ${flags.some(Boolean) && html`<span class="flag hint">${flags.filter(Boolean)}</span>`}
         <${Numbers} page=${page} />
         ${(isRow || order === "changed") && page.changed && html`<span class="state">${page.who}, <time datetime=${page.changed}>${new Date(page.changed).toLocaleDateString()}</time></span>`}

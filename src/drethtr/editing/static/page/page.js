@@ -213,10 +213,10 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           ${
             order.length > 0 &&
             html`<label class="slider" title="Marks the least sure words, until they should hold this share of the errors">
-            <span>Looking at <b>${percent(look)}</b> of the words finds about <b>${percent(found)}</b> of the errors</span>
+            <span>${doubts ? html`Looking at <b>${percent(look)}</b> of the words finds about <b>${percent(found)}</b> of the errors` : leftSaid(left)}</span>
             <input type="range" min="0.5" max="0.95" step="0.05" value=${share} aria-valuetext=${`${percent(share)} of the errors`}
               onInput=${(event) => setShare(Number(event.target.value))} /></label>
-          <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${doubts ? `${doubts} to look at` : leftSaid(left)} <kbd>F2</kbd></button>
+          <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${doubts || "None"} to look at <kbd>F2</kbd></button>
           <span class="count">${confirmed} of ${order.length} confirmed</span>
           <button type="button" onClick=${on.confirmPage} disabled=${confirmed === order.length} title="Ctrl+Shift+Enter">Confirm page</button>`
           }
