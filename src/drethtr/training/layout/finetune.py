@@ -32,13 +32,13 @@ FEWEST = 5
 EVERY = 5
 """One of so many pages is for validation."""
 
-CROPS, MOST_CROPS = 40, 8_000
+CROPS, MOST_CROPS = 20, 8_000
 """Crops seen per page, and at most."""
 
 VALIDATIONS = 4
 
-RATE = 2e-4
-"""Learning rate: a third of that from scratch, since the network already finds lines."""
+RATE = 5e-5
+"""Learning rate: at four times as much, cores of neighboring lines grow together (LOG.md, 2026-11-27)."""
 
 
 @dataclass(frozen=True)
