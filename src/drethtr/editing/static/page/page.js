@@ -220,7 +220,6 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           <span class="count">${confirmed} of ${order.length} confirmed</span>
           <button type="button" onClick=${on.confirmPage} disabled=${confirmed === order.length} title="Ctrl+Shift+Enter">Confirm page</button>`
           }
-          <span class="gap" />
           <div class="acts">
           ${
             order.length > 0 &&
