@@ -137,15 +137,13 @@ def finetune_layout(
         )
         report(f"training on {counted(len(train), 'page')}, {total:,} crops; {len(held)} more for validation")
         best = train_layout(run, folder, resume=(folder / SNAPSHOT).exists(), device=device, workers=workers)
-        model = load_lines(best)
-        # What is written has 8 bits for most weights, so that is what must find lines better.
-        small = folder / output.name
-        save_lines(replace(model, card={**model.card, "pages": len(train)}), small, small=True)
         report(f"finding the lines of {counted(len(held), 'page')} with both networks")
-        before, after = (figures_on(held, path, images) for path in (start or SHIPPED, small))
+        before, after = (figures_on(held, path, images) for path in (start or SHIPPED, best))
         outcome = LayoutOutcome(len(train), len(held), before, after)
         if outcome.better:
-            save_lines(load_lines(small), output, small=True)
+            model = load_lines(best)
+            # In float32: 8 bits, as the included network has, cost half of the gain (LOG.md, 2026-11-27).
+            save_lines(replace(model, card={**model.card, "pages": len(train)}), output)
         remove_marked(folder)
         return outcome
 
