@@ -1,5 +1,6 @@
 """An index file: what is read again, who may write it, and what else may be in its place."""
 
+import lzma
 import os
 import shutil
 import sqlite3
@@ -111,6 +112,17 @@ def test_an_index_of_the_version_without_readings_is_searched_and_completed(buil
     assert build() == 0
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (FILE_FORMAT,)
+
+
+@pytest.mark.parametrize("content", [b"no archive", lzma.compress(b"<PcGts/>")[:-20]])
+def test_a_damaged_reading_is_told(build, archive, tmp_path, content):
+    build()
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database, database:
+        database.execute("INSERT INTO readings SELECT min(id), ? FROM pages", (content,))
+    with open_index(tmp_path / "a.sqlite") as index:
+        key = index.store.key(archive / "one.png", 1)
+        with pytest.raises(DataError, match="damaged"):
+            index.store.reading(key)
 
 
 def test_an_index_of_another_model_is_refused(build, tmp_path):

@@ -319,10 +319,16 @@ class Store:
                 return None
         select = "SELECT content FROM readings JOIN pages ON id = page WHERE scan = ? AND number = ?"
         row = next(self.rows((bytes,), select, key), None)
+        if row is None:
+            return None
+        unpacker = lzma.LZMADecompressor(memlimit=MEMORY)
         try:
-            return None if row is None else lzma.LZMADecompressor(memlimit=MEMORY).decompress(row[0], MAX_BYTES)
+            content = unpacker.decompress(row[0], MAX_BYTES)
         except lzma.LZMAError as error:
             raise self.damaged(str(error)) from error
+        if not unpacker.eof:
+            raise self.damaged("a reading is cut short")
+        return content
 
     def forget_reading(self, key: PageKey) -> None:
         """Remove the reading of a page that has a file of its own now."""
