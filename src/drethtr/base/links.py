@@ -8,7 +8,7 @@ path that stands in a file leads to the folder of that file, or to the one above
 import os
 import sys
 from contextlib import suppress
-from errno import ELOOP, ESPIPE
+from errno import EISDIR, ELOOP, ESPIPE
 from pathlib import Path
 from shutil import rmtree
 from stat import S_ISDIR, S_ISREG
@@ -41,12 +41,15 @@ def open_ordinary(path: Path) -> BinaryIO:
     Raises:
         OSError: if it is no ordinary file, or cannot be opened.
     """
-    without_waiting = getattr(os, "O_NONBLOCK", 0)
-    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | without_waiting))  # noqa: SIM115
-    if not S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
-        raise OSError(ESPIPE, "it is a pipe or a device; save what it gives to a file", str(path))
-    return file
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags)
+    mode = os.fstat(descriptor).st_mode
+    if S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if S_ISDIR(mode):
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+    raise OSError(ESPIPE, "it is a pipe or a device; save what it gives to a file", str(path))
 
 
 def is_foreign(file: Path) -> bool:
