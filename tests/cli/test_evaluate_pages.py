@@ -1,6 +1,7 @@
 import json
 import re
 
+import edited_folders
 import pytest
 from printed_pages import put_page
 
@@ -115,3 +116,10 @@ def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):
     (tmp_path / "a.png").unlink()
     outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path)
     assert outcome.code == 2 and "a.xml" in outcome.err and outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("how", [(), ("--end-to-end", "--lines", "given")], ids=["lines", "pages"])
+def test_texts_that_a_program_read_prove_nothing(drethtr, tiny_path, tmp_path, how):
+    path = edited_folders.put_page(tmp_path, "a")
+    outcome = drethtr("evaluate", path, "--model", tiny_path, *how)
+    assert outcome.code == 0 and "nobody has corrected or confirmed" in outcome.err

@@ -93,6 +93,12 @@ class Transcription:
             object.__setattr__(self, "words", ())
 
     @property
+    def by_program(self) -> bool:
+        """Whether a program read the text and no person has touched it: only programs state confidences."""
+        stated = self.confidence is not None or any(word.confidence is not None for word in self.words)
+        return self.review is None and stated
+
+    @property
     def parts(self) -> tuple[tuple[str, PageWord | None], ...]:
         """The text, split into words and the text between them, which has None as its word."""
         found: list[tuple[str, PageWord | None]] = []

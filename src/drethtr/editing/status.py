@@ -30,8 +30,7 @@ def status_of(line: TextLine, *, made_here: bool) -> Status:
         return Status.UNREAD
     if text.review is not None:
         return Status(text.review)
-    by_program = text.confidence is not None or any(word.confidence is not None for word in text.words)
-    return Status.READ if by_program or made_here else Status.CORRECTED
+    return Status.READ if text.by_program or made_here else Status.CORRECTED
 
 
 def status_of_page(states: Collection[str], *, made_here: bool) -> Status:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.layouts.pages import Pages
+from drethtr.datasets.layouts.pages import READ, Pages
 from drethtr.datasets.open import AS_FOUND, TABLES, open_all
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import LeftOut, Sample
@@ -57,7 +57,10 @@ def marked_lines(source: Path, report: Callable[[LeftOut], object], pages: Pages
         if isinstance(entry, LeftOut):
             report(entry)
         else:
-            found.append(replace(entry, image=png_of(entry)))  # a hundredth of the memory of its pixels
+            remarks = tuple(remark for remark in entry.remarks if remark != READ)  # no text is taken here
+            found.append(
+                replace(entry, image=png_of(entry), remarks=remarks)
+            )  # a hundredth of the memory of its pixels
     return found
 
 

@@ -13,7 +13,7 @@ from real_data import PAGES, needs_pages
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts import layout_for
-from drethtr.datasets.layouts.pages import UNCONFIRMED, Pages
+from drethtr.datasets.layouts.pages import READ, UNCONFIRMED, Pages
 from drethtr.datasets.open import open_samples
 from drethtr.datasets.sample import LeftOut, Sample, checked
 from drethtr.documents import FORMATS, read_page
@@ -45,6 +45,16 @@ def test_our_page_comes_before_our_alto(tmp_path):
     _, lines, left_out = found(tmp_path)
     assert {line.key.partition(" ")[0] for line in lines} == {str(tmp_path / "a.page.xml")}
     assert {entry.key for entry in left_out} == {str(tmp_path / "a.alto.xml")}
+
+
+def test_texts_that_a_program_read_are_named(tmp_path):
+    path = edited_folders.put_page(tmp_path, "a")
+    assert all(READ in line.remarks for line in found(tmp_path)[1])
+    confirmed = re.sub('(<TextLine [^>]*custom=")', r"\1drethtr {review:corrected;} ", path.read_text(encoding="utf-8"))
+    path.write_text(confirmed, encoding="utf-8")
+    assert not any(READ in line.remarks for line in Pages(unconfirmed=True).entries(tmp_path))
+    edited_folders.put_page(tmp_path, "a", confidence=None)
+    assert not any(READ in line.remarks for line in found(tmp_path)[1])
 
 
 def test_lines_that_nobody_confirmed_count_once(tmp_path):

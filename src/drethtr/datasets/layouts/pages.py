@@ -39,6 +39,7 @@ XML_FOLDERS = frozenset({"page", "alto"})
 BACKWARD = Remark("Baselines from right to left below upright letters were turned around")
 HEAD_DOWN = Remark("Lines that can only be read upside down were turned")
 REDRAWN = Remark("Outlines that were bands of a fixed height were redrawn; --outlines given keeps them")
+READ = Remark("Texts that a program read, and that nobody has corrected or confirmed, were taken as they are")
 LOST = "These passages of descriptions cannot be understood and were left out"
 
 UNCONFIRMED = "not confirmed by a person"
@@ -159,7 +160,8 @@ class Pages(Layout):
                 yield LeftOut(key, "no position on the page")
             else:
                 place, remarks = places[line.id]
-                yield (entry := cut(gray, line, place, key, (*odd, *remarks)))
+                read = (READ,) if line.transcription and line.transcription.by_program else ()
+                yield (entry := cut(gray, line, place, key, (*odd, *remarks, *read)))
                 odd = () if isinstance(entry, Sample) else odd
 
 
