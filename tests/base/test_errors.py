@@ -18,6 +18,13 @@ def test_an_error_is_put_down_to_another_source():
     assert str(CheckpointError("is damaged").of("model")) == "model: is damaged"
 
 
+def test_an_error_tells_no_password():
+    """Neither that of its source nor one in the words of another program."""
+    address = "https://me:secret@host/a.parquet"
+    error = DataError(f"GET {address}?X-Amz-Signature=secret refused", address)
+    assert "secret" not in repr(error) and str(error.of(address)) == str(error)
+
+
 @pytest.mark.parametrize("error", [DataError("is damaged", "a.png"), MissingExtraError("pyarrow", "batch")])
 def test_errors_travel_between_processes(error):
     other = pickle.loads(pickle.dumps(error))

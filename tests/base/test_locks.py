@@ -40,6 +40,13 @@ def test_who_has_a_file_is_told(holding, tmp_path):
         assert holding.poll() is None
 
 
+def test_a_lock_tells_no_password(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["drethtr", "index", "scans", "--to", "postgresql://me:secret@host/archive"])
+    with claimed(tmp_path / "index"):
+        note = (tmp_path / ".index.lock").read_text()
+    assert note.endswith("drethtr index scans --to postgresql://host/archive")
+
+
 def test_what_a_killed_program_had_is_free(holding, tmp_path):
     holding.kill()
     holding.wait()

@@ -18,7 +18,7 @@ from PIL import Image
 from drethtr import Recognizer, __version__
 from drethtr.base.errors import ConfigError, DataError, DrethtrError
 from drethtr.bulk import inputs
-from drethtr.bulk.inputs import Columns, make_plan
+from drethtr.bulk.inputs import Columns, ImageRows, ParquetRows, make_plan
 from drethtr.bulk.job import open_job
 from drethtr.bulk.output import JOB, Output
 from drethtr.bulk.worker import PartReader
@@ -392,6 +392,16 @@ def test_a_file_name_need_not_be_utf_8(read, tmp_path, ending):
     found = table(tmp_path / "out")
     assert [row["input"] for row in found] == [f"{tmp_path}/caf\ufffd/{n}\ufffd{ending.decode()}" for n in "ab"]
     assert f"{tmp_path}/caf\ufffd/" in found[1]["error"] and len(quarantine(tmp_path / "out")) == 1
+
+
+def test_a_job_records_no_password_of_its_inputs():
+    """Nor does it depend on one: signed addresses are others every hour."""
+    for place in ("https://host/a.parquet?sig={}", "sftp://{}@host/a.parquet"):
+        tables = [ParquetRows(place.format(secret), "image", (), 9, 0, 9) for secret in ("secret1", "secret2")]
+        images = [ImageRows((place.format(secret),)) for secret in ("secret1", "secret2")]
+        for one, other in (tables, images):
+            assert one.identity() == other.identity()
+            assert "secret" not in f"{one.identity()} {one.describe()}"
 
 
 def test_settings_are_written_down(read, tiny_path, tmp_path):

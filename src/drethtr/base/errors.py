@@ -10,6 +10,8 @@ DrethtrError
 from importlib.util import find_spec
 from typing import Self
 
+from drethtr.base.credentials import without_credentials
+
 NOTHING_BETTER = 3
 """Exit code of `drethtr model finetune` if the model did not improve; the editor runs it as a command."""
 
@@ -19,20 +21,22 @@ class DrethtrError(Exception):
 
     reason  what is wrong, and what to do about it
     source  the file, page or line at fault, unless the reason names it; it begins the message
+
+    Addresses in both are kept without credentials, since messages end in logs and records.
     """
 
     def __init__(self, reason: str, source: object = None) -> None:
-        super().__init__(reason, source)
-        self.reason = reason
-        self.source = source
+        self.reason = without_credentials(reason)
+        self.source = without_credentials(source) if isinstance(source, str) else source
+        super().__init__(self.reason, self.source)
 
     def __str__(self) -> str:
         return self.reason if self.source is None else f"{self.source}: {self.reason}"
 
     def of(self, source: object) -> Self:
         """The same error with another source; the previous one becomes part of the reason."""
-        reason = self.reason if str(self.source) == str(source) else str(self)
-        return type(self)(reason, source)
+        other = type(self)(self.reason, source)
+        return other if str(self.source) == str(other.source) else type(self)(str(self), source)
 
 
 class ConfigError(DrethtrError):

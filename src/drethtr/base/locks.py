@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 from time import monotonic, sleep
 from typing import BinaryIO
 
+from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write, make_folders, open_locked
 from drethtr.base.links import followed, open_ordinary
@@ -136,7 +137,8 @@ def holder(note: Path) -> str:
 def about_this_program() -> str:
     """How messages of other programs name this one."""
     since = datetime.now().astimezone().isoformat(" ", "minutes")
-    return f"process {os.getpid()} on {platform.node()}, since {since}: {' '.join(sys.argv)}"[:LONGEST_NOTE]
+    command = without_credentials(" ".join(sys.argv))
+    return f"process {os.getpid()} on {platform.node()}, since {since}: {command}"[:LONGEST_NOTE]
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from drethtr.base.config import hint
+from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import ConfigError, DataError, first_line
 from drethtr.base.urls import beside, find_files, identity, locate, reaching
 from drethtr.bulk.output import JOB, WRITTEN
@@ -133,8 +134,8 @@ def bytes_of(file: str) -> int | None:
 
 
 def printable(name: str) -> str:
-    """A file name as text, with invalid UTF-8 replaced."""
-    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """A file name or address as text, without credentials, with invalid UTF-8 replaced."""
+    return without_credentials(name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def groups(file: "ParquetFile", wanted: range) -> Iterator[tuple[int, int]]:
@@ -172,7 +173,9 @@ class ImageRows(Rows):
         return f"{self.count} images from {first} to {last}" if self.count > 1 else first
 
     def identity(self) -> dict[str, object]:
-        files = "\n".join(f"{bytes_of(file)} {file}" for file in self.files).encode("utf-8", "surrogateescape")
+        files = "\n".join(f"{bytes_of(file)} {without_credentials(file)}" for file in self.files).encode(
+            "utf-8", "surrogateescape"
+        )
         state = blake2b(files, digest_size=16).hexdigest()
         first, last = printable(self.files[0]), printable(self.files[-1])
         return {"images": self.count, "first": first, "last": last, "files": state}

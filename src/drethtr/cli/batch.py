@@ -11,6 +11,7 @@ import typer
 from tqdm import tqdm
 
 from drethtr.base.config import named
+from drethtr.base.credentials import without_credentials
 from drethtr.base.files import refuse_file
 from drethtr.base.processors import free_processors
 from drethtr.base.urls import is_url
@@ -112,9 +113,10 @@ def on_ray(workers: int | None, device: str) -> Engine:
 def summary(job: Job, missing: Sequence[Part]) -> str:
     """What the output contains now, in a few lines."""
     done, bad = job.rows - sum(part.rows.count for part in missing), job.output.quarantined()
-    lines = [f"{done:,} of {counted(job.rows, 'row')} {are(done)} in {job.output.folder}"]
+    folder = without_credentials(job.output.folder)
+    lines = [f"{done:,} of {counted(job.rows, 'row')} {are(done)} in {folder}"]
     if bad:
-        lines.append(f"{bad:,} of them could not be read; {job.output.folder}/_quarantine says why")
+        lines.append(f"{bad:,} of them could not be read; {folder}/_quarantine says why")
     if missing:
         lines.append(f"{len(missing)} of {len(job.parts)} parts failed; repeat the command to retry them")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from PIL import Image
 
+from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError, MissingExtraError
 from drethtr.base.files import atomic_write
 from drethtr.base.links import is_near
@@ -97,7 +98,7 @@ def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -
     Raises:
         DataError: naming the row, if it has no usable image or text.
     """
-    key = f"{file} row {number}"
+    key = without_credentials(f"{file} row {number}")
     text = text_of(row["text"], key)
     try:
         image = image_of(row["image"], file, key)

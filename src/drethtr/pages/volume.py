@@ -7,6 +7,7 @@ from typing import Any
 
 from drethtr.base.archive import as_given
 from drethtr.base.cache import address_of, place_of
+from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError
 from drethtr.base.sandbox import Answer, sandboxed
 from drethtr.documents.document import Canvas
@@ -93,5 +94,5 @@ def page_name(page: PageSource) -> str:
 
 
 def given_name(path: Path) -> str:
-    """The name of a file for the user: the address that it was fetched from, or its path."""
-    return address_of(path) or as_given(str(path))
+    """The name of a file for the user: the address that it was fetched from, without secrets, or its path."""
+    return without_credentials(address_of(path) or as_given(str(path)))

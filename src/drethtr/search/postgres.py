@@ -1,7 +1,6 @@
 """An index in PostgreSQL: the same tables, which many processes may fill and search at once."""
 
 import json
-import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError, MissingExtraError, first_line
 from drethtr.documents.names import restored, stored
 from drethtr.search.query import Spelling
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 SCHEMES = ("postgresql://", "postgres://")
-
-PASSWORD = re.compile(r"(?<=password=)[^&]*")
 
 PREFILTER_FROM = 100_000
 """With this many lines or more, only pages with words similar to the query are searched."""
@@ -110,7 +108,7 @@ class PostgresStore:
     @property
     def name(self) -> str:
         """The URL without its password."""
-        return shown(self.url)
+        return without_credentials(self.url)
 
     def close(self) -> None:
         """Close the connection."""
@@ -264,10 +262,4 @@ def connect(url: str) -> "Connection[Any]":
     try:
         return psycopg.connect(url, autocommit=True)
     except psycopg.Error as error:
-        raise DataError(f"cannot be reached: {first_line(error)}", shown(url)) from error
-
-
-def shown(url: str) -> str:
-    """A URL without user name and password."""
-    scheme, _, rest = url.partition("://")
-    return PASSWORD.sub("…", f"{scheme}://{rest.rpartition('@')[2]}")
+        raise DataError(f"cannot be reached: {first_line(error)}", url) from error

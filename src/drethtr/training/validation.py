@@ -1,5 +1,6 @@
 """Validation: the averaged weights become a model, read the validation lines as users would, and the best is saved."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple, Self
 import torch
 
 from drethtr.base import config
+from drethtr.base.credentials import without_credentials
 from drethtr.base.version import __version__
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, lines_digest
@@ -52,7 +54,7 @@ class ModelTemplate:
             "samples": progress.samples,
             "hours": round(progress.seconds / 3600, 3),
             "trained_by": f"drethtr {__version__}",
-            "run": config.changes(run),
+            "run": json.loads(without_credentials(json.dumps(config.changes(run)))),  # a card is made to be published
         }
         return Candidate(self.with_weights(network, card), network)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from drethtr.base.credentials import without_credentials
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.parquet import open_parquet, sample_of, word
@@ -86,7 +87,7 @@ def rows_at(file: str, name: str, split: str) -> Iterator[Entry]:
                 try:
                     yield replace(sample_of(row, file, number, as_written), split=split)
                 except DataError as error:
-                    key = f"{file} row {number}"
+                    key = without_credentials(f"{file} row {number}")
                     yield LeftOut(key, "unusable row", error.reason.removeprefix(f"{key}: "))
                 number += 1
 

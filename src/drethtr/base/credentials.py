@@ -1,0 +1,16 @@
+"""Names, passwords and signatures in addresses: for the program that is asked, not for messages, locks and records."""
+
+import re
+
+LOGIN = re.compile(r"(?<=://)[^\s/\"]*@")
+"""`user:password@` of an address, also if the password has characters that should be encoded."""
+
+SECRET = re.compile(
+    r"(?i)([?&][^\s=&#\"]*(?:password|passwd|secret|token|signature|credential|sig|api_?key)=)[^\s&#\"]+"
+)
+"""A value in the query of an address that opens what it asks for, as of signed links."""
+
+
+def without_credentials(text: str) -> str:
+    """A text, JSON too, with addresses such as `s3://…` that open nothing: logins are removed, other secrets `…`."""
+    return SECRET.sub(r"\1…", LOGIN.sub("", text)) if "://" in text else text

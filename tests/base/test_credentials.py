@@ -1,0 +1,26 @@
+"""Test addresses without what opens them."""
+
+import json
+
+import pytest
+
+from drethtr.base.credentials import without_credentials
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:secret@host:5432/archive", "postgresql://host:5432/archive"),
+        ("postgresql://me:se@cret?#@host/archive", "postgresql://host/archive"),  # as libpq reads it
+        ("postgresql:///a?password=secret&host=b", "postgresql:///a?password=…&host=b"),
+        ("https://secret@host/a.parquet#train", "https://host/a.parquet#train"),
+        ("zip://a.png::sftp://me:secret@host/a.zip", "zip://a.png::sftp://host/a.zip"),
+        ("https://b.s3.net/a?X-Amz-Date=1&X-Amz-Signature=secret", "https://b.s3.net/a?X-Amz-Date=1&X-Amz-Signature=…"),
+        ("https://b.blob.net/a?sv=1&sig=secret#train", "https://b.blob.net/a?sv=1&sig=…#train"),
+        ("hf://datasets/me/lines@main/a.parquet", "hf://datasets/me/lines@main/a.parquet"),
+        ("me@example.org about https://example.org/a", "me@example.org about https://example.org/a"),
+    ],
+)
+def test_addresses_are_kept_without_what_opens_them(address, shown):
+    assert without_credentials(address) == shown
+    assert json.loads(without_credentials(json.dumps([address, "a@b"]))) == [shown, "a@b"]
