@@ -8,7 +8,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import refuse_protected, write_bytes, write_own
-from drethtr.base.links import MARK, is_near, make_marked, open_ordinary, remove_marked, text_of_own
+from drethtr.base.links import MARK, is_near, make_marked, open_ordinary, refuse_outside, remove_marked, text_of_own
 from drethtr.base.locks import change_bytes, claimed, turn_to_change
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
@@ -55,6 +55,21 @@ def test_a_result_is_not_written_through_a_link_out_of_its_folder(mine, tmp_path
     with pytest.raises(DataError, match=r"it is a link out of its folder, to .*; name that file, or remove the link"):
         write(link)
     assert sorted(tmp_path.rglob("*")) == before and (mine / "thesis").read_text() == "years"
+
+
+def test_results_stay_in_the_folder_of_a_user(mine, tmp_path):
+    """It may be a link itself, and links in it may lead to places in it; folders that are missing are no links."""
+    received = tmp_path / "received"
+    (received / "1").mkdir()
+    (received / "same").symlink_to("1")
+    (received / "out").symlink_to(mine)
+    (tmp_path / "link").symlink_to(received)
+    for output in (received, tmp_path / "link"):
+        for name in ("", "1", "same", "2/3"):
+            refuse_outside(output / name, output)
+        for name in ("out", "out/new"):
+            with pytest.raises(DataError, match=r"a link leads out of .*, to .*; remove it, or write to another"):
+                refuse_outside(output / name, output)
 
 
 def test_a_turn_locks_nothing_elsewhere(mine, tmp_path):

@@ -263,6 +263,18 @@ def test_another_job_is_refused(read, tmp_path):
     assert len(table(tmp_path / "out")) == 4
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_lists_of_bad_rows_are_not_written_elsewhere(read, tmp_path):
+    """Nor are those of another job removed there."""
+    (tmp_path / "another").mkdir()
+    (tmp_path / "another" / "part-000000.jsonl").write_text("rows")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "_quarantine").symlink_to(tmp_path / "another")
+    with pytest.raises(DataError, match="_quarantine: is a link; remove it"):
+        read(write_shard(tmp_path / "a.parquet", range(3)), force=True)
+    assert [file.read_text() for file in (tmp_path / "another").iterdir()] == ["rows"]
+
+
 def test_force_removes_nothing_that_was_given(read, tmp_path):
     """Spark calls its files part-00000-... too: with --output on the inputs they were removed before they were read."""
     (tmp_path / "out").mkdir()

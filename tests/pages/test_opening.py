@@ -1,12 +1,13 @@
 """Which pages of which files a person wants, and where their results go."""
 
+import sys
 from shutil import make_archive, rmtree
 
 import pytest
 from made_pages import TEXTS, blank, write
 
 from drethtr import Recognizer
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.beside import part_of, with_pages
 from drethtr.pages import open_job
 from drethtr.pages.inputs import find_inputs
@@ -56,6 +57,19 @@ def test_folders_below_are_read_and_mirrored(tree, tmp_path):
     assert [str(file.relative_to(tree)) for file in selection.files] == ["c.png", "1/a.png", "2/a.png"]
     assert places(selection, out) == [".", "1", "2"]
     assert select([tree], out).files == (tree / "c.png",)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_folders_of_results_that_lead_elsewhere_are_refused(tree, tmp_path):
+    """As in a tree of results that somebody sent; the folder that a user names may be a link."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "out").symlink_to("received")
+    (tmp_path / "received").mkdir()
+    assert places(select([tree], tmp_path / "out", recursive=True), tmp_path / "out") == [".", "1", "2"]
+    (tmp_path / "received" / "1").symlink_to(tmp_path / "mine")
+    with pytest.raises(DataError, match=r"a link leads out of .*out, to .*mine; remove it"):
+        select([tree], tmp_path / "out", recursive=True)
+    assert select([tree], tmp_path / "out").files == (tree / "c.png",)
 
 
 def test_the_folder_for_results_is_not_read(tree):

@@ -94,6 +94,17 @@ def refuse_link(folder: Path) -> None:
         raise DataError("is a link; remove it, it holds no texts", folder)
 
 
+def refuse_outside(folder: Path, output: Path) -> None:
+    """Refuse a folder below that of a user's results if links lead out of it; `output` itself may be a link.
+
+    Raises:
+        DataError: if so.
+    """
+    place = folder.resolve()
+    if not place.is_relative_to(output.resolve()):
+        raise DataError(f"a link leads out of {output}, to {place}; remove it, or write to another folder", folder)
+
+
 def followed(path: Path) -> Path:
     """The file that is written for a path: a link leads to a place in its own folder.
 

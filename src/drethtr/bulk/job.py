@@ -7,10 +7,11 @@ from typing import Any
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.base.urls import beside, locate
+from drethtr.base.links import refuse_link
+from drethtr.base.urls import beside, local_path, locate
 from drethtr.base.version import __version__
 from drethtr.bulk.inputs import BulkPlan, Columns, Part, files_of, make_plan
-from drethtr.bulk.output import JOB, Output, columns
+from drethtr.bulk.output import JOB, QUARANTINE, Output, columns
 from drethtr.bulk.worker import Engine, PartOutcome, Work
 from drethtr.recognition.recognizer import Recognizer
 
@@ -141,7 +142,10 @@ def check_output(folder: Output, files: Sequence[str]) -> None:
 
     Raises:
         ConfigError: if it contains inputs, or files not written by a job.
+        DataError: if a link would lead what is written elsewhere.
     """
+    if (place := local_path(folder.folder)) is not None:
+        refuse_link(place / QUARANTINE)
     own = folder.at(JOB).path
     if any(locate(place).path == own for place in {beside(file, JOB) for file in files}):
         raise ConfigError(f"{folder.folder} contains inputs; choose a separate --output for the results")

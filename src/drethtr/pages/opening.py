@@ -16,6 +16,7 @@ from drethtr.base.archive import archive_of, as_unpacked_beside, is_archive
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_file, refuse_protected
+from drethtr.base.links import refuse_outside
 from drethtr.documents.beside import page_stem
 from drethtr.documents.formats import FORMATS, LINE_FORMATS, TEXT_WITH_DOUBTS, Format
 from drethtr.pages.catalog import Catalog
@@ -144,7 +145,8 @@ def select(
 
     Raises:
         ConfigError: if the page ranges are invalid.
-        DataError: if `output` is a file, its record cannot be read, or there is no folder of images.
+        DataError: if `output` is a file or links in it lead elsewhere, its record cannot be read, or there is no
+            folder of images.
     """
     ranges = PageRanges.parse(pages) if isinstance(pages, str) else pages
     if output is not None:
@@ -176,6 +178,9 @@ def result_folders(
     With `recursive`, subfolders of the inputs are mirrored. If files with one name in several folders would share a
     result, all folders are mirrored from their common parent. A ZIP file counts as a folder with its name, so that the
     next run, which unpacks it elsewhere, finds the results.
+
+    Raises:
+        DataError: if links lead out of `output`.
     """
     # Where files would be beside their ZIP file: the folder they are unpacked into has another name in each run.
     folders = {file: as_unpacked_beside(file).parent for file in files}
@@ -187,7 +192,10 @@ def result_folders(
         except ValueError:  # on several drives
             return dict.fromkeys(files, output)
         places = {file: folder.absolute().relative_to(common) for file, folder in folders.items()}
-    return {file: output / place for file, place in places.items()}
+    below = {place: output / place for place in {*places.values()}}
+    for folder in below.values():
+        refuse_outside(folder, output)
+    return {file: below[place] for file, place in places.items()}
 
 
 def root_of(path: Path) -> Path | None:
