@@ -8,7 +8,7 @@ export const isGoing = ({ state }) => state === "waiting" || state === "running"
 export function percent(share) {
   if (share === null || share === undefined) return "–";
   const value = 100 * share;
-  return `${value > 0 && value < 9.95 ? value.toFixed(1) : value.toFixed(0)} %`;
+  return `${value > 0 && value < 9.95 ? value.toFixed(1) : value.toFixed(0)}\u00a0%`;
 }
 
 // The ends of an interval, in percent.
