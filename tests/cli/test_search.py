@@ -39,6 +39,12 @@ def test_an_index_is_made_and_kept_up(index, tmp_path):
     assert outcome.code == 1 and "one.png" in outcome.err and "1 could not be read" in outcome.out
 
 
+def test_no_index_is_made_of_nothing(drethtr, tmp_path):
+    (tmp_path / "scans").mkdir()
+    assert drethtr("index", tmp_path / "scans", "--output", tmp_path / "a.sqlite").code == 2
+    assert not (tmp_path / "a.sqlite").exists()
+
+
 def test_an_index_is_kept_elsewhere_too(index, tmp_path):
     outcome = index("--to", "parquet")
     assert outcome.out.endswith(f"2 read now\n{tmp_path / 'a.parquet'}: 8 lines\n") and outcome.code == 0

@@ -75,6 +75,8 @@ def index(
     for error in errors:
         report_skipped(error)
     failed = len(errors)
+    if not originals and not output.exists():
+        raise typer.Exit(2)
     recognizer = reading.load(posteriors=True)
     read = 0
     with stopping(CONTINUE), open_builder(output, recognizer, segmentation, rebuild=force) as builder:
