@@ -13,6 +13,7 @@ from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
+from drethtr.editing.search import judge, search
 from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
@@ -62,6 +63,14 @@ def file_of(page):
     return TIME.sub(b"", Path(page).read_bytes())
 
 
+def correct(session, name):
+    """Correct the first line of a page; returns its lines before that."""
+    page = next(row["id"] for row in session.workspace.pages() if row["name"] == name)
+    lines = session.workspace.page(page)["lines"]
+    session.workspace.edit_line(page, lines[0]["id"], lines[0]["revision"], LineEdit(text="corrected"))
+    return lines
+
+
 def searchable(session):
     """The numbers of pages and lines in the index."""
     with open_index(index_of(session.workspace)) as index:
@@ -104,15 +113,62 @@ def test_lines_that_were_found_but_not_read_are_read_once(opened, read):
 def test_after_a_correction_the_index_reads_that_line_only(opened, read):
     wait(opened, opened.indexer.start())
     read.clear()
-    page = next(row["id"] for row in opened.workspace.pages() if row["name"] == "b.png")
-    line, other = opened.workspace.page(page)["lines"]
-    opened.workspace.edit_line(page, line["id"], line["revision"], LineEdit(text="corrected"))
+    line, other = correct(opened, "b.png")
     wait(opened, opened.indexer.start())
     assert 1 <= len(read) <= 2, "once, and perhaps upside down"
     with open_index(index_of(opened.workspace)) as index:
         lines = {one.id: one for id in index.store.select([]).ids[-1:] for one in index.store.page(id)[1]}
     assert (lines[line["id"]].text, lines[line["id"]].certain) == ("corrected", True)
     assert (lines[other["id"]].text, lines[other["id"]].certain) == (other["text"], False)
+
+
+@pytest.fixture
+def while_reading(monkeypatch):
+    """Runs something before the next lines are read."""
+
+    def run(work):
+        waiting, read_lines = [work], Recognizer.read_lines
+
+        def reading(self, lines):
+            while waiting:
+                waiting.pop()()
+            return read_lines(self, lines)
+
+        monkeypatch.setattr(Recognizer, "read_lines", reading)
+
+    return run
+
+
+def test_hits_are_judged_and_pages_added_while_another_one_is_read_for_the_index(opened, while_reading):
+    correct(opened, "a.png")
+    wait(opened, opened.indexer.start())
+    workspace, index, done = opened.workspace, opened.reader.index, []
+    correct(opened, "b.png")
+
+    def meanwhile():
+        [hit] = search(workspace, "corrected", 2)["hits"][:1]
+        judge(workspace, "corrected", hit["page"], hit["line"], stands=False)
+        with index.open(index.with_posteriors(opened.reader.recognizer)) as builder:
+            done.append(builder.remove_deleted())
+
+    while_reading(meanwhile)
+    wait(opened, opened.indexer.start())
+    with open_index(index_of(workspace)) as searched:
+        assert done == [0] and [one.stands for one in searched.store.verdicts()] == [False]
+
+
+def test_building_ends_when_another_process_does_it_and_keeps_what_it_has(opened, tiny_path, while_reading):
+    index = opened.reader.index
+    wait(opened, opened.indexer.start())
+    before = searchable(opened)
+    correct(opened, "b.png")
+    writers, recognizer = [], Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
+    while_reading(lambda: writers.append(open_builder(index_of(opened.workspace), recognizer, index.segmentation)))
+    with pytest.raises(AssertionError, match="another process is writing it"):
+        wait(opened, opened.indexer.start())
+    assert searchable(opened) == before
+    writers[0].store.close()
+    wait(opened, opened.indexer.start())
 
 
 @pytest.fixture

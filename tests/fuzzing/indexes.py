@@ -34,7 +34,7 @@ def index_file(folder: Path) -> bytes:
     """The bytes of a small index with a verdict."""
     path = folder / "made.sqlite"
     lines, posteriors = zip(*(stored(number, text) for number, text in enumerate(LINES)), strict=True)
-    with Store.write(path, ABOUT) as store:
+    with Store.write(path, ABOUT) as store, store.writing():
         for page in range(2):
             store.put(PageKey(f"{page}.png", 1), STATE, lines, PackedLines.of(posteriors).to_bytes())
         store.judge(Verdict("sir", PageKey("0.png", 1), "l0", 0.4, True))
@@ -114,8 +114,8 @@ def use_index(path: Path) -> None:
             for key in store.states():
                 store.scan(key)
             key = PageKey("2.png", 1)
-            store.put(key, STATE, [line], PackedLines.of([posteriors]).to_bytes())
-            store.commit()
+            with store.writing():
+                store.put(key, STATE, [line], PackedLines.of([posteriors]).to_bytes())
             assert store.page(store.page_id(key) or 0)[1][0].text == line.text
     finally:
         for left in path.parent.glob(f"{path.name}-*"):  # of a closed database

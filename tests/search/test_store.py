@@ -5,7 +5,7 @@ import os
 import shutil
 import sqlite3
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 from archives import build_index, contents
@@ -99,6 +99,49 @@ def test_one_process_writes_while_others_read(build, recognizer, tmp_path):
             [hit] = index.search("received")
     with open_index(path) as index:
         index.judge(hit, stands=True)
+
+
+def test_between_pages_of_a_writer_that_is_not_alone_others_write(build, recognizer, tmp_path):
+    build()
+    path, lines = tmp_path / "a.sqlite", segmentation_named("auto")
+    with open_builder(path, recognizer, lines, alone=False) as builder, builder.store.writing():
+        builder.store.remove(list(builder.store.states())[1])
+        with pytest.raises(DataError, match="another process is writing it"):
+            open_builder(path, recognizer, lines)
+    with open_builder(path, recognizer, lines, alone=False) as builder:
+        with open_index(path) as index:
+            index.judge(*index.search("received"), stands=True)
+        with (
+            open_builder(path, recognizer, lines),
+            pytest.raises(DataError, match="another process is writing it"),
+            builder.store.writing(),
+        ):
+            pass
+        assert builder.remove_deleted() == 0 and builder.store.size()[0] == 1
+        assert len(builder.store.verdicts()) == 1
+
+
+def test_a_writer_that_is_not_alone_adds_nothing_once_the_index_has_other_settings(build, recognizer, tmp_path):
+    build()
+    path = tmp_path / "a.sqlite"
+    with open_builder(path, recognizer, segmentation_named("auto"), alone=False) as builder:
+        open_builder(path, recognizer, segmentation_named("projection"), rebuild=True).store.close()
+        with pytest.raises(DataError, match="built with lines 'projection'"):
+            builder.remove_deleted()
+
+
+def test_what_an_error_interrupts_is_not_written(build, recognizer, tmp_path):
+    build()
+    path = tmp_path / "a.sqlite"
+    with open_builder(path, recognizer, segmentation_named("auto")) as builder:
+        first, second = builder.store.states()
+        with suppress(DataError), builder.store.writing():
+            builder.store.remove(first)
+            raise DataError("a scan is damaged")
+        with builder.store.writing():
+            builder.store.remove(second)
+    with open_index(path) as index:
+        assert list(index.store.states()) == [first]
 
 
 def test_an_index_of_the_version_without_readings_is_searched_and_completed(build, recognizer, tmp_path):

@@ -56,14 +56,14 @@ def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex
             if digest in digests:
                 known += 1
                 continue
-            for key, lines, posteriors in pages_of(content, part):
-                store.put(key, PageState(part, digest), lines, posteriors)
-                rows += len(lines)
-            store.commit()
-        for key, state in store.states().items():
-            if state.digest not in there:
-                store.remove(key)
-        store.commit()
+            with store.writing():
+                for key, lines, posteriors in pages_of(content, part):
+                    store.put(key, PageState(part, digest), lines, posteriors)
+                    rows += len(lines)
+        with store.writing():
+            for key, state in store.states().items():
+                if state.digest not in there:
+                    store.remove(key)
     return BatchIndex(rows, known)
 
 

@@ -54,12 +54,13 @@ class FolderIndex:
         return self.with_posteriors(recognizer) if possible and index_of(self.workspace) is not None else recognizer
 
     def open(self, recognizer: Recognizer) -> Builder:
-        """The index, which is created if there is none, to add what a recognizer reads.
+        """The index, which is created if there is none, to add what a recognizer reads; others may write between pages.
 
         Raises:
             DataError: if it is damaged, of another version or model, or being written by another process.
         """
-        return open_builder(index_of(self.workspace) or self.workspace.folder / NAME, recognizer, self.segmentation)
+        path = index_of(self.workspace) or self.workspace.folder / NAME
+        return open_builder(path, recognizer, self.segmentation, alone=False)
 
     def renew(self, before: Recognizer, recognizer: Recognizer) -> None:
         """Empty an index that one recognizer has made, for what another one reads; verdicts of people stay.

@@ -67,7 +67,9 @@ class Indexer:
                     try:
                         for original in builder.waiting(index.original_of(page)):
                             builder.read(original, self.reader.finder(original), read)
-                    except DrethtrError:
+                    except DrethtrError as error:
+                        if str(error.source) == builder.store.name:
+                            raise  # no page can be added, such as while another process writes
                         failed += 1  # the overview says why the page cannot be read
                     self.jobs.update(job, done=max(new, number + 1))
             message = f"{job.total - failed} of {job.total} pages can be searched for words that were misread"

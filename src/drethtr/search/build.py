@@ -55,7 +55,6 @@ class Builder:
         self.store = store
         self.recognizer = recognizer
         self.segmentation = segmentation
-        self.known = store.states()
         self.expected: dict[PageKey, str] = {}
         self.seen: dict[str, tuple[Strip, Reading]] = {}
         self.known_lines: dict[str, Entry] = {}  # of the page that is being read, those that need not be
@@ -69,37 +68,37 @@ class Builder:
     def waiting(self, originals: Iterable[Original]) -> Iterator[Original]:
         """The pages that are new or have changed since they were read."""
         for original in originals:
-            key = self.key(original)
-            known, files = self.known.get(key), files_of(original)
+            key, files = self.key(original), files_of(original)
+            known = self.store.state(key)
             try:
-                if known is not None and known.state == state_of(files):
+                state = state_of(files)
+                if known is not None and known.state == state:
                     continue
-                if known is not None and (known.digest == digest_of(files) or self.has_own_reading(original, known)):
-                    self.known[key] = PageState(state_of(files), digest_of(files))
-                    self.store.touch(key, self.known[key])
-                    self.store.commit()
-                    continue
+                digest = digest_of(files)
+                is_same = known is not None and (known.digest == digest or self.has_own_reading(original, known))
             except DataError:
-                pass  # reading it will tell why
-            yield original
+                is_same = False  # reading it will tell why
+            if not is_same:
+                yield original
+                continue
+            with self.store.writing():
+                self.store.touch(key, PageState(state, digest))
+                if original.description is not None:  # it need not be kept twice
+                    self.store.forget_reading(key)
 
     def has_own_reading(self, original: Original, known: PageState) -> bool:
-        """Whether the file of a page that had none says what the index has read; then it need not be kept twice."""
-        key = self.key(original)
-        if original.description is None or (kept := self.store.reading(key)) is None:
+        """Whether the file of a page that had none says what the index has read."""
+        if original.description is None or (kept := self.store.reading(self.key(original))) is None:
             return False
-        if known.digest != digest_of((original.source.path,)) or kept != first_bytes(original.description, MAX_BYTES):
-            return False
-        self.store.forget_reading(key)
-        return True
+        is_same_scan = known.digest == digest_of((original.source.path,))
+        return is_same_scan and kept == first_bytes(original.description, MAX_BYTES)
 
     def remove_deleted(self) -> int:
         """Remove the pages whose scans are gone, and return their number."""
-        gone = [key for key in self.known if not self.store.scan(key).exists()]
-        for key in gone:
-            self.store.remove(key)
-            del self.known[key]
-        self.store.commit()
+        gone = [key for key in self.store.states() if not self.store.scan(key).exists()]
+        with self.store.writing():
+            for key in gone:
+                self.store.remove(key)
         return len(gone)
 
     def read(self, original: Original, finder: Finder | None = None, read: ReadLines | None = None) -> Page:
@@ -129,7 +128,7 @@ class Builder:
     def unchanged(self, original: Original, page: SegmentedPage) -> dict[int, Entry]:
         """The lines of a page that need not be read again; none if the scan has changed."""
         key = self.key(original)
-        known, id = self.known.get(key), self.store.page_id(key)
+        known, id = self.store.state(key), self.store.page_id(key)
         if known is None or id is None or known.state.split()[:1] != [state_of((original.source.path,))]:
             return {}
         _, lines, posteriors = self.store.page(id)
@@ -168,9 +167,8 @@ class Builder:
         if original.description is None:  # who edits the scan later need not read it again
             document = Document((original.sheet(page),), provenance_of(self.recognizer))
             kept = FORMATS["page"].write(document)
-        self.store.put(key, state, lines, PackedLines.of(posteriors).to_bytes(), kept)
-        self.store.commit()
-        self.known[key] = state
+        with self.store.writing():
+            self.store.put(key, state, lines, PackedLines.of(posteriors).to_bytes(), kept)
         return len(lines)
 
     def key(self, original: Original) -> PageKey:
@@ -179,20 +177,21 @@ class Builder:
 
 
 def open_builder(
-    path: str | Path, recognizer: Recognizer, segmentation: Segmentation, *, rebuild: bool = False
+    path: str | Path, recognizer: Recognizer, segmentation: Segmentation, *, rebuild: bool = False, alone: bool = True
 ) -> Builder:
     """Open an index to add pages, or create it.
 
     Args:
         recognizer: Made with `posteriors=True`.
         rebuild: Remove all pages first.
+        alone: Let nobody else write until it is closed; otherwise others may, between pages.
 
     Raises:
         DataError: if it is damaged, of another version or model, or being written by another process.
     """
     alphabet = "".join(sorted(set("".join(token_texts(recognizer.model.tokenizer)))))
     made = made_with(recognizer, segmentation) | {"alphabet": alphabet}
-    return Builder(Store.write(path, made, rebuild=rebuild), recognizer, segmentation)
+    return Builder(Store.write(path, made, rebuild=rebuild, alone=alone), recognizer, segmentation)
 
 
 def kept_reading(path: Path, original: Original, recognizer: Recognizer, segmentation: Segmentation) -> bytes | None:

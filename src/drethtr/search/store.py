@@ -1,7 +1,7 @@
 """The file of an index: one SQLite database with a row for each page and each line.
 
-One process writes, any number read. A page is written with all its lines or not at all, so a killed writer leaves an
-index of the pages that it had finished.
+One process writes at a time, any number read. A page is written with all its lines or not at all, so a killed writer
+leaves an index of the pages that it had finished.
 """
 
 import json
@@ -41,6 +41,9 @@ from drethtr.search.records import (
 WAIT = 5.0
 """Seconds to wait for a process that is closing the file."""
 
+PAGE = 0.5
+"""Seconds that a writer who is not alone waits for the lock: others hold it for one page, or for long."""
+
 MEMORY = 64 << 20
 """Maximum bytes that unpacking a reading may take."""
 
@@ -49,10 +52,16 @@ OF_PAGE = "(SELECT id FROM pages WHERE scan = ? AND number = ?)"
 
 @dataclass(frozen=True)
 class Store:
-    """An open index file."""
+    """An open index file.
+
+    made_with  the settings that it must have to be written; None if it was opened for searching
+    alone      whether to keep the write lock from page to page, so that nobody else can write meanwhile
+    """
 
     path: Path
     database: Database
+    made_with: Mapping[str, Any] | None = None
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -75,12 +84,15 @@ class Store:
         return store
 
     @classmethod
-    def write(cls, path: str | Path, about: Mapping[str, Any], *, rebuild: bool = False) -> Self:
-        """Open an index for writing, or create it, as the only writer.
+    def write(
+        cls, path: str | Path, made_with: Mapping[str, Any], *, rebuild: bool = False, alone: bool = True
+    ) -> Self:
+        """Open an index for writing, or create it.
 
         Args:
-            about: Its settings, which must equal those of an existing index.
+            made_with: Its settings, which must equal those of an existing index.
             rebuild: Remove all pages first, and accept other settings.
+            alone: Let nobody else write until it is closed. Otherwise others may, except within `writing`.
 
         Raises:
             DataError: if the file is not an index, is damaged, or cannot be written; or the index is of another
@@ -89,17 +101,15 @@ class Store:
         path = Path(path)
         if not path.parent.is_dir():
             raise DataError(f"there is no folder {path.parent}", path)
-        store = cls(path, opened(path, wait=0, create=True))
+        store = cls(path, opened(path, wait=0 if alone else PAGE, create=True), made_with, alone)
         with store.closed_after_errors():
             # Checked before anything is written, so that no other program's database is changed; then again under the
             # lock, as another writer may have made the tables in between.
             if store.has_tables():
                 store.check()
-            store.begin_writing(about)
-            if rebuild:
-                store.forget_pages(about)
-            store.check_made_with(about)
-            store.commit()
+            with store.writing():
+                if rebuild:
+                    store.forget_pages()
         return store
 
     @contextmanager
@@ -111,36 +121,58 @@ class Store:
             self.database.close()
             raise
 
-    def begin_writing(self, about: Mapping[str, Any]) -> None:
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """What is written in this context is written as a whole; if an error ends it, nothing is.
+
+        Raises:
+            DataError: if another process is writing, or has given the index other settings.
+        """
+        assert self.made_with is not None, "opened for searching"
+        try:
+            if not self.database.in_transaction:
+                self.begin_writing()
+            yield
+            self.check_made_with(self.made_with)
+            with self.guarded():
+                self.database.execute("COMMIT")
+                if self.alone:
+                    self.database.execute("BEGIN IMMEDIATE")
+        except BaseException:
+            if self.database.in_transaction:
+                self.database.execute("ROLLBACK")
+            raise
+
+    def begin_writing(self) -> None:
         """Take the write lock, and create missing tables."""
         with self.guarded():
             self.database.execute("PRAGMA journal_mode = WAL")  # searches go on while pages are written
-            self.database.execute("BEGIN IMMEDIATE")  # the lock of the only writer, kept from commit to commit
+            self.database.execute("BEGIN IMMEDIATE")
             if not self.has_tables():
-                self.make_tables(about)
+                self.make_tables()
             elif self.pragma("user_version") != FILE_FORMAT:
                 self.database.execute(FILE_TABLES[-1])
                 self.database.execute(f"PRAGMA user_version = {FILE_FORMAT}")
         self.check()
 
-    def forget_pages(self, about: Mapping[str, Any]) -> None:
+    def forget_pages(self) -> None:
         """Remove all pages and replace the settings; verdicts of people stay."""
         with self.guarded():
             for table in ("lines", "readings", "pages", "about"):
                 self.database.execute(f"DELETE FROM {table}")
-            self.write_about(about)
+            self.write_about()
 
-    def make_tables(self, about: Mapping[str, Any]) -> None:
+    def make_tables(self) -> None:
         """Create the tables, empty except for the settings."""
         for statement in FILE_TABLES:
             self.database.execute(statement)
         self.database.execute(f"PRAGMA application_id = {APPLICATION}")
         self.database.execute(f"PRAGMA user_version = {FILE_FORMAT}")
-        self.write_about(about)
+        self.write_about()
 
-    def write_about(self, about: Mapping[str, Any]) -> None:
+    def write_about(self) -> None:
         """Write the settings of the index."""
-        rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in about.items()]
+        rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in (self.made_with or {}).items()]
         self.database.executemany("INSERT INTO about VALUES (?, ?)", rows)
 
     @contextmanager
@@ -234,17 +266,12 @@ class Store:
         with self.guarded():
             return {name: json.loads(value) for name, value in self.rows((str, str), "SELECT * FROM about")}
 
-    def commit(self) -> None:
-        """Commit what was written, and keep the write lock."""
-        with self.guarded():
-            self.database.execute("COMMIT")
-            self.database.execute("BEGIN IMMEDIATE")
-
     def close(self) -> None:
         """Close the file. After writing it is a single file again, unless it is being read."""
-        if self.database.in_transaction:
-            self.database.execute("COMMIT")
-            with suppress(sqlite3.OperationalError):  # it is being read
+        if self.made_with is not None:
+            with suppress(sqlite3.Error):  # it is being read, or closed
+                if self.database.in_transaction:  # the lock of who writes alone
+                    self.database.execute("COMMIT")
                 self.database.execute("PRAGMA journal_mode = DELETE")
         self.database.close()
 
@@ -285,7 +312,7 @@ class Store:
         posteriors: bytes,
         reading: bytes | None = None,
     ) -> None:
-        """Write a page with its lines, replacing an earlier version, until the next `commit`.
+        """Write a page with its lines, replacing an earlier version.
 
         Args:
             reading: The PAGE file of a scan that had none.
