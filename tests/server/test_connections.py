@@ -21,7 +21,7 @@ from drethtr.layout.projection import Projection
 from drethtr.server import connections, uploads
 from drethtr.server.app import make_app
 from drethtr.server.connections import TimedConnection
-from drethtr.server.editor import folder, pages
+from drethtr.server.editor import downloads, folder, pages
 from drethtr.server.service import SearchService
 
 
@@ -85,6 +85,31 @@ def edit_a_line(port):
     headers = {"Content-Type": "application/json", "If-Match": line["revision"]}
     urlopen(Request(f"{here}/{page['id']}/lines/l0", b'{"text": "x"}', headers, method="PUT")).close()
     return page["id"]
+
+
+def exported(port):
+    """The export of all pages, or why there is none now."""
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/api/export?format=page", timeout=30) as answer:
+            return answer.read()
+    except HTTPError as refused:
+        with refused:
+            return f"{refused.code}: {json.loads(refused.read())['error']}"
+
+
+def test_exports_that_nobody_takes_are_bounded(port, tmp_path, monkeypatch):
+    """A small one is left room for; once their clients have gone, the next is made."""
+    monkeypatch.setattr(downloads, "MAX_WAITING_BYTES", 1 << 20)
+    file = tmp_path / "a.page.xml"
+    file.write_bytes(file.read_bytes() + b"<!--" + b"x" * (16 << 20) + b"-->")  # more than a connection holds
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        client.connect(("127.0.0.1", port))
+        client.sendall(b"GET /api/export?format=page HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert client.recv(12) == b"HTTP/1.1 200"
+        assert exported(port) == "503: earlier exports are still being downloaded; try again when they have ended"
+    tries = (exported(port) for _ in range(1000))  # until the server hears that the client has gone
+    assert next(one for one in tries if isinstance(one, bytes)) == file.read_bytes()
 
 
 def test_a_change_is_told_to_those_who_wait_for_events(port):

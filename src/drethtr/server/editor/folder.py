@@ -8,7 +8,6 @@ from dataclasses import asdict
 from itertools import islice
 from time import monotonic
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -17,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 from drethtr.base.errors import ConfigError
 from drethtr.documents.document import About
 from drethtr.editing.characters import special_characters
-from drethtr.editing.export import about_of, export, keep_about, preview
+from drethtr.editing.export import Exported, about_of, export, keep_about, preview
 from drethtr.editing.jobs import Job
 from drethtr.editing.notes import user
 from drethtr.editing.page_files import Missing
@@ -25,6 +24,7 @@ from drethtr.editing.search import MAX_HITS, judge, search
 from drethtr.editing.session import Session
 from drethtr.editing.workspace import Event
 from drethtr.server.answers import packed
+from drethtr.server.editor.downloads import Download, Downloads
 from drethtr.server.editor.values import (
     MAX_ID_LENGTH,
     MAX_NAME_LENGTH,
@@ -63,6 +63,7 @@ class Folder:
         self.people: dict[str, tuple[float, dict[str, Any]]] = {}  # when they were last heard of, and where
         self.streams: list[asyncio.Queue[Event | None]] = []
         self.searching, self.exporting = HeavyWork(), HeavyWork()
+        self.downloads = Downloads()
 
     def routes(self) -> list[BaseRoute]:
         """Their routes."""
@@ -196,9 +197,12 @@ class Folder:
 
     async def export_response(self, request: Request, pages: Sequence[str], format: str) -> Response:
         """The response with pages as a file to download."""
-        file = await self.exporting.run(request, export, self.workspace, pages, format, self.reader.model)
-        headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"}
-        return Response(file.content, media_type=file.media, headers=headers)
+
+        def work() -> Exported:
+            self.downloads.refuse_more()  # when it is its turn, as those before it have been made by then
+            return export(self.workspace, pages, format, self.reader.model)
+
+        return Download(await self.exporting.run(request, work), self.downloads)
 
     async def stream_events(self, request: Request, queue: asyncio.Queue[Event | None]) -> AsyncIterator[str]:
         """Server-sent events until the client leaves or `end_stream`; when the queue is full, events are dropped."""
