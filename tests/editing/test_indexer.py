@@ -1,6 +1,7 @@
 """A folder is made searchable in the background, and stays so."""
 
 import re
+import shutil
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -9,6 +10,7 @@ import pytest
 from edited_folders import LINES, put_page, scan
 
 from drethtr import Recognizer
+from drethtr.base.database import Database
 from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.index import index_of
@@ -215,6 +217,38 @@ def test_what_the_index_has_read_is_the_text_of_a_page_that_nobody_has_read(inde
         wait(session, session.reader.read_pages())
         last, *_ = session.workspace.history(page.id, "r1l1")
         assert (file_of(page.xml_path), last["action"], last["model"]) == by_index and read
+
+
+@pytest.fixture
+def looked_at(monkeypatch):
+    """The names that are listed and the rows that are read, of all folders and indexes."""
+    seen, glob, rows = [], Path.glob, Database.rows
+
+    def listed(self, pattern):
+        seen.extend(self.iterdir() if self.is_dir() else ())
+        return glob(self, pattern)
+
+    def read(self, *statement):
+        for row in rows(self, *statement):
+            seen.append(row)
+            yield row
+
+    monkeypatch.setattr(Path, "glob", listed)
+    monkeypatch.setattr(Database, "rows", read)
+    return seen
+
+
+def test_to_give_a_page_what_the_index_has_read_no_list_of_all_pages_is_read(indexed, edit, tiny_path, looked_at):
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
+    with open_builder(indexed / "archive.drethtr.sqlite", recognizer, segmentation_named("projection")) as builder:
+        for name in "cdefghijklmn":
+            builder.read(*open_originals(shutil.copy(indexed / "b.png", indexed / f"{name}.png")))
+    with edit() as session:
+        session.watcher.close()
+        first, *pages = session.workspace.folder_pages.values()
+        assert session.reader.fill(first)
+        looked_at.clear()
+        assert session.reader.fill(pages[0]) and 0 < len(looked_at) < len(pages)
 
 
 def test_another_scan_or_decoder_makes_a_page_be_read(indexed, edit, read):

@@ -38,6 +38,14 @@ class FolderIndex:
     def __init__(self, workspace: Workspace, segmentation: Segmentation | None = None) -> None:
         self.workspace = workspace
         self.segmentation = segmentation or Automatic()
+        self.found: Path | None = None
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the index, if there is one; once found it is not looked for, as the folder may be large."""
+        if self.found is None or not self.found.exists():
+            self.found = index_of(self.workspace)
+        return self.found
 
     def with_posteriors(self, recognizer: Recognizer) -> Recognizer:
         """A recognizer that reads the same, and keeps what the index needs.
@@ -51,7 +59,7 @@ class FolderIndex:
     def for_reading(self, recognizer: Recognizer) -> Recognizer:
         """A recognizer that reads the same; with posteriors, if the folder has an index and the model gives them."""
         possible = recognizer.network.dimensions.steps_per_token is not None
-        return self.with_posteriors(recognizer) if possible and index_of(self.workspace) is not None else recognizer
+        return self.with_posteriors(recognizer) if possible and self.path is not None else recognizer
 
     def open(self, recognizer: Recognizer) -> Builder:
         """The index, which is created if there is none, to add what a recognizer reads; others may write between pages.
@@ -59,15 +67,14 @@ class FolderIndex:
         Raises:
             DataError: if it is damaged, of another version or model, or being written by another process.
         """
-        path = index_of(self.workspace) or self.workspace.folder / NAME
-        return open_builder(path, recognizer, self.segmentation, alone=False)
+        return open_builder(self.path or self.workspace.folder / NAME, recognizer, self.segmentation, alone=False)
 
     def renew(self, before: Recognizer, recognizer: Recognizer) -> None:
         """Empty an index that one recognizer has made, for what another one reads; verdicts of people stay.
 
         One with other settings stays as it is.
         """
-        path = index_of(self.workspace)
+        path = self.path
         if path is not None and recognizer.model.identity != before.model.identity:
             with suppress(DrethtrError):
                 self.open(before).store.close()
@@ -92,16 +99,10 @@ class FolderIndex:
 
     def reading(self, page: FolderPage, recognizer: Recognizer) -> bytes | None:
         """The PAGE file of a page without one, as the index has read it with the same settings; None if it has not."""
-        path = index_of(self.workspace)
+        path = self.path
         if path is None or page.source is None or page.xml_path.exists():
             return None
         try:
             return kept_reading(path, Original(page.source), recognizer, self.segmentation)
         except DataError:
             return None  # of another model, or damaged, which a search says
-
-    def note_file(self, page: FolderPage, recognizer: Recognizer) -> None:
-        """Note that a page has a file with what the index has read; if it cannot be noted now, an update does so."""
-        with suppress(DataError), self.open(recognizer) as builder:
-            for _ in builder.waiting(self.original_of(page)):
-                pass

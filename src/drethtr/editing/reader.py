@@ -205,8 +205,7 @@ class Reader:
         with suppress(DataError):  # reading it tells why it cannot be used or written
             opened = self.workspace.page_files.parse(page, content)
             notes = notes_of(page, opened.file.page.lines if opened is not None else ())
-            if self.workspace.create(page, content, notes, model=recognizer.model.identity):
-                self.index.note_file(page, recognizer)
+            self.workspace.create(page, content, notes, model=recognizer.model.identity)
             return True
         return False
 
