@@ -53,7 +53,7 @@ def test_the_words_of_a_search_are_tinted_on_the_scan_and_followed_by_key(indexe
         tab = open_tab(site)
         tab.get_by_role("searchbox").fill("the")
         tab.locator(".hits a", has_text=TEXTS[2]).click()
-        tab.get_by_text("Found the: 3 lines").wait_for()
+        tab.get_by_text("Found the: line 2 of 3").wait_for()
         boxes = tab.locator("rect.found").evaluate_all("all => all.map(one => one.getBBox().y)")
         lines = tab.locator("polygon.outline").evaluate_all("all => all.map(one => one.getBBox().y)")
         assert boxes == lines[1:4]
@@ -62,12 +62,36 @@ def test_the_words_of_a_search_are_tinted_on_the_scan_and_followed_by_key(indexe
         tab.keyboard.press("F8")
         assert tab.evaluate(selected) == "l3 the"
         tab.keyboard.press("F8")
-        tab.get_by_text("No more places on this page.").wait_for()
+        tab.get_by_text("No more places.").wait_for()
         tab.keyboard.press("Shift+F8")
         assert tab.evaluate(selected) == "l2 the"
         tab.get_by_role("button", name="End").click()
         tab.locator("rect.found").first.wait_for(state="detached")
         assert not tab.evaluate("CSS.highlights.get('found').size")
+
+
+def test_from_the_last_place_of_a_page_the_key_goes_to_the_next_page_that_has_the_words(tmp_path, tiny_path, open_tab):
+    first, last = TEXTS[1], TEXTS[3]
+    for name in "abc":
+        path = put_page(tmp_path / "scans", name)
+        if name == "b":
+            path.write_text(path.read_text(encoding="utf-8").replace("the", "a"), encoding="utf-8")
+    with served(tmp_path / "scans", tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill("the")
+        tab.locator(".hits a", has_text=last).first.click()
+        tab.get_by_text("Found the: line 3 of 3, page 1 of 2").wait_for()
+        tab.keyboard.press("F8")
+        tab.get_by_text("Found the: line 1 of 3, page 2 of 2").wait_for()
+        assert tab.title().startswith("c.png") and tab.locator(".text:focus").inner_text() == first
+        tab.keyboard.press("Shift+F8")
+        tab.get_by_text("Found the: line 3 of 3, page 1 of 2").wait_for()
+        assert tab.title().startswith("a.png") and tab.locator(".text:focus").inner_text() == last
+        assert tab.evaluate("String(getSelection())") == "the"
+        tab.keyboard.press("Shift+F8")
+        tab.keyboard.press("Shift+F8")
+        tab.keyboard.press("Shift+F8")
+        tab.get_by_text("No earlier places.").wait_for()
 
 
 def test_words_that_were_misread_are_tinted_where_the_index_finds_them(indexed, tiny_path, open_tab):

@@ -12,6 +12,7 @@ const places = [
 
 test("places follow each other in both directions, and the present one is passed over", () => {
   assert.equal(nextOf(places, null, 1), places[0]);
+  assert.equal(nextOf(places, null, -1), places[2]);
   assert.equal(nextOf(places, { line: 0, offset: 4 }, 1), places[1]);
   assert.equal(nextOf(places, { line: 0, offset: 9 }, 1), places[2]);
   assert.equal(nextOf(places, { line: 2, offset: 7 }, 1), undefined);

@@ -232,7 +232,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
         <div class="written">
           ${
             search.words &&
-            html`<${Found} words=${search.words} hits=${search.hits} jump=${search.jump} close=${() => {
+            html`<${Found} ...${search} close=${() => {
               search.end();
               back();
             }} />`

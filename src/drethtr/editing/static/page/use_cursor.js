@@ -58,12 +58,13 @@ export function useCursor(store, said, say) {
     else if (by > 0) leave("This is the last line of the page.", "Enter");
     else say("This is the first line of the page.");
   };
-  // Selects the next or previous of the places that `placesIn` finds in the text of each line.
-  const selectNext = (placesIn, by, isFromStart) => {
+  // Selects the next or previous of the places that `placesIn` finds in the text of each line; of a page at which one
+  // arrives, the first or last one.
+  const selectNext = (placesIn, by, isArriving) => {
     const places = order.flatMap((other, line) => placesIn(other).map((place) => ({ ...place, line, other })));
     const line = order.findIndex((other) => other.line.id === active);
-    const isStart = isFromStart || line < 0;
-    const next = nextOf(places, isStart ? null : { line, offset: caretIn(textOf(active)) ?? -1 }, by);
+    const isOutside = isArriving || line < 0;
+    const next = nextOf(places, isOutside ? null : { line, offset: caretIn(textOf(active)) ?? -1 }, by);
     if (next) {
       const element = textOf(next.other.line.id);
       select(element, next.start, next.end);

@@ -11,8 +11,8 @@ let isSeeking = false; // from the last doubt of a page to the first one of the 
 
 // `wanted` is what the address asks for. Returns what jumps by 1 or -1: the doubtful word is selected, to be typed over.
 export function useDoubts(store, { active, selectNext, leave }, { threshold, left }, wanted, say) {
-  const jump = (by, isFromStart = false) => {
-    const next = selectNext((entry) => doubtsIn(entry, threshold), by, isFromStart);
+  const jump = (by, isArriving = false) => {
+    const next = selectNext((entry) => doubtsIn(entry, threshold), by, isArriving);
     const seek = () => {
       isSeeking = true;
     };
