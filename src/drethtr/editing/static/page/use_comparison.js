@@ -31,12 +31,12 @@ export function useComparison(store, { selectNext, textOf, say, redraw }) {
   }, [comparison]);
 
   const choose = () => setChoosing(true);
-  const jump = (by, isFromStart) => {
+  const jump = (by, isArriving) => {
     if (!comparison) {
       choose();
       return;
     }
-    const next = selectNext((entry) => comparison.differences(entry), by, isFromStart);
+    const next = selectNext((entry) => comparison.differences(entry), by, isArriving);
     say(next ? saying(next) : `No ${by > 0 ? "more" : "earlier"} differences on this page.`);
   };
   // Decides the difference at the caret, and goes to the next one.
