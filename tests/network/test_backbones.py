@@ -63,7 +63,7 @@ def lines(backbone, widths, dtype=torch.float32):
     return torch.rand((len(widths), 1, backbone.height, max(widths)), generator=generator, dtype=dtype) * 2 - 1
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-4), (torch.float64, 1e-9)], ids=str)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 5e-4), (torch.float64, 1e-9)], ids=str)
 def test_padding_changes_nothing(backbone, dtype, tolerance):
     backbone = backbone.to(dtype)
     images = lines(backbone, WIDTHS, dtype)
@@ -84,7 +84,7 @@ def test_folded_norms_change_nothing(backbone):
         expected = backbone(images, widths).tokens
         fold_norms(backbone)
         assert not any(isinstance(module, nn.BatchNorm2d) for module in backbone.modules())
-        torch.testing.assert_close(backbone(images, widths).tokens, expected, rtol=1e-3, atol=1e-4)
+        torch.testing.assert_close(backbone(images, widths).tokens, expected, rtol=1e-3, atol=1e-3)
 
 
 def test_what_lies_right_of_a_line_gets_no_gradient(backbone):
@@ -107,7 +107,7 @@ def test_memory_layout_changes_nothing(backbone):
     with torch.inference_mode():
         expected = backbone(images, widths).tokens
         actual = backbone.to(memory_format=torch.channels_last)(images, widths).tokens
-    assert torch.allclose(actual, expected, atol=1e-4)
+    assert torch.allclose(actual, expected, atol=5e-4)
 
 
 def test_bfloat16_is_close(backbone):

@@ -6,7 +6,7 @@ LOGIN = re.compile(r"(?<=://)[^\s/\"]*@")
 """`user:password@` of an address, also if the password has characters that should be encoded."""
 
 SECRET = re.compile(
-    r"(?i)([?&][^\s=&#\"]*(?:password|passwd|secret|token|signature|credential|sig|api_?key)=)[^\s&#\"]+"
+    r"(?i)([?&][^\s=&#?\"]*(?:password|passwd|secret|token|signature|credential|sig|api_?key)=)[^\s&#\"]+"
 )
 """A value in the query of an address that opens what it asks for, as of signed links."""
 
