@@ -38,15 +38,15 @@ def turned():
 
 @pytest.mark.skipif(not features.check("avif"), reason="Pillow has no decoder for AVIF")
 def test_avif(tmp_path):
-    original().save(tmp_path / "a.avif", exif=turned())
-    check_read(tmp_path / "a.avif")
+    original().save(tmp_path / "upright.avif", exif=turned())
+    check_read(tmp_path / "upright.avif")
 
 
 def test_heic(tmp_path):
     """Its decoder turns the pixels itself, and says so in place of the orientation."""
     pytest.importorskip("pillow_heif").register_heif_opener()
-    original().rotate(-90, expand=True).save(tmp_path / "a.heic", exif=turned())
-    check_read(tmp_path / "a.heic")
+    original().rotate(-90, expand=True).save(tmp_path / "upright.heic", exif=turned())
+    check_read(tmp_path / "upright.heic")
 
 
 def test_a_missing_decoder_is_named(monkeypatch):
