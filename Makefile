@@ -7,8 +7,9 @@ check: lint
 QUICK = test_floors.py golden mutants text language images layout documents network/test_retention.py \
 	network/test_network.py network/test_mixer.py recognition/decoding recognition/confidence proofreading \
 	search/test_automaton.py search/test_forward.py
+SLOW = shipped hostile running_text page_bombs speculative
 quick:
-	pytest -n auto --ignore-glob '*/test_shipped.py' --ignore-glob '*/test_hostile.py' $(addprefix tests/,$(QUICK))
+	pytest -n auto $(SLOW:%=--ignore-glob '*/test_%.py') $(addprefix tests/,$(QUICK))
 
 lint:
 	ruff format --check .
