@@ -52,14 +52,14 @@ def main() -> None:
         folder = Path(parent, "letters")
         folder.mkdir()
         shutil.copy(SCAN, folder)
-        recognizer, finder = Recognizer.load(), segmentation_named("auto").finder
+        recognizer, segmentation = Recognizer.load(), segmentation_named("auto")
         with (
             listener("127.0.0.1", 0) as door,
             Workspace.open(folder) as workspace,
-            Session(workspace, recognizer, finder) as session,
+            Session(workspace, recognizer, segmentation) as session,
         ):
             session.reader.read_pages()
-            server = serving(make_app(recognizer, finder, session=session), 1)
+            server = serving(make_app(recognizer, segmentation.finder, session=session), 1)
             thread = Thread(target=server.run, args=([door],))
             thread.start()
             screenshot(address(door), PICTURE)

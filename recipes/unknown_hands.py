@@ -14,8 +14,9 @@ import typer
 
 from drethtr.datasets.open import open_all
 from drethtr.evaluation.evaluate import evaluate
-from drethtr.recognition.confidence.error_rate import UNKNOWN_HAND, doubt_of
+from drethtr.recognition.confidence.error_rate import UNKNOWN_HAND, ErrorRate, doubt_of
 from drethtr.recognition.network import Precision
+from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 DRAWS = 200
@@ -33,18 +34,15 @@ def rows(data: Sequence[str], limit: int) -> Iterator[tuple[float, str]]:
     for name, rates in scores.sets.items():
         readings = [line.reading for line in scores.lines if line.sample.set == name]
         rng = np.random.default_rng(0)
-        shares = [
-            np.mean(
-                [
-                    rate(doubt_of(readings[line] for line in rng.integers(len(readings), size=lines))).cer
-                    >= UNKNOWN_HAND
-                    for _ in range(DRAWS)
-                ]
-            )
-            for lines in PAGES
-        ]
+        shares = [share_flagged(rate, readings, lines, rng) for lines in PAGES]
         figures = " | ".join(f"{100 * share:.0f}" for share in shares)
         yield rates.cer, f"| {name} | {100 * rates.cer:.1f} | {100 * rate(doubt_of(readings)).cer:.1f} | {figures} |"
+
+
+def share_flagged(rate: ErrorRate, readings: Sequence[Reading], lines: int, rng: np.random.Generator) -> float:
+    """The share of drawn pages of so many lines that reach the rate of an unknown hand."""
+    drawn = (doubt_of(readings[line] for line in rng.integers(len(readings), size=lines)) for _ in range(DRAWS))
+    return sum(rate(page).cer >= UNKNOWN_HAND for page in drawn) / DRAWS
 
 
 def main() -> None:

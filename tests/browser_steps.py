@@ -6,22 +6,22 @@ from threading import Thread
 from drethtr import Recognizer
 from drethtr.cli.serve import address, listener, serving
 from drethtr.editing import Session, Workspace
-from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.server.app import make_app
 
 
 @contextmanager
 def served(folder, model, samples=None):
     """Serve a folder for editing; `samples` is the length of training."""
-    recognizer, finder = Recognizer.load(model), lambda original: Projection()
+    recognizer, lines = Recognizer.load(model), segmentation_named("projection")
     with (
         listener("127.0.0.1", 0) as door,
         Workspace.open(folder) as workspace,
-        Session(workspace, recognizer, finder, model) as session,
+        Session(workspace, recognizer, lines, model) as session,
     ):
         if samples:
             session.learner.samples = samples
-        server = serving(make_app(recognizer, finder, session=session), 1)
+        server = serving(make_app(recognizer, lines.finder, session=session), 1)
         thread = Thread(target=server.run, args=([door],))
         thread.start()
         try:

@@ -15,6 +15,10 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
 from drethtr.paper.authors import PRESETS
+from drethtr.recognition.confidence.error_rate import ErrorRate
+from drethtr.recognition.decoding.strategies import Greedy
+from drethtr.recognition.pieces import reading_of
+from drethtr.recognition.reading import Character
 from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.mixture import Mixture
@@ -93,6 +97,16 @@ def test_a_figure_is_not_reported_for_other_files(changed, tmp_path, monkeypatch
     (tmp_path / changed).write_text("after")
     with pytest.raises(DataError, match=r"out\.json: measured with other versions of .*model, .*test"):
         curve.kept(tmp_path / "out.json", files, lambda: row)
+
+
+def test_pages_of_doubtful_lines_are_hands_that_the_model_does_not_know(monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    recipe = importlib.import_module("unknown_hands")
+    rate = ErrorRate(Greedy(), factor=1.0, spread=0.1, noise=1.0, sets=5)
+    sure, unsure = (reading_of([Character("a", confidence, 0, 1)]) for confidence in (0.9, 0.5))
+    rng = np.random.default_rng(0)
+    shares = [recipe.share_flagged(rate, readings, 10, rng) for readings in ([sure], [sure, unsure], [unsure])]
+    assert shares[0] == 0 < shares[1] < shares[2] == 1
 
 
 def test_folds_keep_pages_apart_and_each_is_measured_once(tmp_path, monkeypatch):

@@ -21,8 +21,8 @@ TEXT = (SAMPLE / "transcription.txt").read_text(encoding="utf-8")
 def session(tmp_path_factory):
     folder = tmp_path_factory.mktemp("letters")
     copyfile(SAMPLE / "letter.jpg", folder / "letter.jpg")
-    finder = segmentation_named("auto").finder
-    with Workspace.open(folder) as workspace, Session(workspace, Recognizer.load(), finder) as session:
+    lines = segmentation_named("auto")
+    with Workspace.open(folder) as workspace, Session(workspace, Recognizer.load(), lines) as session:
         [folder_page] = workspace.folder_pages.values()
         reader = session.reader
         reader.executor.submit(reader.read_page, folder_page, session.jobs.new("read")).result()

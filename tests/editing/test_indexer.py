@@ -16,7 +16,6 @@ from drethtr.editing.changes import LineEdit
 from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
 from drethtr.editing.search import judge, search
-from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.search.build import open_builder
@@ -33,7 +32,7 @@ def opened(tmp_path, tiny_path):
     recognizer = Recognizer.load(tiny_path, decoder="ctc")
     with (
         Workspace.open(tmp_path / "scans") as workspace,
-        Session(workspace, recognizer, lambda original: Projection()) as session,
+        Session(workspace, recognizer, segmentation_named("projection")) as session,
     ):
         yield session
 
@@ -194,9 +193,7 @@ def edit(indexed, tiny_path):
     def edit(decoder="ctc"):
         with (
             Workspace.open(indexed) as workspace,
-            Session(
-                workspace, Recognizer.load(tiny_path, decoder=decoder), lines.finder, segmentation=lines
-            ) as session,
+            Session(workspace, Recognizer.load(tiny_path, decoder=decoder), lines) as session,
         ):
             yield session
 

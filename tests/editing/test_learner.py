@@ -18,7 +18,7 @@ from drethtr.editing.changes import LineEdit
 from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
 from drethtr.editing.learner import MODEL, AlreadyLearning, adopted_in, drethtr_command, trained_share
-from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.logistic import Logistic
@@ -44,7 +44,7 @@ def opened(tmp_path, tiny_path):
         put_page(tmp_path / "scans", f"p{number}", ink=10 * number)  # the same image is learned from once
     with (
         Workspace.open(tmp_path / "scans") as workspace,
-        Session(workspace, load(tiny_path), lambda original: Projection(), tiny_path, load) as session,
+        Session(workspace, load(tiny_path), segmentation_named("projection"), tiny_path, load) as session,
     ):
         for row in workspace.pages()[:PAGES]:
             for line in workspace.page(row["id"])["lines"]:
@@ -84,7 +84,7 @@ def test_what_was_learned_is_measured_by_cross_fitting_adopted_and_read_with(ope
         line["status"] for row in opened.workspace.pages() for line in opened.workspace.page(row["id"])["lines"]
     ]
     assert statuses == ["confirmed"] * 4 * PAGES + ["read"] * 4
-    with Session(opened.workspace, adopted, lambda original: Projection(), opened.learner.model, load) as later:
+    with Session(opened.workspace, adopted, segmentation_named("projection"), opened.learner.model, load) as later:
         assert later.learner.base == tiny_path, "a second time, it learns from the same model as before"
 
 

@@ -18,6 +18,7 @@ from drethtr.editing.jobs import State
 from drethtr.editing.overview import Summary
 from drethtr.editing.page_files import Missing
 from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import segmentation_named
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def opened(tmp_path, tiny_path):
     scan(2).image.save(tmp_path / "scans" / "b.png")
     with (
         Workspace.open(tmp_path / "scans") as workspace,
-        Session(workspace, Recognizer.load(tiny_path), lambda original: Projection()) as session,
+        Session(workspace, Recognizer.load(tiny_path), segmentation_named("projection")) as session,
     ):
         yield session
 
@@ -128,11 +129,11 @@ def test_back_to_the_machines(opened):
 def test_a_word_has_at_most_four_other_texts_whatever_else_was_typed(opened):
     page = page_named(opened, "a.png")
     line = page["lines"][0]["id"]
-    found = opened.reader.word_texts(page["id"], line, "Entirely typed wodr", 15, 19)
+    found = opened.alternatives.of_word(page["id"], line, "Entirely typed wodr", 15, 19)
     assert 0 < len(found) <= 4 and "wodr" not in [one["text"] for one in found]
     assert [one["probability"] for one in found] == sorted((one["probability"] for one in found), reverse=True)
     with pytest.raises(Missing, match="no line"):
-        opened.reader.word_texts(page["id"], "gone", "wodr", 0, 4)
+        opened.alternatives.of_word(page["id"], "gone", "wodr", 0, 4)
 
 
 def test_a_cancelled_job_keeps_what_it_has_read(opened):

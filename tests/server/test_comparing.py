@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
-from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.server.app import make_app
 from drethtr.server.editor.pages import MAX_TEXT_BYTES
 
@@ -18,11 +18,11 @@ from drethtr.server.editor.pages import MAX_TEXT_BYTES
 def client(tmp_path, tiny_path):
     put_page(tmp_path / "scans", "a")
     scan().image.save(tmp_path / "scans" / "b.png")
-    recognizer, finder = Recognizer.load(tiny_path), lambda original: Projection()
+    recognizer, lines = Recognizer.load(tiny_path), segmentation_named("projection")
     with (
         Workspace.open(tmp_path / "scans") as workspace,
-        Session(workspace, recognizer, finder) as session,
-        TestClient(make_app(recognizer, finder, session=session), "http://localhost") as client,
+        Session(workspace, recognizer, lines) as session,
+        TestClient(make_app(recognizer, lines.finder, session=session), "http://localhost") as client,
     ):
         yield client
 

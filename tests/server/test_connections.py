@@ -16,8 +16,9 @@ from PIL import Image
 
 from drethtr import Recognizer
 from drethtr.editing import Session, Workspace
-from drethtr.editing.reader import Reader
+from drethtr.editing.alternatives import Alternatives
 from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.server import connections, uploads
 from drethtr.server.app import make_app
 from drethtr.server.connections import TimedConnection
@@ -45,11 +46,11 @@ def served(app):
 @pytest.fixture
 def port(tiny_path, tmp_path):
     put_page(tmp_path, "a")
-    recognizer, finder = Recognizer.load(tiny_path), lambda original: Projection()
+    recognizer, lines = Recognizer.load(tiny_path), segmentation_named("projection")
     with (
         Workspace.open(tmp_path) as workspace,
-        Session(workspace, recognizer, finder) as session,
-        served(make_app(recognizer, finder, session=session)) as port,
+        Session(workspace, recognizer, lines) as session,
+        served(make_app(recognizer, lines.finder, session=session)) as port,
     ):
         yield port
 
@@ -263,8 +264,8 @@ def test_texts_that_wait_leave_threads_for_others_and_memory(port, monkeypatch):
     [
         (Workspace, "strip", "GET /api/pages/{}/lines/l0/strip.jpg HTTP/1.1\r\nHost: localhost\r\n\r\n"),
         (
-            Reader,
-            "word_texts",
+            Alternatives,
+            "of_word",
             "POST /api/pages/{}/lines/l0/alternatives HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             'Content-Length: 33\r\n\r\n{{"text": "a", "start": 0,"end":1}}',
         ),

@@ -13,7 +13,6 @@ from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
 from drethtr.editing.page_files import xml_mark
-from drethtr.layout.projection import Projection
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.search.build import open_builder
@@ -26,12 +25,12 @@ from drethtr.server.guard import Access, Role
 def client(tmp_path, tiny_path):
     put_page(tmp_path / "scans", "a")
     put_page(tmp_path / "scans" / "sub", "b", "alto", confidence=0.3)
-    recognizer, finder = Recognizer.load(tiny_path), lambda original: Projection()
+    recognizer, lines = Recognizer.load(tiny_path), segmentation_named("projection")
     with (
         Workspace.open(tmp_path / "scans") as workspace,
-        Session(workspace, recognizer, finder) as session,
+        Session(workspace, recognizer, lines) as session,
         TestClient(
-            make_app(recognizer, finder, session=session, index=tmp_path / "archive.sqlite"), "http://localhost"
+            make_app(recognizer, lines.finder, session=session, index=tmp_path / "archive.sqlite"), "http://localhost"
         ) as client,
     ):
         yield client
@@ -367,10 +366,10 @@ def test_everybody_learns_where_the_others_are(client, page):
 
 def test_only_who_manages_sees_the_tokens_of_others_and_starts_the_machine(tmp_path, tiny_path):
     put_page(tmp_path / "scans", "a")
-    recognizer, finder = Recognizer.load(tiny_path), lambda original: Projection()
+    recognizer, lines = Recognizer.load(tiny_path), segmentation_named("projection")
     access = Access.of("127.0.0.1", token="a-secret")
-    with Workspace.open(tmp_path / "scans") as workspace, Session(workspace, recognizer, finder) as session:
-        app = make_app(recognizer, finder, session=session, access=access)
+    with Workspace.open(tmp_path / "scans") as workspace, Session(workspace, recognizer, lines) as session:
+        app = make_app(recognizer, lines.finder, session=session, access=access)
         for role in Role:
             header = {"Authorization": f"Bearer {role.token('a-secret')}"}
             with TestClient(app, "http://localhost", headers=header) as client:

@@ -36,10 +36,11 @@ from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.editing import Session, Workspace
 from drethtr.editing.jobs import State
-from drethtr.layout.projection import Projection
+from drethtr.pages.segmentation import segmentation_named
 folder, model = map(Path, sys.argv[1:])
 load = partial(Recognizer.load, decoder="greedy", device="cpu", threads=1)
-with Workspace.open(folder) as scans, Session(scans, load(model), lambda page: Projection(), model, load) as session:
+lines = segmentation_named("projection")
+with Workspace.open(folder) as scans, Session(scans, load(model), lines, model, load) as session:
     while True:
         job = session.jobs.new("learn", 1)
         session.jobs.update(job, state=State.DONE, result={})

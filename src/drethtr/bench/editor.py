@@ -16,7 +16,7 @@ from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.transcription import PageWord, Transcription
 from drethtr.editing import Session, Workspace
-from drethtr.layout.finders import finder_named
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.paper.speed.report import markdown_table
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.app import make_app
@@ -50,11 +50,11 @@ def measure(pages: int, lines: int, recognizer: Recognizer) -> list[RequestTime]
             first = timed("the very first overview", workspace.pages)
         opened = timed("opening the folder again", lambda: Workspace.open(folder).close())
         workspace = Workspace.open(folder)
-        finder = finder_named("projection")
+        segmentation = segmentation_named("projection")
         with (
             workspace,
-            Session(workspace, recognizer, lambda original: finder) as session,
-            TestClient(make_app(recognizer, lambda original: finder, session=session), "http://localhost") as client,
+            Session(workspace, recognizer, segmentation) as session,
+            TestClient(make_app(recognizer, segmentation.finder, session=session), "http://localhost") as client,
         ):
             idle = [timed("a check for changes by others", session.watcher.look) for _ in range(TIMES)]
             return [first, opened, *requests(client), middle(idle)]

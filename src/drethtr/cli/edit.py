@@ -83,10 +83,9 @@ def edit(
         token = None if no_token else token_of_user() if is_loopback(host) else token_urlsafe(24)
         chosen = reading.model or adopted_in(workspace.folder)
         recognizer = load(chosen)
-        finder = segmentation.finder
-        with Session(workspace, recognizer, finder, chosen, load, reading.device, segmentation) as session:
+        with Session(workspace, recognizer, segmentation, chosen, load, reading.device) as session:
             access = Access.of(host, frozenset(allow_host or ()), token)
-            app = make_app(recognizer, finder, session=session, access=access)
+            app = make_app(recognizer, segmentation.finder, session=session, access=access)
             with suppress(DataError):  # a full disk
                 write_own(workspace.folder / FOLDER / ADDRESS, address(door))
             where = address(door) + ("" if token is None else f"/?token={token}")

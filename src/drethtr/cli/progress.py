@@ -53,20 +53,22 @@ def report_skipped(error: DataError) -> None:
 def remarks_of(tally: "Tally", shown: int = SHOWN_PAGES) -> Iterator[str]:
     """What was done with odd descriptions so that their lines could be taken, with the first pages or passages."""
     for what, places in tally.remarks.items():
-        yield f"{what}:"
-        for place, number in list(places.items())[:shown]:
-            yield f"  {as_given(place)}" + (f": {number:,} lines" if number > 1 else "")
-        if len(places) > shown:
-            yield f"  and {len(places) - shown:,} more"
+        rows = [as_given(place) + (f": {number:,} lines" if number > 1 else "") for place, number in places.items()]
+        yield from listed(f"{what}:", rows, shown)
 
 
 def left_out_of(tally: "Tally", shown: int = SHOWN_PAGES) -> Iterator[str]:
     """What was left out and why, with the first of each reason."""
     for reason, keys in tally.left_out.items():
-        yield f"{len(keys):,} left out, {reason}:"
-        yield from (f"  {as_given(key)}" for key in keys[:shown])
-        if len(keys) > shown:
-            yield f"  and {len(keys) - shown:,} more"
+        yield from listed(f"{len(keys):,} left out, {reason}:", list(map(as_given, keys)), shown)
+
+
+def listed(heading: str, rows: Sequence[str], shown: int) -> Iterator[str]:
+    """A heading, the first rows below it, and how many more there are."""
+    yield heading
+    yield from (f"  {row}" for row in rows[:shown])
+    if len(rows) > shown:
+        yield f"  and {len(rows) - shown:,} more"
 
 
 def open_lines(data: "Sequence[str]", pages: "Pages | None" = None) -> "list[Sample]":

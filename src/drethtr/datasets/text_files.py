@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path
 from typing import NoReturn
 from xml.etree import ElementTree
@@ -24,7 +25,8 @@ def rows_of(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with open_ordinary(path) as file:
             encoding = encoding_of(file.read(2))
-        with path.open(encoding=encoding) as rows:  # not `splitlines`, since U+2028 in a text does not end a row
+            file.seek(0)
+            rows = TextIOWrapper(file, encoding=encoding)  # not `splitlines`, since U+2028 in a text does not end a row
             for number, row in enumerate(rows, start=1):
                 if row.strip():
                     yield number, row.rstrip("\n")

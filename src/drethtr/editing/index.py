@@ -11,33 +11,33 @@ from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
 from drethtr.pages.catalog import Catalog
-from drethtr.pages.segmentation import Automatic, Segmentation
+from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original, open_originals
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.build import Builder, kept_reading, open_builder
 
-INDEX = "*.drethtr.sqlite"
+PATTERN = "*.drethtr.sqlite"
 """Pattern of the file names of indexes; the first one is used."""
 
 NAME = "archive.drethtr.sqlite"
 """The index that is built, where the folder has none."""
 
-ReadLine: TypeAlias = tuple[str, Strip, Reading]
+Witnessed: TypeAlias = tuple[str, Strip, Reading]
 """A line as `transcribe` tells a witness of it."""
 
 
 def index_of(workspace: Workspace) -> Path | None:
     """The index of the folder, if there is one."""
-    return min(workspace.folder.glob(INDEX), default=None)
+    return min(workspace.folder.glob(PATTERN), default=None)
 
 
 class FolderIndex:
     """The index of a folder whose pages are read with a segmentation."""
 
-    def __init__(self, workspace: Workspace, segmentation: Segmentation | None = None) -> None:
+    def __init__(self, workspace: Workspace, segmentation: Segmentation) -> None:
         self.workspace = workspace
-        self.segmentation = segmentation or Automatic()
+        self.segmentation = segmentation
         self.found: Path | None = None
 
     @property
@@ -86,7 +86,7 @@ class FolderIndex:
             return open_originals(page.xml_path, Catalog(images=self.workspace.images))
         return () if page.source is None else (Original(page.source),)
 
-    def add(self, page: FolderPage, read: Page, recognizer: Recognizer, lines: Sequence[ReadLine]) -> None:
+    def add(self, page: FolderPage, read: Page, recognizer: Recognizer, lines: Sequence[Witnessed]) -> None:
         """Add a page that was read, and now has its file.
 
         Nothing is added if the index has other settings or is being written; whoever updates it reads the page again.

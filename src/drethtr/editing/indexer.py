@@ -3,7 +3,6 @@
 from contextlib import suppress
 
 from drethtr.base.errors import DrethtrError
-from drethtr.editing.index import index_of
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.reader import Reader
 from drethtr.editing.workspace import Event, Workspace
@@ -38,7 +37,7 @@ class Indexer:
     def update(self) -> None:
         """Update an index after changes, once nobody waits for pages to be read."""
         is_idle = all(job.state.ended for job in self.jobs.newest_first())
-        if self.outdated and is_idle and index_of(self.workspace) is not None:
+        if self.outdated and is_idle and self.reader.index.path is not None:
             self.start()
 
     def run(self, job: Job) -> None:
@@ -66,7 +65,7 @@ class Indexer:
                     job.check()
                     try:
                         for original in builder.waiting(index.original_of(page)):
-                            builder.read(original, self.reader.finder(original), read)
+                            builder.read(original, read)
                     except DrethtrError as error:
                         if str(error.source) == builder.store.name:
                             raise  # no page can be added, such as while another process writes

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
-from difflib import get_close_matches
 from threading import Lock, Timer
 from typing import Any
 
@@ -18,24 +17,23 @@ from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
 from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
-from drethtr.editing.index import FolderIndex, ReadLine
+from drethtr.editing.index import FolderIndex, Witnessed
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
-from drethtr.editing.page_files import OpenPage, no_line
-from drethtr.editing.recent import RecentResults
+from drethtr.editing.page_files import OpenPage
 from drethtr.editing.repairs import Replace
 from drethtr.editing.scans import place_mark, source_of
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
-from drethtr.layout.finder import Finder, Floats, Layout
+from drethtr.layout.finder import Floats, Layout
 from drethtr.layout.order import arranged
 from drethtr.layout.turn import turn_points
 from drethtr.pages.line_reading import ReadLines
@@ -43,20 +41,11 @@ from drethtr.pages.placing import on_page, transcription_of
 from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
-from drethtr.recognition.alternatives import LineViews, WordCandidate, encode_line, word_candidates
+from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 READ = "read"
 """The kind of reading jobs."""
-
-MAX_ALTERNATIVES = 4
-"""How many other texts of a word are offered."""
-
-MAX_KNOWN, LIKE = 20, 0.5
-"""How many confirmed words are tried in the place of a word, and how much they have to resemble it."""
-
-LINES_SEEN = 16
-"""Encoded lines that are kept: the words of a line are asked about one after the other."""
 
 PAUSE = 1.0
 """Seconds without a change of the layout after which new lines are read."""
@@ -75,15 +64,13 @@ class Reader:
         workspace: Workspace,
         jobs: Jobs,
         recognizer: Recognizer,
-        finder: Callable[[Original], Finder],
         index: FolderIndex,
     ) -> None:
         self.workspace = workspace
         self.index = index
         self.jobs = jobs
-        self.finder = finder
+        self.finder = index.segmentation.finder
         self.executor = PriorityExecutor()
-        self.seen = RecentResults(LINES_SEEN)
         self.prioritized: list[str] = []
         self.soon: dict[str, tuple[Timer | None, frozenset[str]]] = {}  # lines to read by their pages, see `read_soon`
         self.lock = Lock()
@@ -188,12 +175,12 @@ class Reader:
             return
         wanted = FROM_MACHINE if again else {Status.UNREAD}
         lines = [line for line in opened.file.page.lines if opened.status(line) in wanted]
-        seen: list[ReadLine] = []
-        read = self.readings(page, lines, opened.file, recognizer, read_lines, seen)
-        self.write_readings(page, read, recognizer.model.identity)
+        read = self.readings(page, lines, opened.file, recognizer, read_lines)
+        self.write_readings(page, transcribed(read, opened.file.page), recognizer.model.identity)
         if len(lines) == len(opened.file.page.lines) and recognizer.pieces.keeps_posteriors:
             now = self.workspace.page_files.open_existing(page).file.lines
             if {line.id: place_mark(line) for line in lines} == {id: place_mark(line) for id, line in now.items()}:
+                seen = [(line.id, strip, reading) for line, strip, reading in read]
                 self.index.add(page, opened.file.page, recognizer, seen)
 
     def fill(self, page: FolderPage) -> bool:
@@ -218,7 +205,7 @@ class Reader:
         if opened is None and self.fill(folder_page):
             return
         original = Original(folder_page.source)
-        seen: list[ReadLine] = []
+        seen: list[Witnessed] = []
         page = transcribe(
             original, recognizer, self.finder(original), read=read_lines, witness=lambda *line: seen.append(line)
         )
@@ -249,21 +236,11 @@ class Reader:
         file: PageFile,
         recognizer: Recognizer,
         read_lines: ReadLines | None = None,
-        seen: list[ReadLine] | None = None,
-    ) -> list[tuple[TextLine, Transcription]]:
-        """Read lines; those that cannot be cut out of the scan are left out.
-
-        Args:
-            seen: Receives what the index needs of them.
-        """
+    ) -> list[tuple[TextLine, Strip, Reading]]:
+        """Read lines; those that cannot be cut out of the scan are left out."""
         cut = self.cut_lines(page, lines, file, recognizer)
         found = (read_lines or recognizer.read_lines)([strip.line for _, strip in cut])
-        if seen is not None:
-            seen += [(line.id, strip, reading) for (line, strip), reading in zip(cut, found, strict=True)]
-        size = file.page.width, file.page.height
-        return [
-            (line, transcription_of(reading, strip, *size)) for (line, strip), reading in zip(cut, found, strict=True)
-        ]
+        return [(line, strip, reading) for (line, strip), reading in zip(cut, found, strict=True)]
 
     def cut_lines(
         self, page: FolderPage, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
@@ -360,7 +337,7 @@ class Reader:
                 line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD
             ]
             read = self.readings(folder_page, wanted, opened.file, recognizer)
-            self.write_readings(folder_page, read, recognizer.model.identity)
+            self.write_readings(folder_page, transcribed(read, opened.file.page), recognizer.model.identity)
 
         future = self.executor.submit(work)
         future.add_done_callback(print_bug)
@@ -381,7 +358,7 @@ class Reader:
         read = self.executor.submit(self.readings, folder_page, lines, opened.file, recognizer).result()
         if not read:
             raise DataError(f"line {line!r} cannot be cut out of its scan; check its baseline and outline")
-        [(old, text)] = read
+        [(old, text)] = transcribed(read, opened.file.page)
 
         def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
             note = Change(page, line, "read", old.text, text.text, str(Status.READ))
@@ -390,39 +367,12 @@ class Reader:
         self.workspace.change(page, work, {line: revision}, who, model=recognizer.model.identity)
         return self.workspace.line(page, line)
 
-    def word_texts(self, page: str, line: str, text: str, start: int, end: int) -> list[dict[str, Any]]:
-        """What a word of a line may be instead, likeliest first, without what stands there.
-
-        Args:
-            text: The text of the line as it is typed; other words than the one asked for are taken as right.
-            start: The first character of the word.
-            end: The character after its last one.
-
-        Raises:
-            Missing: if there is no such line.
-            DataError: if it cannot be cut out of its scan.
-        """
-        folder_page = self.workspace.folder_page(page)
-        file = self.workspace.page_files.open_existing(folder_page).file
-        placed = file.lines.get(line)
-        if placed is None:
-            raise no_line(folder_page, line)
-        recognizer, word = self.recognizer, text[start:end]
-        confirmed = self.workspace.overview.confirmed_words(self.workspace.folder_pages.values())
-        known = get_close_matches(word, confirmed, MAX_KNOWN, LIKE)
-
-        def rank() -> list[WordCandidate]:
-            seen = self.seen.get((page, line, place_mark(placed), self.model), see_line)
-            return [] if seen is None else word_candidates(recognizer, seen, text, start, end, known)
-
-        def see_line() -> LineViews | None:
-            strip = self.workspace.scans.straighten_line(folder_page, placed, file.page.lines)
-            return encode_line(recognizer, recognizer.open_line(strip.line))
-
-        found = [other for other in self.executor.submit(rank).result() if other.text != word]
-        return [{"text": one.text, "probability": round(one.probability, 4)} for one in found[:MAX_ALTERNATIVES]]
-
 
 def notes_of(page: FolderPage, lines: Iterable[TextLine]) -> tuple[Change, ...]:
     """Records of lines that were read for the first time."""
     return tuple(Change(page.id, line.id, "read", None, line.text, str(Status.READ)) for line in lines)
+
+
+def transcribed(read: Iterable[tuple[TextLine, Strip, Reading]], page: Page) -> list[tuple[TextLine, Transcription]]:
+    """Lines of a page with the texts of their readings."""
+    return [(line, transcription_of(reading, strip, page.width, page.height)) for line, strip, reading in read]

@@ -12,8 +12,9 @@ from typing import Any, Self
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
+from drethtr.editing.alternatives import Alternatives
 from drethtr.editing.confirmed import MIN_CONFIRMED
-from drethtr.editing.index import FolderIndex, index_of
+from drethtr.editing.index import FolderIndex
 from drethtr.editing.indexer import Indexer
 from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.learner import Learner
@@ -21,9 +22,7 @@ from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
 from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
-from drethtr.layout.finder import Finder
 from drethtr.pages.segmentation import Segmentation
-from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
 
 AFRESH = 0.3
@@ -38,27 +37,26 @@ class Session:
 
     Args:
         recognizer: Reads until a learned model is adopted.
-        finder: Finds the lines of a page.
+        segmentation: How to get the lines of a page.
         model: The file of the recognizer; by default the shipped one.
         load: Loads a learned model, with the options of the recognizer.
         device: Where to train, as for `Recognizer.load`.
-        segmentation: The one that `finder` is of, for the index; by default the automatic one.
     """
 
     def __init__(
         self,
         workspace: Workspace,
         recognizer: Recognizer,
-        finder: Callable[[Original], Finder],
+        segmentation: Segmentation,
         model: Path | None = None,
         load: Callable[[Path], Recognizer] = Recognizer.load,
         device: str = "auto",
-        segmentation: Segmentation | None = None,
     ) -> None:
         self.workspace = workspace
         self.jobs = Jobs(self.notify_job)
-        index = FolderIndex(workspace, segmentation)
-        self.reader = Reader(workspace, self.jobs, recognizer, finder, index)
+        self.index = FolderIndex(workspace, segmentation)
+        self.reader = Reader(workspace, self.jobs, recognizer, self.index)
+        self.alternatives = Alternatives(self.reader)
         self.learner = Learner(workspace, self.jobs, self.reader, load, model, device)
         self.indexer = Indexer(workspace, self.jobs, self.reader)
         self.watcher = Watcher(workspace, self.reader, self.indexer)
@@ -121,7 +119,7 @@ class Session:
             "history_error": self.workspace.journal.error,
             "disk_error": self.workspace.page_files.error,
             "formats": list(FORMATS),
-            "index": index_of(self.workspace) is not None,
+            "index": self.index.path is not None,
             "jobs": [job.to_json() for job in self.jobs.newest_first()],
         }
 

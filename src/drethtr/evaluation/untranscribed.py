@@ -58,9 +58,8 @@ def marked_lines(source: Path, report: Callable[[LeftOut], object], pages: Pages
             report(entry)
         else:
             remarks = tuple(remark for remark in entry.remarks if remark != READ)  # no text is taken here
-            found.append(
-                replace(entry, image=png_of(entry), remarks=remarks)
-            )  # a hundredth of the memory of its pixels
+            # A PNG takes a hundredth of the memory of its pixels.
+            found.append(replace(entry, image=png_of(entry), remarks=remarks))
     return found
 
 

@@ -22,7 +22,6 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.documents.read import first_bytes
 from drethtr.documents.transcription import Transcription
 from drethtr.images.straighten import Strip
-from drethtr.layout.finder import Finder
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.line_reading import ReadLines
 from drethtr.pages.mets import is_mets
@@ -101,11 +100,10 @@ class Builder:
                 self.store.remove(key)
         return len(gone)
 
-    def read(self, original: Original, finder: Finder | None = None, read: ReadLines | None = None) -> Page:
+    def read(self, original: Original, read: ReadLines | None = None) -> Page:
         """Read a page and write it; returns it. Of a page that the index has, only lines that have changed are read.
 
         Args:
-            finder: Line segmentation; by default that of the index.
             read: Reads the lines; by default the recognizer does, all at once.
 
         Raises:
@@ -113,7 +111,7 @@ class Builder:
         """
         self.expect([original])
         original = original.opened()
-        finder = (finder or self.segmentation.finder(original)).with_threads(self.recognizer.threads)
+        finder = self.segmentation.finder(original).with_threads(self.recognizer.threads)
         segmented, texts = SegmentedPage.open(original, self.recognizer, finder), dict[str, TextLine]()
         if segmented is not None and segmented.given is not None:
             unchanged = self.unchanged(original, segmented)

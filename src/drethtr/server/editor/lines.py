@@ -38,6 +38,7 @@ class Lines:
     def __init__(self, session: Session) -> None:
         self.workspace = session.workspace
         self.reader = session.reader
+        self.words = session.alternatives
         self.drawing, self.trying = HeavyWork(MAX_PICTURES), HeavyWork()
 
     def routes(self) -> list[BaseRoute]:
@@ -95,7 +96,7 @@ class Lines:
         if text is None or not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text)):
             raise ConfigError('name a word of the text, as {"text": "Deer Sir", "start": 0, "end": 4}')
         word = page_of(request), line_of(request), text, start, end
-        found = await self.trying.run(request, self.reader.word_texts, *word)
+        found = await self.trying.run(request, self.words.of_word, *word)
         return JSONResponse({"alternatives": found})
 
     async def read_line(self, request: Request) -> Response:

@@ -1,0 +1,60 @@
+"""What a word of a line may be instead: from the ink, the language, and the words that people have confirmed."""
+
+from difflib import get_close_matches
+from typing import Any
+
+from drethtr.editing.page_files import no_line
+from drethtr.editing.reader import Reader
+from drethtr.editing.recent import RecentResults
+from drethtr.editing.scans import place_mark
+from drethtr.recognition.alternatives import LineViews, WordCandidate, encode_line, word_candidates
+
+MAX_ALTERNATIVES = 4
+"""How many other texts of a word are offered."""
+
+MAX_KNOWN, LIKE = 20, 0.5
+"""How many confirmed words are tried in the place of a word, and how much they have to resemble it."""
+
+LINES_SEEN = 16
+"""Encoded lines that are kept: the words of a line are asked about one after the other."""
+
+
+class Alternatives:
+    """Other texts of words, in turn with what a reader reads."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.workspace = reader.workspace
+        self.seen = RecentResults(LINES_SEEN)
+
+    def of_word(self, page: str, line: str, text: str, start: int, end: int) -> list[dict[str, Any]]:
+        """What a word of a line may be instead, likeliest first, without what stands there.
+
+        Args:
+            text: The text of the line as it is typed; other words than the one asked for are taken as right.
+            start: The first character of the word.
+            end: The character after its last one.
+
+        Raises:
+            Missing: if there is no such line.
+            DataError: if it cannot be cut out of its scan.
+        """
+        folder_page = self.workspace.folder_page(page)
+        file = self.workspace.page_files.open_existing(folder_page).file
+        placed = file.lines.get(line)
+        if placed is None:
+            raise no_line(folder_page, line)
+        recognizer, word = self.reader.recognizer, text[start:end]
+        confirmed = self.workspace.overview.confirmed_words(self.workspace.folder_pages.values())
+        known = get_close_matches(word, confirmed, MAX_KNOWN, LIKE)
+
+        def rank() -> list[WordCandidate]:
+            seen = self.seen.get((page, line, place_mark(placed), recognizer.model.identity), see_line)
+            return [] if seen is None else word_candidates(recognizer, seen, text, start, end, known)
+
+        def see_line() -> LineViews | None:
+            strip = self.workspace.scans.straighten_line(folder_page, placed, file.page.lines)
+            return encode_line(recognizer, recognizer.open_line(strip.line))
+
+        found = [other for other in self.reader.executor.submit(rank).result() if other.text != word]
+        return [{"text": one.text, "probability": round(one.probability, 4)} for one in found[:MAX_ALTERNATIVES]]
