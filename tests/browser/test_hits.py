@@ -20,7 +20,7 @@ def indexed(tmp_path, tiny_path):
     folder = tmp_path / "scans"
     path = put_page(folder, "a", confidence=None)
     recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
-    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("auto")) as builder:
+    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("projection")) as builder:
         for original in open_originals(path):
             builder.read(original)
     path.write_text(path.read_text(encoding="utf-8").replace(WORD, "misread"), encoding="utf-8")
@@ -109,7 +109,7 @@ def test_a_page_that_only_the_index_has_read_opens_with_its_lines(tmp_path, tiny
     folder.mkdir()
     scan().image.save(folder / "a.png")
     recognizer = Recognizer.load(tiny_path, posteriors=True)
-    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("auto")) as builder:
+    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("projection")) as builder:
         page = builder.read(*open_originals(folder / "a.png"))
     with served(folder, tiny_path) as site:
         tab = open_tab(site)
