@@ -17,11 +17,18 @@ from drethtr.datasets.parquet import image_at, image_of, open_parquet
 from drethtr.documents.beside import IMAGES
 
 if TYPE_CHECKING:
-    from pyarrow import Array, RecordBatch
+    from pyarrow import Array, DataType, RecordBatch, Schema
     from pyarrow.parquet import ParquetFile
+
+PARQUET = ".parquet"
+IMAGE_COLUMNS = ("image", "im", "path", "file")
+"""Default names of the image column; the first that exists is used."""
 
 FETCHED = 32
 """Rows of a Parquet file in memory at a time."""
+
+PARTS = 10
+"""Warn if a row group is split into more parts than this, since each part reads it from its beginning."""
 
 
 class InputRow(NamedTuple):
@@ -179,17 +186,6 @@ class ImageRows(Rows):
         state = blake2b(files, digest_size=16).hexdigest()
         first, last = printable(self.files[0]), printable(self.files[-1])
         return {"images": self.count, "first": first, "last": last, "files": state}
-
-
-if TYPE_CHECKING:
-    from pyarrow import DataType, Schema
-
-PARQUET = ".parquet"
-IMAGE_COLUMNS = ("image", "im", "path", "file")
-"""Default names of the image column; the first that exists is used."""
-
-PARTS = 10
-"""Warn if a row group is split into more parts than this, since each part reads it from its beginning."""
 
 
 class Part(NamedTuple):

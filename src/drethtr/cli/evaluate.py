@@ -217,7 +217,7 @@ def summary(scores: Scores, recognizer: Recognizer) -> str:
 
 
 def page_table(scores: Mapping[str, Any]) -> str:
-    """Error rates in percent, a row per page, from the result of `end_to_end.to_json`."""
+    """Error rates in percent, a row per page, from the result of `whole_pages.to_json`."""
     rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
     rows.append({"name": "all", **scores["overall"]})
     found = table(

@@ -37,7 +37,7 @@ TALL = 1 / 3
 
 OFF_ROW = 0.5
 """Most distance of a line from its row of a table, relative to that of the rows of the fullest column: 85 instead of
-64 % of the successions of ten registers that are transcribed by rows (LOG, 2026-11-27)."""
+64 % of the successions of ten registers that are transcribed by rows (LOG.md, 2026-11-27)."""
 
 AMOUNT = 0.4
 """Lines narrower than this share of those to the left, one in each row, are the amounts of an account."""

@@ -183,10 +183,15 @@ def border(ink: Floats, blocked: NDArray[np.bool_], thickness: float, usual: flo
     without any, it is at about `usual` thicknesses.
     """
     rows = np.arange(ink.shape[0])[:, None]
+    # All behind the first pixel of another line belongs to that line, its gaps too.
     beyond = np.maximum.accumulate(blocked, axis=0)
     end = np.where(beyond.any(0), beyond.argmax(0), ink.shape[0])
+    # A little more than half of the way to the core of the next line, as letters reach out of their cores; the seam
+    # goes around what reaches across.
     target = np.minimum(usual * thickness, 0.62 * end)
     cost = ink + PULL * ((rows - target) / thickness) ** 2
+    # Through the x-height of the line a seam costs as much as through black ink, through another line more than any way
+    # around it: never, but there is always a path.
     cost[rows[:, 0] < 0.45 * thickness] += 255
     cost[beyond] += 1e4
     return seam(cost).astype(np.float64)
@@ -203,6 +208,7 @@ def tightened(border: Floats, ink: Floats, strong: float, thickness: float) -> F
     inked = (ink >= strong) & (rows < border)
     reached = np.where(inked.any(0), ink.shape[0] - inked[::-1].argmax(0), 0)
     step = max(1, round(2 * thickness))
+    # Over two x-heights at a time, and without the highest twentieth: one flourish must not widen the whole line.
     tops = [reached[start : start + step].max() for start in range(0, len(reached), step)]
     furthest = float(np.quantile(tops, 0.95)) + 0.35 * thickness
     return np.minimum(border, max(furthest, 0.7 * thickness))

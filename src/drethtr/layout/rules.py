@@ -1,7 +1,7 @@
 """Find the rules of tables and the folds of openings: long, straight, dark strokes across the direction of the writing.
 
 Lines of writing never go on beyond them. Creases and squared paper, over which lines run, are no rules:
-`ridge.separating` tells them apart by the lines (LOG, 2026-11-27).
+`ridge.separating` tells them apart by the lines (LOG.md, 2026-11-27).
 """
 
 from collections.abc import Sequence

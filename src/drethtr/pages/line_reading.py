@@ -19,7 +19,7 @@ LINES_AT_A_TIME = 64
 HEAD_DOWN = 0.9
 """Lines read with less confidence are also tried upside down.
 
-Upside down, confidence is at most 0.81 on average; the right way up it is 0.88 to 0.97 (LOG, 2026-11-24, later)."""
+Upside down, confidence is at most 0.81 on average; the right way up it is 0.88 to 0.97 (LOG.md, 2026-11-24, later)."""
 
 PROBES = 6
 """Number of lines tried upside down: the longest ones."""

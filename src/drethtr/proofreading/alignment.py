@@ -41,7 +41,7 @@ SKIP_TEXT, TEXT_CHARACTER = 5.0, 0.35
 """Cost, in edits, of text on no line, and of each character of it.
 
 Cheaper skipping (0.3 and 0.3 a character) loses lines that are read badly: with 40 % of the characters changed, 70 % of
-the lines get their words instead of 96 % (LOG, 2026-11-26)."""
+the lines get their words instead of 96 % (LOG.md, 2026-11-26)."""
 
 AT_HYPHEN, INSIDE_WORD = 0.5, 4.0
 """Cost, in edits, of breaking a word at the end of a line: at a hyphen, and without one."""
@@ -57,7 +57,7 @@ GRAM, PASSAGES, AGREEING = 10, 400, 3
 
 OTHER_TEXT = 0.6
 """Edits per character from which on it is another text: on 23 pages, the right texts were at most 0.29 apart, others at
-least 0.62 (LOG, 2026-11-26)."""
+least 0.62 (LOG.md, 2026-11-26)."""
 
 
 class AlignedLine(NamedTuple):
@@ -295,7 +295,7 @@ GAP = 0.55
 
 From 0.5 on as many lines as possible get their text. Below, pairs of which little agrees are given up, and with them
 the order, which is all that is known where nothing can be read; above, lines that are missing on both sides shift the
-others (LOG, 2026-11-27)."""
+others (LOG.md, 2026-11-27)."""
 
 MAX_PAIRS = 10_000_000
 """Most pairs of lines to compare: 3,000 lines of a text with 3,000 lines of its pages, in 1 s."""

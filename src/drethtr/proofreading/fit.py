@@ -50,7 +50,7 @@ class SupportFit:
 def with_squares(features: Floats) -> Floats:
     """Features (N, F) and their squares, (N, 2 F): strong evidence counts for more than its share.
 
-    Recall on collections never seen: 0.77 without, 0.80 with them (LOG, 2026-11-24, night).
+    Recall on collections never seen: 0.77 without, 0.80 with them (LOG.md, 2026-11-24, night).
     """
     return np.column_stack([features, features**2])
 
@@ -59,7 +59,7 @@ def line_features(words: Floats, gaps: Floats) -> Floats:
     """Features of a line from the probabilities of its words and gaps, (LINE_FEATURES,).
 
     Log-odds of the least likely one, and the number of words: of many correct words, one often looks unlikely. Nothing
-    else gained anything (LOG, 2026-11-25, evening).
+    else gained anything (LOG.md, 2026-11-25, evening).
     """
     worst = log_odds(np.concatenate([words, gaps]).min(keepdims=True))
     return np.array([float(worst[0]), np.log1p(len(words))])

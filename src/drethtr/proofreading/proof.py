@@ -134,7 +134,7 @@ def prove_page(
 
     Raises:
         DataError: if the image can no longer be read.
-        CheckpointError, ConfigError: as `Recognizer.check`.
+        CheckpointError, ConfigError: as `Rules.check`.
     """
     gray = original.source.gray()
     is_line = segmentation.finder(original).whole and not original.has_lines
@@ -201,10 +201,10 @@ def transcription_of(line: ProofLine) -> Transcription | None:
     return Transcription(line.check.text, line.check.probability, words, flags, calibrated=True)
 
 
-def on_no_line(text: str, page: str = "") -> ProofLine:
+def on_no_line(text: str) -> ProofLine:
     """The proof of a part of a text that is on no line."""
     words = tuple(CheckedWord(word, 0.0, Kind.INVENTED, "", 0.0, 0.0, ON_NO_LINE) for word in text.split())
-    return ProofLine(page, None, TextCheck(text, words, 0.0, ""), tuple(ProofWord(word, None) for word in words))
+    return ProofLine("", None, TextCheck(text, words, 0.0, ""), tuple(ProofWord(word, None) for word in words))
 
 
 def shortened(text: str) -> str:
@@ -216,7 +216,7 @@ def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules)
     """Check the text of each line of a table against its image; a line that cannot be used has an error in its place.
 
     Raises:
-        CheckpointError, ConfigError: as `Recognizer.check`.
+        CheckpointError, ConfigError: as `Rules.check`.
     """
     rows = list(enumerate(samples))
     for group in in_groups(((row, opened(row[1], recognizer)) for row in rows), READ_TOGETHER):

@@ -16,7 +16,7 @@ WIDTH_STEP = 128
 """Widths of batches are multiples of this: GPU kernels are tuned for every new shape, so there must be few shapes."""
 
 PIXELS_TOGETHER = 100_000_000
-"""A group of lines ends when it has this many pixels, before preparation."""
+"""A group of lines ends when it has this many pixels, before preparation: 100 MB, and four times as much in floats."""
 
 
 def in_groups(lines: Iterable[tuple[Item, Opened]], most: int) -> Iterator[list[tuple[Item, Opened]]]:

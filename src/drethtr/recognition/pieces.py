@@ -272,7 +272,7 @@ def stitch(pieces: Sequence[tuple[Piece, Sequence[Character]]]) -> Reading:
     for piece, characters in pieces:
         own = [number for number, character in enumerate(characters) if belongs(character, piece)]
         # Spaces belong to no share, since the pieces on both sides of a seam may place one in the other's share: of 40
-        # seams, three lost or doubled a space that way (LOG, 2026-11-22, evening). `between` decides about them.
+        # seams, three lost or doubled a space that way (LOG.md, 2026-11-22, evening). `between` decides about them.
         if not own:
             behind = None
             continue

@@ -1,4 +1,8 @@
-"""Optimization: Muon, parameter groups, the learning rate schedule, and the moving average of the weights."""
+"""Optimization: Muon, parameter groups, the learning rate schedule, and the moving average of the weights.
+
+Source of Muon: Jordan et al. 2024, Muon: An optimizer for hidden layers in neural networks; its step size, as that of
+AdamW: Liu et al., arXiv 2502.16982.
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -14,12 +18,15 @@ from torch import Tensor, nn
 from drethtr.base.errors import ConfigError
 
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
-"""Coefficients of the quintic that brings singular values from (0, 1] near 1 in five rounds, steepest at 0."""
+"""Coefficients of the quintic that brings singular values from (0, 1] near 1 in `ROUNDS`, steepest at 0.
+
+It does not converge: values end between 0.7 and 1.2, which is as good for training, and five rounds are enough."""
 
 ROUNDS = 5
 
 STEP = 0.2
-"""Root mean square of a step of AdamW, relative to the learning rate."""
+"""Root mean square of a step of AdamW, relative to the learning rate: steps of matrices get it, too, so that one rate
+serves both."""
 
 
 class MuonOptimizer(torch.optim.AdamW):
@@ -53,6 +60,7 @@ class MuonOptimizer(torch.optim.AdamW):
             directions = orthogonalize(torch.stack([self.momentum(parameter, momentum) for parameter in alike]))
             for parameter, direction in zip(alike, directions, strict=True):
                 parameter.mul_(1 - rate * decay)
+                # The root mean square of an orthogonal matrix is 1 / √(longer side), which is undone here.
                 parameter.add_(direction.reshape(parameter.shape), alpha=-rate * STEP * max(shape) ** 0.5)
 
     def momentum(self, parameter: nn.Parameter, share: float) -> Tensor:

@@ -310,7 +310,7 @@ def acceptance(lines: Judged) -> tuple[float, float | None]:
     Wrong lines are weighted so that they are the share `WRONG_LINES` of all, as a sample would have too few.
     """
     number = np.where(lines.right, lines.right.sum(), (~lines.right).sum())
-    # All wrong lines count, each for a part: one draw of 10 % gave 0.29 to 0.85 (LOG, 2026-11-25, evening).
+    # All wrong lines count, each for a part: one draw of 10 % gave 0.29 to 0.85 (LOG.md, 2026-11-25, evening).
     weight = np.where(lines.right, 1 - WRONG_LINES, WRONG_LINES) / number
     order = np.argsort(-lines.probability, kind="stable")
     accepted, right, expected = ((weight * some)[order].cumsum() for some in (1, lines.right, lines.probability))

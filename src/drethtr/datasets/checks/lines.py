@@ -12,6 +12,18 @@ from drethtr.text.normalize import for_scoring
 SENTENCE = 20
 """Shorter texts, such as dates and names, may occur twice by coincidence."""
 
+LOWEST = 8
+"""Lines less tall than this, in pixels, cannot be read."""
+
+FAINTEST = 12
+"""Minimum difference in gray levels between the darkest and the lightest pixel of a line with writing."""
+
+LONGEST = 200
+"""More characters than fit on a handwritten line."""
+
+CROWDED, ROOMY = 1 / 4, 8
+"""Limits of a line's width per character, relative to the median of its set."""
+
 
 def leaks(splits: Splits) -> list[Finding]:
     """Find images and pages in more than one split, which make metrics too good."""
@@ -74,20 +86,6 @@ def shared_texts(splits: Splits) -> list[Finding]:
         message = f"texts of {name} that also occur in training, of {len(long):,} longer ones"
         found += finding_if(Severity.NOTE, "shared texts", message, rows)
     return found
-
-
-LOWEST = 8
-"""Pixels; lines lower than this cannot be read."""
-
-FAINTEST = 12
-"""Minimum difference in gray levels between the darkest and the lightest pixel of a line with writing."""
-
-LONGEST = 200
-"""More characters than fit on a handwritten line."""
-
-CROWDED = 1 / 4
-ROOMY = 8
-"""Limits of a line's width per character, relative to the median of its set."""
 
 
 def odd_descriptions(splits: Splits) -> list[Finding]:

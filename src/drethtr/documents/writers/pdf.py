@@ -52,6 +52,13 @@ OF_ANOTHER_TYPE = (TypeError, ValueError, LookupError, AttributeError, Arithmeti
 SECONDS_PER_PAGE = 1.0
 """Additional time limit per page of a source PDF."""
 
+COLORS = "sRGB IEC61966-2.1"
+
+DATE = slice(24, 36)
+"""The bytes of an ICC profile that say when it was made: year, month, day, hour, minute and second (ICC.1, 7.2.8)."""
+
+PROFILE_DATE = struct.pack(">6H", 2000, 1, 1, 0, 0, 0)
+
 # Maps the unit square of an image to the unit square of the page, by EXIF orientation.
 TURNS: dict[int, Matrix] = {
     1: (1, 0, 0, 1, 0, 0),
@@ -318,17 +325,6 @@ def resolution(image: Image.Image) -> tuple[float, float]:
     across, down = map(float, image.info.get("dpi", (0, 0)))
     believable = MIN_DPI <= across <= MAX_DPI and across / MAX_RATIO <= down <= across * MAX_RATIO
     return (across, down) if believable else (USUAL_DPI, USUAL_DPI)
-
-
-if TYPE_CHECKING:
-    import pikepdf
-
-COLORS = "sRGB IEC61966-2.1"
-
-DATE = slice(24, 36)
-"""The bytes of an ICC profile that say when it was made: year, month, day, hour, minute and second (ICC.1, 7.2.8)."""
-
-PROFILE_DATE = struct.pack(">6H", 2000, 1, 1, 0, 0, 0)
 
 
 def write_pdf_a(document: Document) -> bytes:

@@ -17,8 +17,8 @@ from drethtr.recognition.reading import Character, Evidence, Reading, word_place
 
 CHARACTER_FEATURES, WORD_FEATURES = 6, 6
 """Chosen on collections that the network had never seen: with the surprise of words, ECE fell from 4.9 to 1.8 %, with
-the entropy and agreement of the line to 1.1 %; n-best lists, products and squares gain nothing (LOG, 2026-11-24, night,
-and 2026-11-25, night)."""
+the entropy and agreement of the line to 1.1 %; n-best lists, products and squares gain nothing (LOG.md, 2026-11-24,
+night, and 2026-11-25, night)."""
 
 PRECISIONS = tuple({precision.calibrated_as.value: None for precision in Precision})
 """Precisions that are calibrated separately."""
@@ -27,7 +27,7 @@ MAX_MARGIN = 10.0
 """Margins are clipped here: a character e^10 times likelier than the next is as good as certain."""
 
 MAX_SURPRISE = 8.0
-"""Surprises are clipped here, in nats."""
+"""Surprises are clipped here, in nats: half of what an unseen n-gram costs, so that one such does not decide alone."""
 
 
 @dataclass(frozen=True)

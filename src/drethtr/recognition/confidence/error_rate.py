@@ -3,7 +3,7 @@
 A character read with confidence p is wrong with probability 1 - p. The sum of these doubts covers substitutions and
 insertions, but not deletions. Where characters are doubtful, though, others are missing, and more so the more doubtful
 a text is. So the error rate is a factor times a power of the doubt per character, both learned on transcribed sets. On
-collections never seen, a factor alone is 3.0 points off, factor and power 1.3 (LOG, 2026-11-24, night).
+collections never seen, a factor alone is 3.0 points off, factor and power 1.3 (LOG.md, 2026-11-24, night).
 
 The interval has two parts: the variation of the factor between sets, and the randomness of the edits in a limited
 amount of text.

@@ -14,10 +14,12 @@ Floats = NDArray[np.float64]
 WORTH = 10.0
 """Weight of the prior: as much as about forty doubtful cases."""
 
-ROUNDS = 100
-ENOUGH = 1e-9
+ROUNDS, ENOUGH = 100, 1e-9
+"""Most rounds of Newton's method, and the largest step after which it has converged."""
+
 SURE = 1e-4
 """Probabilities are clipped to [SURE, 1 - SURE]."""
+
 LARGEST = 700.0
 """Larger log-odds would overflow."""
 

@@ -25,8 +25,8 @@ from drethtr.text.tokenizer import BOS, EOS
 SURE = -1e-3
 """Blanks with a higher log-probability are certain.
 
-A third of all steps are skipped so, and the four best texts stay the same; from 0.995 on they differ (LOG, 2026-11-24,
-later)."""
+A third of all steps are skipped so, and the four best texts stay the same; from 0.995 on they differ (LOG.md,
+2026-11-24, later)."""
 
 
 class CTCPath(NamedTuple):

@@ -108,7 +108,7 @@ class RankingWeights(NamedTuple):
 
 
 DEFAULT_WEIGHTS = RankingWeights(ctc=0.4, language=0.0)
-"""For models that were never calibrated. Without n-grams, 0.3 to 0.6 for the CTC head are equally good (LOG,
+"""For models that were never calibrated. Without n-grams, 0.3 to 0.6 for the CTC head are equally good (LOG.md,
 2026-11-22, later); with them `drethtr model calibrate` finds 0.65."""
 
 
@@ -287,7 +287,8 @@ class Joint(Strategy):
     """
 
     # 4 candidates read as well as 12 in nine tenths of the time: CER -0.016 points on 800 lines, at most +0.055
-    # (LOG, 2026-11-27). Two rounds of corrections read as well as six in a quarter less time (LOG, 2026-11-24, night).
+    # (LOG.md, 2026-11-27). Two rounds of corrections read as well as six in a quarter less time (LOG.md, 2026-11-24,
+    # night).
     candidates: int = 4
     ctc_weight: float | None = None
     corrections: int = 2

@@ -49,7 +49,7 @@ NGRAMS, RESCORER = "ngrams.", "rescorer."
 IN_4_BITS = ("blocks.", RESCORER)
 """Prefixes of the weights of decoder and rescorer, which read as well in 4 bits as in 8; those of the image do not.
 
-Only what is trained no more is stored so: the next steps would be lost in the rounding (LOG, 2026-11-27)."""
+Only what is trained no more is stored so: the next steps would be lost in the rounding (LOG.md, 2026-11-27)."""
 
 HASHED_AS = {"stretches": "widths", "strategies": "decoders", "strategy": "decoder"}
 """Settings of the calibration record that the hash knows by other names, so that published hashes stay valid."""

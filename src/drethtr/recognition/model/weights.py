@@ -23,7 +23,8 @@ Array = NDArray[Any]
 Weights = Mapping[str, Array]
 
 COLUMNS = 32
-"""Columns with one scale: one for each row costs 0.1 points of CER, one for every 32 columns none (LOG, 2026-11-24)."""
+"""Columns with one scale: one for each row costs 0.1 points of CER, one for every 32 columns none (LOG.md,
+2026-11-24)."""
 
 LARGEST, LARGEST_COARSE = 127, 7
 """The largest number of 8 bits, and of 4."""
@@ -32,12 +33,12 @@ FINE_SCALES = (1.0, LARGEST / LARGEST_COARSE)
 """Scales tried for 8 bits, as shares of the largest number's; the second keeps matrices that had 4 bits as they are."""
 
 COARSE_SCALES = (1.0, 0.97, 0.94, 0.91, 0.88, 0.85, 0.8)
-"""Those tried for 4 bits: clipping a few large numbers rounds all others less (LOG, 2026-11-27)."""
+"""Those tried for 4 bits: clipping a few large numbers rounds all others less (LOG.md, 2026-11-27)."""
 
 LARGE_KERNEL = 30_000
 """Pointwise kernels with this many numbers are quantized; in the smaller ones of early layers, errors would matter.
 
-No loss against 100,000 (LOG, 2026-11-25, evening); with all kernels WER rises by 0.3 points (LOG, 2026-11-25)."""
+No loss against 100,000 (LOG.md, 2026-11-25, evening); with all kernels WER rises by 0.3 points (LOG.md, 2026-11-25)."""
 
 HEAD = 8
 """Number of bytes at the beginning of a safetensors file that contain the length of its header."""

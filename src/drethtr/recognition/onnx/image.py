@@ -33,7 +33,7 @@ from drethtr.recognition.onnx.layers import (
 from drethtr.text.tokenizer import PAD
 
 QUERIES_AT_ONCE = 512
-"""Queries of a long line that attend at once."""
+"""Queries of a long line that attend at once, so that memory grows with the length of the line, not with its square."""
 
 
 def image_graph(

@@ -71,7 +71,9 @@ COLUMNS_PER_TOKEN = 8
 """Of all backbones with a graph; a narrower line is padded with paper on the right."""
 PAPER = -1.0
 LONG = 8192
-"""Columns up to which all image tokens attend at once; `recognition/pieces.py` cuts lines long before."""
+"""Columns up to which all image tokens attend at once: 1,024 tokens, whose weights take 4 MB a head.
+
+`recognition/pieces.py` cuts lines long before, unless they are to be read whole."""
 
 BUILDING = Lock()
 """Held while a session is built. A fork waits for it, since in the child nobody would release it."""
@@ -232,7 +234,7 @@ class OnnxNetwork:
     def _blank_image(self) -> Feeds:
         """Keys and values of no image, computed once."""
         if self._blank is None:
-            # One image token of zeros stands for "no image"; the decoder learned that on prose (LOG, 2026-11-23).
+            # One image token of zeros stands for "no image"; the decoder learned that on prose (LOG.md, 2026-11-23).
             nothing = np.zeros((1, self.config.width), dtype=np.float32)
             *kept, _ = self._session("blank").run({"tokens": nothing})
             self._blank = of_image(in_pairs(kept))

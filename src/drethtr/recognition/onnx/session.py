@@ -25,7 +25,7 @@ class Session:
         options = ort.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 3
-        # Trees of texts take 0.83 of the time and images 0.98 (LOG, 2026-11-27); the peak of memory is the same.
+        # Trees of texts take 0.83 of the time and images 0.98 (LOG.md, 2026-11-27); the peak of memory is the same.
         options.enable_mem_reuse = False
         for name, value in SETTINGS.items():
             options.add_session_config_entry(name, value)

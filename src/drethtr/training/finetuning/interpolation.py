@@ -28,13 +28,13 @@ FRACTIONS = (0.25, 0.5, 0.75, 1.0)
 COST = 0.05
 """What forgetting less may cost on the validation lines: this share of the gain, and of the errors that are left.
 
-Half of the change keeps 95 % of the gain more often than not, and half of the forgetting (LOG, 2026-11-25). Of a large
-gain, a twentieth is too much: from 34 to 5 % it would be 1.5 points."""
+Half of the change keeps 95 % of the gain more often than not, and half of the forgetting (LOG.md, 2026-11-25). Of a
+large gain, a twentieth is too much: from 34 to 5 % it would be 1.5 points."""
 
 NGRAMS_KEPT = 0.8
 """Weight of the existing n-grams; the new lines get the rest.
 
-With half for the new ones, other hands lose 0.25 nats a character, with a fifth 0.04 (LOG, 2026-11-25)."""
+With half for the new ones, other hands lose 0.25 nats a character, with a fifth 0.04 (LOG.md, 2026-11-25)."""
 
 
 def weights_at_start(start: Start, model: Model) -> Weights:

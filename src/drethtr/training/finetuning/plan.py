@@ -94,14 +94,14 @@ class Pace:
     @classmethod
     def of(cls, lines: int, *, adapter: bool) -> "Pace":
         """The pace for a number of lines; recipes/finetune_curve.py measures its effect."""
-        # Eight times the lines get four times the effort: few lines need many passes, many do not (LOG, 2026-11-27).
+        # Eight times the lines get four times the effort: few lines need many passes, many do not (LOG.md, 2026-11-27).
         samples = round(50 * lines ** (2 / 3))
         if adapter:
-            # Muon reads adapters worse: 33.9 against 30.8 % CER after 680 lines (LOG, 2026-11-22).
+            # Muon reads adapters worse: 33.9 against 30.8 % CER after 680 lines (LOG.md, 2026-11-22).
             return cls(samples, AdamW(), 2e-3, 1.0)
-        # 29.3 instead of 32.3 % CER with AdamW (LOG, 2026-11-22); 15.5 instead of 18.6 % at twice the rate, with the
-        # first layers frozen (LOG, 2026-11-27). A backbone at 0.05 instead of 0.3 of the rate forgets less, but learns
-        # less (LOG, 2026-11-25, late).
+        # 29.3 instead of 32.3 % CER with AdamW (LOG.md, 2026-11-22); 15.5 instead of 18.6 % at twice the rate, with the
+        # first layers frozen (LOG.md, 2026-11-27). A backbone at 0.05 instead of 0.3 of the rate forgets less, but
+        # learns less (LOG.md, 2026-11-25, late).
         return cls(samples, Muon(), 1e-3, 0.3)
 
 
@@ -152,7 +152,7 @@ def run_of(
             method=pace.method,
             learning_rate=pace.learning_rate,
             warm_up=warm_up,
-            # With the whole fall of the rate in fewer lines, 88 % of the gain was left (LOG, 2026-11-27).
+            # With the whole fall of the rate in fewer lines, 88 % of the gain was left (LOG.md, 2026-11-27).
             schedule=Cosine(cycles=max(samples - warm_up, 1) / max(whole - warm_up, 1)),
             backbone_scale=pace.backbone,
             average=0.99,
@@ -185,7 +185,7 @@ def network_without_weights(model: Model) -> DRetHTR:
 
 
 def first_layers(model: Model) -> tuple[str, ...]:
-    """Prefixes of the weights that are not trained, which saves a fifth of the time (LOG, 2026-11-27)."""
+    """Prefixes of the weights that are not trained, which saves a fifth of the time (LOG.md, 2026-11-27)."""
     return tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
 
 
