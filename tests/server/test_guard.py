@@ -162,9 +162,19 @@ def test_tokens_of_roles_are_different_and_do_not_give_the_secret_away():
     assert len(tokens) == 3 and not any(TOKEN in token for token in tokens - {TOKEN})
 
 
-def test_a_browser_without_a_token_is_told_what_to_do():
-    visit = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "none"}
-    answer = client(token=TOKEN).get("/p/5f", headers=visit)
+@pytest.mark.parametrize("path", ["/", "/p/5f", "/p/5f/layout"])
+@pytest.mark.parametrize(
+    "visit",
+    [
+        {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document", "Sec-Fetch-Site": "none"},
+        {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"},  # all that it sends to another machine without TLS
+    ],
+)
+def test_a_browser_without_a_token_is_told_what_to_do(path, visit):
+    answer = client(token=TOKEN).get(path, headers=visit)
     assert answer.status_code == 401 and "This folder is locked" in answer.text
+
+
+def test_a_program_without_a_token_is_told_in_json():
     assert client(token=TOKEN).get("/api/pages").json()["error"].startswith("this server requires a token")
     assert client(token=TOKEN).get("/static/style/base.css").status_code == 200

@@ -29,7 +29,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 
-PAGES = re.compile(r"/|/p/[^/]*")
+PAGES = re.compile(r"/|/p/[^/]*(/layout)?")
 """Paths to which a link on another web page may lead; they show nothing but the empty page for browsers."""
 
 OPEN = frozenset({"/health"})
@@ -206,9 +206,14 @@ class Guard:
 
 
 def is_visit(scope: Scope, headers: Headers) -> bool:
-    """Whether somebody follows a link to a page of this server, in a tab and not in a frame of another page."""
+    """Whether somebody follows a link to a page of this server, in a tab and not in a frame of another page.
+
+    Browsers send no Sec-Fetch headers to another machine without TLS; there what they accept tells a page from a request
+    of a program.
+    """
     kinds = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
-    return scope["method"] in READS and kinds == ("navigate", "document") and bool(PAGES.fullmatch(scope["path"]))
+    is_page = "text/html" in headers.get("accept", "") if kinds == (None, None) else kinds == ("navigate", "document")
+    return scope["method"] in READS and is_page and bool(PAGES.fullmatch(scope["path"]))
 
 
 def is_own(scope: Scope, headers: Headers) -> bool:
