@@ -94,6 +94,20 @@ def test_from_the_last_place_of_a_page_the_key_goes_to_the_next_page_that_has_th
         tab.get_by_text("No earlier places.").wait_for()
 
 
+def test_certain_and_possible_lines_are_in_the_order_of_pages(indexed, tiny_path, open_tab):
+    put_page(indexed, "b", confidence=None)
+    with served(indexed, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill(WORD)
+        tab.locator(".hits li").nth(1).wait_for()
+        assert tab.locator(".hits .name").all_inner_texts() == ["certain, a.png", "b.png"]
+        tab.locator(".hits a", has_text="misread").click()
+        tab.get_by_text("page 1 of 2").wait_for()
+        tab.keyboard.press("F8")
+        tab.get_by_text("page 2 of 2").wait_for()
+        assert tab.title().startswith("b.png")
+
+
 def test_words_that_were_misread_are_tinted_where_the_index_finds_them(indexed, tiny_path, open_tab):
     with served(indexed, tiny_path) as site:
         tab = open_tab(site)

@@ -171,7 +171,7 @@ def test_a_long_overview_is_compressed_for_clients_that_can_unpack_it(client, mo
 
 
 def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
-    """What stands in the index, but not in the text, follows with its probability."""
+    """What stands in the index, but not in the text, comes with its probability, in the order of pages."""
     folder = tmp_path / "scans"
     truth = put_page(folder, "a", confidence=None)
     recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
@@ -181,7 +181,7 @@ def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
     line = client.get(f"/api/pages/{page}").json()["lines"][1]
     word = max(re.findall(r"\w+", line["text"]), key=len)
     client.put(address(page, line), json={"text": "misread"}, headers={"If-Match": line["revision"]})
-    in_text, hit = client.get("/api/search", params={"q": word}).json()["hits"]
+    hit, in_text = client.get("/api/search", params={"q": word}).json()["hits"]
     assert in_text["name"] == "sub/b.png" and in_text["ranges"]
     assert (hit["page"], hit["line"], hit["text"], hit["probability"]) == (page, line["id"], "misread", 1.0)
     assert client.get("/api/search", params={"q": word, "page": page}).json() == {"total": 1, "hits": [hit]}
@@ -189,10 +189,10 @@ def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
     assert client.get("/api/search", params={"q": word, "page": "none"}).status_code == 404
     said = {"q": word, "page": page, "line": line["id"], "stands": False}
     assert client.post("/api/search/judge", json=said).json() == {"stands": False}
-    *_, rejected = client.get("/api/search", params={"q": word}).json()["hits"]
+    rejected, _ = client.get("/api/search", params={"q": word}).json()["hits"]
     assert (rejected["line"], rejected["probability"]) == (line["id"], 0.0)
     client.post("/api/search/judge", json={**said, "stands": True})
-    assert client.get("/api/search", params={"q": word}).json()["hits"] == [in_text, hit]
+    assert client.get("/api/search", params={"q": word}).json()["hits"] == [hit, in_text]
     assert "no longer finds" in client.post("/api/search/judge", json={**said, "q": "zzz"}).json()["error"]
     assert client.post("/api/search/judge", json={**said, "stands": "no"}).status_code == 400
     (folder / "letters.drethtr.sqlite").write_bytes(b"no index")
@@ -448,8 +448,16 @@ def test_an_edition_is_described_once_and_previewed(client, page):
         and shown["left_out"] == []
         and (shown["lines"], shown["confirmed"]) == (8, 0)
     )
-    assert client.get("/api/preview?format=word").json()["text"].split("-->")[1].startswith("\n\n# Letters")
+    assert client.get("/api/preview?format=word").json()["text"].startswith("# Letters")
     assert client.get("/api/preview?format=pdf").json() | {"left_out": []} == {
         "text": None, "page": page, "lines": 8, "confirmed": 0, "left_out": []
     }  # fmt: skip
     assert client.put("/api/edition", json={"titel": "x"}).status_code == 400
+
+
+def test_a_preview_begins_with_a_page_that_has_lines(client, page):
+    second = client.get("/api/pages").json()[1]["id"]
+    lines = [line["id"] for line in client.get(f"/api/pages/{page}").json()["lines"]]
+    client.post(f"/api/pages/{page}/layout", json={"do": "delete", "lines": lines})
+    shown = client.get("/api/preview?format=word").json()
+    assert (shown["page"], shown["lines"]) == (second, 4) and shown["text"]

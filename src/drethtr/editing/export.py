@@ -34,6 +34,9 @@ SHOWN = 4000
 AS_TEXT = {"docx": "md", "word": "prose", "print": "prose"}
 """Formats that are shown as others in a preview."""
 
+BEGINS = {"tei": "<text>", "md": "\n\n", "prose": "\n\n"}
+"""Behind what the text of a page begins, in formats that first say what wrote them."""
+
 
 class Exported(NamedTuple):
     """A file to be saved by the browser."""
@@ -94,7 +97,7 @@ def write_pages(workspace: Workspace, pages: Sequence[FolderPage], format_name: 
 class Preview(NamedTuple):
     """What an export will hold.
 
-    text       the beginning of the first page in the format, None if it is no text
+    text       the beginning of the first page that has lines, in the format; None if it is no text
     page       the id of that page, None if there is none
     lines      the number of lines, `confirmed` how many of them are
     left_out   the names of pages that are left out, with the reason
@@ -115,7 +118,7 @@ def preview(workspace: Workspace, pages: Sequence[str], format_name: str, model:
         Missing: if there is no such page.
     """
     format = named("format", format_name, FORMATS)
-    chosen, left_out, lines, confirmed = list[FolderPage](), list[tuple[str, str]](), 0, 0
+    chosen, left_out, confirmed = list[tuple[FolderPage, int]](), list[tuple[str, str]](), 0
     for page in map(workspace.folder_page, pages):
         try:
             opened = workspace.page_files.open(page)
@@ -125,15 +128,14 @@ def preview(workspace: Workspace, pages: Sequence[str], format_name: str, model:
         if opened is None:
             left_out.append((page.name, workspace.error_of(page.id, page.error) or "not read yet"))
             continue
-        chosen.append(page)
-        lines += len(opened.file.page.lines)
+        chosen.append((page, len(opened.file.page.lines)))
         confirmed += sum(opened.status(line) is Status.CONFIRMED for line in opened.file.page.lines)
-    text = None
-    if chosen and (format.printed or format_name in AS_TEXT):
-        content = write_pages(workspace, chosen[:1], AS_TEXT.get(format_name, format_name), model)
-        text = content.decode("utf-8", "replace").lstrip("\ufeff")
-        text = text[max(0, text.find("<text>") if format_name == "tei" else 0) :][:SHOWN]
-    return Preview(text, chosen[0].id if chosen else None, lines, confirmed, left_out)
+    text, (first, _) = None, max(chosen, key=lambda one: one[1] > 0, default=(None, 0))
+    if first is not None and (format.printed or format_name in AS_TEXT):
+        shown = AS_TEXT.get(format_name, format_name)
+        text = write_pages(workspace, [first], shown, model).decode("utf-8", "replace").lstrip("\ufeff")
+        text = text[max(0, text.find(BEGINS.get(shown, ""))) :].lstrip()[:SHOWN]
+    return Preview(text, first and first.id, sum(lines for _, lines in chosen), confirmed, left_out)
 
 
 def about_of(workspace: Workspace) -> About:

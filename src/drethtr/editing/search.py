@@ -1,6 +1,7 @@
 """Search in a folder: in the texts of its lines, and, also for misread words, in its index if there is one."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from drethtr.base.errors import ConfigError, DataError
@@ -19,7 +20,7 @@ MAX_HITS = 1000
 
 
 def search(workspace: Workspace, query: str, limit: int, page: str | None = None) -> dict[str, Any]:
-    """The lines that have all words of a query in their texts, in the order of pages; then those of the index.
+    """The lines that have all words of a query, in the order of pages and lines: in their texts, or by the index.
 
     Returns at most `limit` lines, how many there are, and why the index could not be searched, if so. A line of the
     index has a `probability`, and the `box` on the scan in which the words may stand; it is `unread` if its page is.
@@ -34,39 +35,46 @@ def search(workspace: Workspace, query: str, limit: int, page: str | None = None
     only = None if page is None else workspace.folder_page(page)
     summaries = workspace.page_summaries() if only is None else workspace.overview.of([only])
     pages = [(one, summary) for one, summary in summaries if isinstance(summary, Summary)]
+    error, possible = None, dict[tuple[Path, int], list[Hit]]()
+    try:
+        for hit in search_index(workspace, query, limit, only) if words else ():
+            possible.setdefault((hit.page.resolve(), hit.number), []).append(hit)
+    except DataError as failed:
+        error = workspace.without_private_paths(failed)
     hits: list[dict[str, Any]] = []
     for one, summary in pages if words else ():
-        if not all(word in summary.folded for word in words):
-            continue
-        for line, text, status in summary.texts:
-            plain, places = fold_text(text)
-            if all(word in plain for word in words):
-                ranges = sorted({found for word in words for found in ranges_of(word, plain, places)})
-                hits.append({**known_line(one, line, text, status), "ranges": ranges})
-    error = None
-    try:
-        possible = search_index(workspace, query, limit, only) if words else []
-    except DataError as failed:
-        possible, error = [], workspace.without_private_paths(failed)
-    seen = {(hit["page"], hit["line"]) for hit in hits}
-    scans = {(one.source.path.resolve(), one.source.number): one for one, _ in pages if possible and one.source}
-    known_texts = {one.id: summary.texts for one, summary in pages}
-    for hit in possible:
-        if (page_of := scans.get((hit.page.resolve(), hit.number))) is None or (page_of.id, hit.line) in seen:
-            continue
-        texts = known_texts[page_of.id]
-        known = next((known_line(page_of, *one) for one in texts if one[0] == hit.line), None)
-        if known is None and not texts:
-            known = {**known_line(page_of, hit.line, hit.text, Status.UNREAD), "unread": True}
-        if known is not None:
-            hits.append({**known, "ranges": [], "probability": round(hit.probability, 4), "box": hit.box})
+        place = possible and one.source and (one.source.path.resolve(), one.source.number)
+        hits += page_hits(one, summary, words, possible.get(place, []) if place else [])
     found = {"total": len(hits), "hits": hits[:limit]}
     return found if error is None else {**found, "index_error": error}
+
+
+def page_hits(
+    page: FolderPage, summary: Summary, words: Sequence[str], possible: Sequence[Hit]
+) -> Iterator[dict[str, Any]]:
+    """The lines of a page that have all words, in their order; those of the index only where the text misses them."""
+    by_line = {hit.line: hit for hit in possible}
+    if not summary.texts:
+        for hit in sorted(possible, key=lambda hit: hit.box.top):
+            yield {**known_line(page, hit.line, hit.text, Status.UNREAD), "unread": True, **likely(hit)}
+    is_certain = all(word in summary.folded for word in words)
+    for line, text, status in summary.texts if is_certain or by_line else ():
+        plain, places = fold_text(text)
+        if is_certain and all(word in plain for word in words):
+            ranges = sorted({found for word in words for found in ranges_of(word, plain, places)})
+            yield {**known_line(page, line, text, status), "ranges": ranges}
+        elif line in by_line:
+            yield {**known_line(page, line, text, status), **likely(by_line[line])}
 
 
 def known_line(page: FolderPage, line: str, text: str, status: str) -> dict[str, Any]:
     """A line in the list of hits."""
     return {"page": page.id, "name": page.name, "line": line, "text": text, "status": status}
+
+
+def likely(hit: Hit) -> dict[str, Any]:
+    """What the index adds to a line in the list of hits."""
+    return {"ranges": [], "probability": round(hit.probability, 4), "box": hit.box}
 
 
 def search_index(workspace: Workspace, query: str, limit: int, page: FolderPage | None) -> list[Hit]:

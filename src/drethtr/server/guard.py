@@ -208,8 +208,7 @@ class Guard:
 def is_visit(scope: Scope, headers: Headers) -> bool:
     """Whether somebody follows a link to a page of this server, in a tab and not in a frame of another page.
 
-    Browsers send no Sec-Fetch headers to another machine without TLS; there what they accept tells a page from a request
-    of a program.
+    Browsers send no Sec-Fetch headers to another machine without TLS; what they accept then tells them from programs.
     """
     kinds = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
     is_page = "text/html" in headers.get("accept", "") if kinds == (None, None) else kinds == ("navigate", "document")

@@ -19,7 +19,7 @@ const FORMATS = {
   docx: ["Word, by line", "doubtful words shaded, warnings as comments"],
   prose: ["Markdown", "paragraphs that run on, without marks"],
   word: ["Word", "paragraphs that run on, without marks"],
-  print: ["PDF", "set anew in the same way"],
+  print: ["PDF", "the same, typeset"],
   page: ["PAGE XML", "lines, words, places, tags; what was corrected or confirmed"],
   alto: ["ALTO", "for libraries and viewers"],
   tei: ["TEI", "paragraphs, names, zones of the scan, who edited it"],

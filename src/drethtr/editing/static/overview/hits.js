@@ -48,7 +48,7 @@ export function Hits({ words, status, jobs, pages, start }) {
       status.role === "manage" &&
       !jobs.some((job) => job.kind === "index" && isGoing(job)) &&
       html`<p class="hint"><button type="button" onClick=${() => api.makeSearchable().catch(fail)}>Make searchable</button>
-        builds an index that also finds words that were misread, and keeps it up to date.</p>`
+        ${" "}builds an index that also finds words that were misread, and keeps it up to date.</p>`
     }
     ${
       isIndexed &&

@@ -90,8 +90,7 @@ function Name({ name }) {
   return html`<span class="name long"><span>${name.slice(0, cut)}</span><span>${name.slice(cut)}</span></span>`;
 }
 
-function stateOf({ error, status, lines, confirmed, corrected }) {
-  if (error) return "cannot be read";
+function stateOf({ status, lines, confirmed, corrected }) {
   if (status === "unread") return lines ? `unread, ${counted(lines, "line")}` : "unread";
   if (!lines) return "no lines found";
   return `${confirmed} of ${counted(lines, "line")} confirmed${corrected ? `, ${corrected} corrected` : ""}`;
@@ -109,7 +108,7 @@ function Item({ page, name, place, size, isRow, order, people, isChosen, choose 
       <${Thumbnail} page=${page} />
       <span class="about">
         <${Name} name=${name} />
-        <span class="state">${stateOf(page)}</span>
+        ${page.error && !page.lines ? null : html`<span class="state">${stateOf(page)}</span>`}
         ${flags.some(Boolean) && html`<span class="flag hint">${flags.filter(Boolean)}</span>`}
         <${Numbers} page=${page} />
         ${(isRow || order === "changed") && page.changed && html`<span class="state">${page.who}, <time datetime=${page.changed}>${new Date(page.changed).toLocaleDateString()}</time></span>`}
@@ -124,10 +123,9 @@ function Item({ page, name, place, size, isRow, order, people, isChosen, choose 
 function Numbers({ page }) {
   if (page.wrong === null) return null;
   const low = page.expected_low !== null && page.expected_cer !== null;
-  return html`<span class="numbers">${wrongWords(page.wrong)}${
-    page.expected_cer === null
-      ? ""
-      : html` · <span title=${page.estimate ? "An estimate: the model was fine-tuned" : "With a 95 % interval"}>${percent(page.expected_cer)}${low && ` (${between(page.expected_low, page.expected_high)})`} of characters${page.estimate && ", estimated"}</span>`
+  return html`<span class="numbers"><span>${wrongWords(page.wrong)}</span>${
+    page.expected_cer !== null &&
+    html`<span title=${page.estimate ? "An estimate: the model was fine-tuned" : "With a 95 % interval"}>${percent(page.expected_cer)}${low && ` (${between(page.expected_low, page.expected_high)})`} of characters${page.estimate && ", estimated"}</span>`
   }</span>`;
 }
 

@@ -258,7 +258,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           </ol>
           <div class="foot">
             <p class="said" role="status">${said}</p>
-            ${hasPalette && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
+            ${hasPalette && order.length > 0 && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
             ${
               passage?.line === active &&
               entry &&

@@ -2,7 +2,7 @@
 
 import * as api from "../api.js";
 import { useEvents } from "../events.js";
-import { percent } from "../format.js";
+import { counted, percent } from "../format.js";
 import { go } from "../route.js";
 import { useLeast } from "../settings.js";
 import { useEffect, useMemo, useState } from "../vendor/hooks.js";
@@ -51,7 +51,9 @@ export function useFound(store, asked, { active, selectNext }, say) {
     const other = here < 0 ? null : pages[here + by];
     if (next) {
       if (next.hit.probability !== undefined) say(`${percent(next.hit.probability)} likely`);
-    } else if (!other) say(`No ${by > 0 ? "more" : "earlier"} places.`);
+    } else if (!other && by > 0 && list.total > list.hits.length)
+      say(`No more places in the first ${counted(list.hits.length, "line")} found.`);
+    else if (!other) say(`No ${by > 0 ? "more" : "earlier"} places.`);
     else if (!isArriving) {
       seeking = { by, list };
       go(`/p/${other}?${new URLSearchParams({ find: words })}`);
