@@ -44,7 +44,7 @@ sbom:
 pictures:
 	python docs/make_pictures.py
 	python docs/make_layout.py
-	python docs/make_edit_picture.py
+	python docs/make_edit_pictures.py
 
 golden:
 	PYTHONPATH=tests python -m golden.record

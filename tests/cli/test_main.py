@@ -42,11 +42,11 @@ def test_a_command_of_a_group_runs_without_the_name_of_the_group(drethtr):
     assert "synth" not in drethtr("--help").out and drethtr("synth", "--help").code == 0
 
 
-def test_the_command_line_as_a_module(monkeypatch, capsys):
-    """As torchrun starts it."""
+@pytest.mark.parametrize("module", ["drethtr", "drethtr.cli"])  # as a person and as torchrun start it
+def test_the_command_line_as_a_module(module, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["drethtr", "--version"])
     with pytest.raises(SystemExit):
-        run_module("drethtr.cli", run_name="__main__")
+        run_module(module, run_name="__main__")
     assert capsys.readouterr().out.strip() == __version__
 
 
