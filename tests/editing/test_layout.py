@@ -354,6 +354,22 @@ def test_what_somebody_changed_since_is_not_undone(edited):
     assert path.read_bytes() == content
 
 
+@pytest.mark.parametrize("journal", ["lacks", "never had"])
+def test_a_text_that_the_history_does_not_know_is_not_undone(edited, journal):
+    """Another program has written it, or the disk was full."""
+    workspace, page, path = edited
+    edit(workspace, page, "l2", "anna", text="first")
+    if journal == "lacks":
+        workspace.journal.database.execute("PRAGMA query_only = ON")
+        edit(workspace, page, "l2", "anna", text="second")
+        assert workspace.journal.error
+    else:
+        path.write_bytes(path.read_bytes().replace(b"first", b"second"))
+    with pytest.raises(Stale, match="changed since"):
+        workspace.undo(page, "anna")
+    assert workspace.line(page, "l2")["text"] == "second"
+
+
 def test_readings_of_a_model_do_not_stand_in_the_way(edited):
     workspace, page, path = edited
     before = path.read_bytes()

@@ -22,7 +22,7 @@ from drethtr.editing.changes import Changed, LineEdit, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
 from drethtr.editing.journal import REDO, UNDO, Change, Journal, stacks
 from drethtr.editing.layout import Action, Place
-from drethtr.editing.notes import notes_between, record, user
+from drethtr.editing.notes import notes_between, record, text_in, text_known, user
 from drethtr.editing.overview import Overview, Summary
 from drethtr.editing.page_files import (
     Missing,
@@ -426,8 +426,14 @@ class Workspace:
 
             def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
                 back = difference.reversed if action == UNDO else difference
+
+                def is_read(line: str) -> bool:
+                    # Not if the history does not know the text: another program wrote it, or the disk was full.
+                    known = text_known(self.journal.of_line(page, line))
+                    return line not in persons and text_in(opened.file, line) == known
+
                 try:
-                    file = back.made_in(opened.file, lambda line: line not in persons)
+                    file = back.made_in(opened.file, is_read)
                 except DataError as error:
                     raise Stale(error.reason, None, "page") from error
                 return Changed(file, back.lines, tuple(notes_between(page, action, opened.file, file, back.lines)))
