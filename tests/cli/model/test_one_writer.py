@@ -13,12 +13,13 @@ RUN = 'samples = 8\ntrain = [{ kind = "Real", paths = ["few"] }]\nvalidation = {
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    """A folder with 26 lines, a run file and additions to a card."""
+    """A folder with 26 lines, two run files and additions to a card."""
     (tmp_path / "few").mkdir()
     for number in range(26):
         Image.fromarray(np.asarray(written("abc"))).save(tmp_path / "few" / f"{number}.png")
         (tmp_path / "few" / f"{number}.gt.txt").write_text("abc")
     (tmp_path / "run.toml").write_text(RUN)
+    (tmp_path / "layout.toml").write_text(RUN.replace("Real", "Marked"))
     (tmp_path / "card.toml").write_text('license = "CC0"')
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -29,10 +30,12 @@ def place(tmp_path, monkeypatch):
     [
         (("info", "MODEL", "--add", "card.toml"), "MODEL"),
         (("calibrate", "MODEL", "few", "--force"), "MODEL"),
-        (("rescorer", "MODEL", "few", "--force"), "MODEL"),
+        (("rescorer", "MODEL", "few", "--characters", 12_000, "--force"), "MODEL"),
         (("train", "run.toml", "--output", "out"), f"out/{SNAPSHOT}"),
+        (("train-layout", "layout.toml", "--output", "out"), f"out/{SNAPSHOT}"),
+        (("finetune", "--layout", "few", "--output", "out/a.safetensors", "--force"), "out/a.safetensors"),
     ],
-    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+    ids=lambda value: "-".join(value[:2]) if isinstance(value, tuple) else "",
 )
 def test_what_another_program_is_writing_is_left_alone(drethtr, place, tiny_path, command, written):
     before = tiny_path.read_bytes()
