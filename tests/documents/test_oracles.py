@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from page_examples import PROVENANCE, document_of, letter_page, with_texts
+from page_examples import PROVENANCE, document_of, letter_page, line_of, register_page, with_texts
 from real_data import PAGES, needs_pages
 
 from drethtr.documents import FORMATS, Canvas, Document, Page, PageFlag, Region, TextLine, Transcription
+from drethtr.documents.document import About
 from drethtr.documents.read import parse_page
+from drethtr.documents.transcription import Review, Tag
 from drethtr.documents.update import update
 
 PYTHON = os.environ.get("DRETHTR_ORACLES")
@@ -51,8 +53,14 @@ def test_what_is_written_and_updated_keeps_to_the_schema(format, page, tmp_path)
 
 
 def test_tei_keeps_to_the_schema(tmp_path):
-    pages = letter_page(), odd_page(), Page("", 0, 0, (Region("r"),)), Page("a.jpg", 8, 6)
-    assert ask("schema", FORMATS["tei"].write(document_of(*pages)), tmp_path) == []
+    tags = Tag("person", 0, 9), Tag("abbrev", 0, 4, (("expansion", "Madame"),)), Tag("deleted", 10, 2)
+    tagged = TextLine("t", transcription=Transcription("M^me Anna to Ly-", tags=tags, review=Review.CONFIRMED))
+    note = Page("note.jpg", 800, 600, (Region("m", (line_of("paid"),), kind="margin"),))
+    pages = letter_page(), odd_page(), Page("", 0, 0, (Region("r"),)), Page("a.jpg", 8, 6), register_page()
+    pages += (Page("tags.jpg", 800, 600, (Region("r", (tagged,)),)),)
+    about = About("Letters", "Anne", "MS 7", "Ada; Bo", "https://creativecommons.org/licenses/by/4.0/", "en")
+    for document in (replace(document_of(*pages), about=about), document_of(note)):
+        assert ask("schema", FORMATS["tei"].write(document), tmp_path) == []
 
 
 @pytest.mark.parametrize("format", ["page", "alto"])

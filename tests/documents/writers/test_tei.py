@@ -193,6 +193,17 @@ def test_raised_letters_tags_and_words_that_go_on_in_the_next_line():
     assert READERS[".xml"](data, Path("a.xml")).split() == ["M^me", "Anna", "went", "to", "Ly-on", "in", "May"]
 
 
+def test_a_page_with_nothing_but_a_note_has_a_paragraph_as_the_schema_wants():
+    root = tei(Page("a.jpg", 800, 600, (Region("m", (line_of("paid"),), kind="margin"),)))
+    assert [element.tag for element in found(root, "body")[0]] == [f"{TEI}{name}" for name in ("pb", "note", "p")]
+
+
+def test_only_abbreviations_are_expanded():
+    tags = (Tag("person", 0, 3, (("expansion", "Antonia"),)),)
+    root = tei(Page("a.jpg", 800, 600, (Region("r", (TextLine("l", transcription=Transcription("Ant", tags=tags)),)),)))
+    assert found(root, "persName") and not found(root, "choice")
+
+
 def test_an_edition_says_what_it_is():
     about = About(
         "Letters", "Anne Brontë", "Leeds, MS 7", "Ada L.; Bo", "https://creativecommons.org/licenses/by/4.0/", "en"

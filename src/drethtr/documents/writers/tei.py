@@ -47,6 +47,9 @@ NAMES = {
 }
 """Elements for tags; in Transkribus some have more names, which are left out."""
 
+BETWEEN = ("pb", "note", "fw")
+"""Elements between paragraphs; a body must have another one."""
+
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 ADDRESS = re.compile(r"https?://[^\s<>\"{}|\\^`]+")
 
@@ -98,8 +101,8 @@ def write_tei(document: Document) -> bytes:
             cells = table_cells(body, regions) if regions[0].cell is not None else [None]
             for region, cell in zip(regions, cells, strict=True):
                 blocks += add_region(surface, body if cell is None else cell, region, ids, resp)
-    if not blocks:
-        ET.SubElement(body, "p")  # a body must not be empty
+    if all(element.tag in BETWEEN for element in body):
+        ET.SubElement(body, "p")
     ET.indent(root, " ")
     for block in blocks:  # after indenting, since white space between words belongs to the text
         fill(block)
@@ -177,18 +180,6 @@ def add_surface(facsimile: ET.Element, page: Page, number: int, id: str) -> ET.E
         size = {"width": f"{page.width}px", "height": f"{page.height}px"} if known else {}
         ET.SubElement(surface, "graphic", {"url": address(page, number), **size})
     return surface
-
-
-def text_element(body: ET.Element, region: Region) -> ET.Element:
-    """Add an empty element for the text of a region that is not in a table."""
-    match role_of(region.kind):
-        case "margin":
-            return ET.SubElement(ET.SubElement(body, "note", place="margin"), "ab")
-        case "number":
-            return ET.SubElement(body, "fw", type="pageNum")
-        case "stamp":
-            return ET.SubElement(ET.SubElement(body, "ab"), "stamp")
-    return ET.SubElement(body, "ab")
 
 
 def table_cells(body: ET.Element, regions: Sequence[Region]) -> list[ET.Element]:
@@ -317,7 +308,8 @@ def spans_of(line: TextLine) -> Iterator[Span]:
         start += len(part)
     for tag in text.tags:
         if tag.name in NAMES and tag.length:
-            yield Span(tag.start, tag.start + tag.length, NAMES[tag.name], {}, tag.detail("expansion"))
+            expansion = tag.detail("expansion") if tag.name == "abbrev" else ""
+            yield Span(tag.start, tag.start + tag.length, NAMES[tag.name], {}, expansion)
     for found in RAISED.finditer(text.text):
         yield Span(*found.span(), "hi", {"rend": "superscript"})
 
