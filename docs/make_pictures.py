@@ -5,15 +5,16 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 from PIL import Image, ImageDraw
+from reliability_chart import reliability_chart
 
 from drethtr import Recognizer, open_index, open_originals
 from drethtr.documents.points import Box
 from drethtr.images.line import Line, load_line
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pictures.canvas import Canvas
 from drethtr.pictures.contact_sheet import contact_sheet
-from drethtr.pictures.explanation import draw, explain, explained_line
+from drethtr.pictures.explanation import HEIGHT, MARGIN, draw, explain, show_line, show_text
 from drethtr.pictures.hits import draw_hits
-from drethtr.pictures.reliability import reliability_chart
 from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.proof import ProofWord
 from drethtr.proofreading.report import page_strips, ranked
@@ -43,7 +44,10 @@ IMAGES.mkdir(exist_ok=True)
 worn = DropInk(most=24, share=0.5)  # spots without ink, which make characters doubtful
 line, recognizer = worn(load_line(SAMPLE), np.random.default_rng(1)), Recognizer.load()
 [reading] = recognizer.read([line])
-explained_line(line, reading).to_image().convert("RGB").save(IMAGES / "reading.webp", quality=QUALITY)
+characters, scale = tuple(reading.characters), HEIGHT / line.shape[0]
+shapes = [*show_line(line, characters, MARGIN, MARGIN), *show_text(characters, scale, MARGIN, MARGIN + HEIGHT + 49)]
+shown = Canvas(round(line.shape[1] * scale) + 2 * MARGIN, MARGIN + HEIGHT + 74, tuple(shapes))
+shown.to_image().convert("RGB").save(IMAGES / "reading.webp", quality=QUALITY)
 draw(explain(recognizer, line)).to_image().convert("RGB").save(IMAGES / "explanation.webp", quality=QUALITY)
 if trust := recognizer.model.card["evaluation"].get("trust"):
     reliability_chart(trust).save(IMAGES / "reliability.svg")

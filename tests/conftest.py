@@ -1,6 +1,7 @@
 """Small models and lines shared by many tests."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -15,6 +16,8 @@ from PIL import Image, ImageDraw
 from drethtr.datasets.sample import Sample
 from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
+from drethtr.language.languages import Languages
+from drethtr.language.ngrams import NGrams, log_probabilities
 from drethtr.network.backend import fresh_network, with_network
 from drethtr.recognition.model.architecture import Added, CTCConfig, Light, NetworkConfig, Sinusoidal
 from drethtr.recognition.model.file import Model, save_model
@@ -46,6 +49,12 @@ def written(text: str, height: int = 40) -> Line:
     image = Image.new("L", (20 + 7 * len(text), height), 240)
     ImageDraw.Draw(image).text((8, height // 3), text, fill=20)
     return np.asarray(image)
+
+
+def log_probability(models: NGrams | Languages, tokens: Sequence[int]) -> float:
+    """The log-probability of a whole line by n-grams; in several languages, in its own."""
+    every = tuple(models.models.values()) if isinstance(models, Languages) else (models,)
+    return float(log_probabilities(every, [tokens]).max())
 
 
 def fresh_model(network: NetworkConfig, tokenizer: Tokenizer, preparation: Preparation, card: dict) -> Model:

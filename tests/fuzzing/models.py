@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from conftest import varied_model
+from conftest import log_probability, varied_model
 from hypothesis import strategies as st
 
 from drethtr.base.errors import CheckpointError
@@ -78,7 +78,7 @@ def use_languages(path: Path) -> None:
         raise CheckpointError(str(error)) from error
     for tokens in ([], [4, 5, 4], list(range(LEARNED.size))):
         if found:
-            assert np.isfinite(found.log_probability(tokens))
+            assert np.isfinite(log_probability(found, tokens))
             assert len(found.surprises(tokens)) == len(tokens)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import log_probability
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
@@ -33,7 +34,7 @@ def test_a_text_is_in_the_language_that_finds_it_likeliest(languages):
         tokens = TOKENIZER.encode(text)
         own = languages.models[name]
         assert languages.likeliest(tokens) == languages.of_texts([tokens]) == name
-        assert languages.log_probability(tokens) == own.log_probability(tokens)
+        assert log_probability(languages, tokens) == log_probability(own, tokens)
         assert languages.surprises(tokens) == own.surprises(tokens)
     assert languages.of_texts(map(TOKENIZER.encode, ["the", *DE])) == "de"
 
@@ -43,7 +44,7 @@ def test_a_search_follows_the_languages_that_are_near_the_draft(languages):
     assert len(languages.near(TOKENIZER.encode("i"))) == 2
     for text in ("the", "a rose", "in der", "tiger", ""):
         tokens = TOKENIZER.encode(text)
-        values = {name: one.log_probability(tokens) for name, one in languages.models.items()}
+        values = {name: log_probability(one, tokens) for name, one in languages.models.items()}
         near = [languages.models[name] for name, value in values.items() if value >= max(values.values()) - NEAR]
         assert languages.near(tokens) == near
 
@@ -67,8 +68,8 @@ def test_words_of_a_file_become_likelier(languages, tmp_path, suffix, encoding):
     known = chosen(languages, TOKENIZER, f"de,{path}")
     name, other = map(TOKENIZER.encode, ("ogre pit", "die bande"))
     assert list(known.models) == ["de"]
-    assert known.log_probability(name) > languages.models["de"].log_probability(name) + 5
-    assert known.log_probability(other) > languages.models["de"].log_probability(other) - 8
+    assert log_probability(known, name) > log_probability(languages.models["de"], name) + 5
+    assert log_probability(known, other) > log_probability(languages.models["de"], other) - 8
     assert set(chosen(languages, TOKENIZER, str(path)).models) == {"en", "de"}
 
 

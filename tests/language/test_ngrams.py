@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import log_probability
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.language.languages import Languages
@@ -45,14 +46,14 @@ def test_what_was_counted_is_likely():
     assert after(ngrams, "").argmax() == a  # most lines begin so
     assert after(ngrams, "he had a ba").argmax() == d
     assert after(ngrams, "abba").argmax() == EOS
-    likely, odd = (ngrams.log_probability(TOKENIZER.encode(text)) for text in ("a bad head", "gdbbhgfe"))
+    likely, odd = (log_probability(ngrams, TOKENIZER.encode(text)) for text in ("a bad head", "gdbbhgfe"))
     assert likely > -8 and odd < -30
 
 
 def test_a_text_is_as_likely_as_its_steps():
     ngrams, tokens = learned(), TOKENIZER.encode("he had")
     steps = [np.log(after(ngrams, "he had"[:n])[token]) for n, token in enumerate([*tokens, EOS])]
-    assert ngrams.log_probability(tokens) == pytest.approx(sum(steps))
+    assert log_probability(ngrams, tokens) == pytest.approx(sum(steps))
     assert ngrams.surprises(tokens) == pytest.approx([-step for step in steps[:-1]])
 
 
@@ -80,10 +81,10 @@ def test_what_was_known_can_be_kept():
     )
     for text in (*TEXTS, *new):
         tokens = TOKENIZER.encode(text)
-        assert kept.log_probability(tokens) == pytest.approx(ngrams.log_probability(tokens), abs=0.5)
+        assert log_probability(kept, tokens) == pytest.approx(log_probability(ngrams, tokens), abs=0.5)
     alone = learned(texts=new)
     likely = [
-        [some.log_probability(TOKENIZER.encode(text)) for text in ("a bad cafe", "a hag")]
+        [log_probability(some, TOKENIZER.encode(text)) for text in ("a bad cafe", "a hag")]
         for some in (forgotten, alone, both, ngrams)
     ]
     assert likely[0] == pytest.approx(likely[1], rel=0.1, abs=0.5)
@@ -95,7 +96,7 @@ def test_what_is_pruned_of_what_was_known_matters_least():
     whole, again = learned(), learn([learned()], [1.0], TOKENIZER, order=ORDER, most=40)
     texts = [TOKENIZER.encode(text) for text in TEXTS]
     lost, lost_alone = (
-        sum(whole.log_probability(tokens) - some.log_probability(tokens) for tokens in texts)
+        sum(log_probability(whole, tokens) - log_probability(some, tokens) for tokens in texts)
         for some in (again, learned(most=0))
     )
     assert lost < lost_alone / 2
@@ -111,11 +112,13 @@ def test_pruning_keeps_what_matters_most():
     whole, small = learned(), learned(most=40)
     assert len(small.tokens) < 0.6 * len(whole.tokens)
     lost = [
-        whole.log_probability(TOKENIZER.encode(text)) - small.log_probability(TOKENIZER.encode(text)) for text in TEXTS
+        log_probability(whole, TOKENIZER.encode(text)) - log_probability(small, TOKENIZER.encode(text))
+        for text in TEXTS
     ]
     alone = learned(most=0)
     lost_alone = [
-        whole.log_probability(TOKENIZER.encode(text)) - alone.log_probability(TOKENIZER.encode(text)) for text in TEXTS
+        log_probability(whole, TOKENIZER.encode(text)) - log_probability(alone, TOKENIZER.encode(text))
+        for text in TEXTS
     ]
     assert sum(lost) < sum(lost_alone) / 2
 
@@ -136,8 +139,8 @@ def test_other_names_change_nothing():
     other.check()
     for text in TEXTS:
         tokens = TOKENIZER.encode(text)
-        assert other.log_probability([places[token] for token in tokens]) == pytest.approx(
-            ngrams.log_probability(tokens)
+        assert log_probability(other, [places[token] for token in tokens]) == pytest.approx(
+            log_probability(ngrams, tokens)
         )
     shares = row(other, other.start)
     assert 0 < shares[9] == shares[10] < shares.max() / 20
@@ -145,7 +148,7 @@ def test_other_names_change_nothing():
     assert back.hash == ngrams.hash
     few = renamed(ngrams, [*range(4), 4, 5, *[-1] * 7], 6)
     few.check()
-    assert len(few.tokens) < len(ngrams.tokens) and few.log_probability([5, 4, 5]) < 0
+    assert len(few.tokens) < len(ngrams.tokens) and log_probability(few, [5, 4, 5]) < 0
 
 
 def test_a_model_keeps_its_ngrams(tiny_model, tmp_path):
@@ -156,7 +159,7 @@ def test_a_model_keeps_its_ngrams(tiny_model, tmp_path):
     assert found.languages.models["all"].hash == ngrams.hash
     assert found.hash == replace(tiny_model, languages=Languages({"all": ngrams})).hash != tiny_model.hash
     tokens = tiny_model.tokenizer.encode("abba")
-    assert found.languages.log_probability(tokens) == ngrams.log_probability(tokens)
+    assert log_probability(found.languages, tokens) == log_probability(ngrams, tokens)
 
 
 @pytest.mark.parametrize(

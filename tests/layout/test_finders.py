@@ -7,11 +7,9 @@ from made_pages import blank
 
 from drethtr.base.errors import ConfigError
 from drethtr.layout.finder import Finder, InOrder, Kind, Order
-from drethtr.layout.finders import FINDERS, finder_named
-from drethtr.layout.kraken import Kraken
+from drethtr.layout.finders import FINDERS, Kraken, Whole, finder_named
 from drethtr.layout.order import arranged
 from drethtr.layout.rapid import RapidDetector
-from drethtr.layout.whole import Whole
 
 
 @pytest.mark.parametrize("name", FINDERS)

@@ -14,9 +14,9 @@ from drethtr.documents.page_xml.writer import write_page_xml
 from drethtr.documents.points import Box, box_around
 from drethtr.images.straighten import Strip
 from drethtr.layout.finder import Finder
+from drethtr.layout.finders import Whole
 from drethtr.layout.projection import Projection
 from drethtr.layout.rapid import RapidDetector
-from drethtr.layout.whole import Whole
 from drethtr.pages import transcribe_page
 from drethtr.pages.events import DoubtCounts
 from drethtr.pages.placing import on_page, transcription_of

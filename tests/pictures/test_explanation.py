@@ -1,8 +1,8 @@
 import numpy as np
 from conftest import written
 
-from drethtr.pictures.explanation import DOUBTFUL, HEIGHT, LOST, MARGIN, SURE, color_of, explained_line
-from drethtr.recognition.pieces import reading_of
+from drethtr.pictures.canvas import Canvas
+from drethtr.pictures.explanation import DOUBTFUL, HEIGHT, LOST, MARGIN, SURE, color_of, show_line, show_text
 from drethtr.recognition.reading import Character
 
 LINE = written("abc")
@@ -10,9 +10,11 @@ WIDTH = round(LINE.shape[1] * HEIGHT / LINE.shape[0])
 
 
 def picture(*confidences):
-    width = LINE.shape[1] / len(confidences)
-    characters = [Character("a", sure, i * width, (i + 1) * width) for i, sure in enumerate(confidences)]
-    return np.asarray(explained_line(LINE, reading_of(characters)).to_image()).astype(int)
+    width = LINE.shape[1] / max(len(confidences), 1)
+    characters = tuple(Character("a", sure, i * width, (i + 1) * width) for i, sure in enumerate(confidences))
+    text = show_text(characters, HEIGHT / LINE.shape[0], MARGIN, MARGIN + HEIGHT + 49)
+    shapes = (*show_line(LINE, characters, MARGIN, MARGIN), *text)
+    return np.asarray(Canvas(WIDTH + 2 * MARGIN, 180, shapes).to_image()).astype(int)
 
 
 def test_only_doubtful_places_are_tinted():
@@ -36,5 +38,5 @@ def test_colors_go_from_lost_over_doubtful_to_sure():
 
 
 def test_an_empty_reading_shows_the_line():
-    shown = np.asarray(explained_line(LINE, reading_of([])).to_image())
+    shown = picture()
     assert (shown[-10:] == 255).all() and (shown[:HEIGHT] < 100).any()

@@ -61,10 +61,6 @@ class Languages:
     def __str__(self) -> str:
         return "; ".join(f"{name}: {ngrams}" for name, ngrams in self.models.items())
 
-    def log_probability(self, tokens: Tokens) -> float:
-        """The log-probability of a whole line, including `EOS`, in its language."""
-        return float(self.by_model([tokens]).max())
-
     def by_model(self, texts: Sequence[Tokens]) -> NDArray[np.float64]:
         """The log-probability of each whole line in each language, (texts, languages); see `log_probabilities`."""
         return log_probabilities(tuple(self.models.values()), texts)

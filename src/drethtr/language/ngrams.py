@@ -127,10 +127,6 @@ class NGrams:
         """`next` and `after`, cached, since texts scored in a row share most n-grams."""
         return lru_cache(REMEMBERED)(lambda state, token: (self.next(state, token), self.after(state, token)))
 
-    def log_probability(self, tokens: Sequence[int]) -> float:
-        """The log-probability of a whole line, including `EOS`."""
-        return float(log_probabilities([self], [tokens])[0, 0])
-
     def surprises(self, tokens: Sequence[int]) -> list[float]:
         """The negative log-probability of each token of a line given its predecessors."""
         if native is None:

@@ -14,10 +14,9 @@ from drethtr.images.line import Line, open_line
 from drethtr.images.straighten import Strip
 from drethtr.layout.doubt import doubt_of_layout
 from drethtr.layout.finder import Finder, Layout
-from drethtr.layout.finders import finder_named
+from drethtr.layout.finders import Whole, finder_named
 from drethtr.layout.given import FOOT, GivenLine, Outlines, complete
 from drethtr.layout.order import arranged
-from drethtr.layout.whole import Whole
 from drethtr.pages.flags import LAYOUT, flagged, page_flags
 from drethtr.pages.line_reading import ReadLine, ReadLines, read_strips, strips_of, upright
 from drethtr.pages.placing import ids_in, merged, on_page, placed_line, regions_of, transcription_of

@@ -1,4 +1,4 @@
-"""Draw a line with its reading, and a picture that explains it: confidences, flags, the decoder's attention."""
+"""Draw a picture that explains the reading of a line: confidences, flags, the decoder's attention."""
 
 from collections.abc import Callable
 from math import log2
@@ -34,13 +34,6 @@ HEIGHT = 96
 MARGIN = 10
 
 Shape = Rectangle | Label | Photo
-
-
-def explained_line(line: Line, reading: Reading) -> Canvas:
-    """Draw the line, with doubtful characters tinted, above its reading."""
-    scale = HEIGHT / line.shape[0]
-    shapes = [*show_line(line, reading.characters, MARGIN, MARGIN), *show_text(reading.characters, scale, MARGIN, 155)]
-    return Canvas(round(line.shape[1] * scale) + 2 * MARGIN, 180, tuple(shapes))
 
 
 def show_line(line: Line, characters: tuple[Character, ...], left: float, top: float) -> list[Shape]:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
+import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.archive import archive_of
@@ -28,7 +29,7 @@ from drethtr.pages.mets import is_mets
 from drethtr.pages.record import digest_of, files_of, made_with, provenance_of, state_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import SegmentedPage, transcribe
+from drethtr.pages.transcribe import SegmentedPage, is_placed, transcribe
 from drethtr.recognition.posteriors import Posteriors, token_texts
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -36,10 +37,16 @@ from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
-from drethtr.search.unchanged import Entry, given_line, unchanged_lines
+from drethtr.text.normalize import nfc, visible
 
 UNKNOWN = b""
 """The digest of a page that changed while it was read, which no file has."""
+
+SAME = 2
+"""Pixels by which the edges of a line that has not moved may differ: it was found, and its file has whole pixels."""
+
+Entry = tuple[StoredLine, Posteriors]
+"""A line to store, with its posteriors."""
 
 
 class Builder:
@@ -245,3 +252,46 @@ def lefts_of(text: str, reading: Reading, strip: Strip) -> list[float]:
         begin, end = ends[part.src_start] if part.src_start else begins[0], ends[part.src_end]
         lefts += [begin + (end - begin) * place / max(number, 1) for place in range(number)]
     return lefts
+
+
+def given_line(id: str, place: bytes, given: Transcription) -> StoredLine:
+    """A line with the text of a file.
+
+    A text without confidence was written by a person, so it is certain. A text by a program is only shown.
+    """
+    text, confidence = nfc(visible(given.text)), given.confidence
+    return StoredLine(id, text, place, 1.0 if confidence is None else confidence, confidence is None)
+
+
+def unchanged_lines(page: SegmentedPage, known: list[StoredLine], content: bytes) -> dict[int, Entry]:
+    """The lines of a page that need not be read again, by their numbers, with the texts that its file has now.
+
+    Args:
+        known: Its lines in the index, read from the same scan.
+        content: Their packed posteriors.
+
+    Raises:
+        DataError: if the index is damaged.
+    """
+    numbers, posteriors = {line.id: number for number, line in enumerate(known)}, PackedLines.from_bytes(content)
+    placed = list(filter(is_placed, page.given.lines)) if page.given is not None else []
+    found = {}
+    for number, strip in page.strips.items():
+        line = placed[number]
+        at = numbers.get(line.id)
+        if at is None or line.transcription is None:
+            continue
+        before, place = known[at], LinePlace.of(strip)
+        now = given_line(line.id, place.to_bytes(), line.transcription)
+        # A person's text is in the place of the reading; a program's is not.
+        is_same = now.certain == before.certain and (now.text == before.text or not now.certain)
+        if is_same and is_unmoved(LinePlace.from_bytes(before.place), place):
+            found[number] = now, posteriors.line(at)
+    return found
+
+
+def is_unmoved(before: LinePlace, now: LinePlace) -> bool:
+    """Whether a line is where it was."""
+    if abs(before.width - now.width) > SAME or before.edges.shape != now.edges.shape:
+        return False
+    return bool(np.abs(before.edges - now.edges).max() <= SAME)

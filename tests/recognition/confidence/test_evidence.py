@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from conftest import written
+from conftest import log_probability, written
 
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
@@ -72,7 +72,7 @@ def test_ngrams_tell_how_surprising_each_token_is(head, request):
     [known], [unknown] = gather(view, found, Languages({"all": ngrams})), gather(view, found)
     first, expected, unexpected = (token.surprise for token in known.tokens)
     assert expected < 0.5 < 2 < unexpected
-    assert first + expected + unexpected < -ngrams.log_probability((a, b, b))
+    assert first + expected + unexpected < -log_probability(ngrams, (a, b, b))
     assert [token.surprise for token in unknown.tokens] == [0, 0, 0]
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from conftest import log_probability
 
 from drethtr.base.native import native
 from drethtr.language.languages import Languages, WeightedLanguages, WeightedNGrams
@@ -88,7 +89,7 @@ def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
         text, probability = read(path), math.exp(sum(float(letters[step, token]) for step, token in enumerate(path)))
         expected[text] = expected.get(text, 0.0) + probability
     scores = {
-        text: math.log(probability) + 0.7 * (ngrams.log_probability(text) + 2 * len(text))
+        text: math.log(probability) + 0.7 * (log_probability(ngrams, text) + 2 * len(text))
         for text, probability in expected.items()
         if probability
     }

@@ -1,4 +1,4 @@
-"""Reliability diagrams: a bar per confidence bin, whose height is the accuracy."""
+"""The reliability diagram of the docs: a bar per confidence bin, whose height is the accuracy."""
 
 from collections.abc import Mapping
 from typing import Any
