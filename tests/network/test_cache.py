@@ -90,3 +90,11 @@ def test_changed_places_need_no_second_copy():
     place = cache.tokens.keys.data_ptr()
     cache = select_rows(cache, torch.tensor([1, 1, 0])).followed_by(draw(1))
     assert cache.tokens.keys.data_ptr() == place
+
+
+def test_a_query_attends_to_itself_and_the_past():
+    """Queries are at the last tokens."""
+    cache = begun(draw(4))
+    assert cache.distance(2).tolist() == [[2, 1, 0, -1], [3, 2, 1, 0]]
+    assert cache.seen(2).tolist() == [[True, True, True, False], [True] * 4]
+    assert cache.seen(1) is None, "the last one sees everything"

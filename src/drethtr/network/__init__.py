@@ -18,6 +18,7 @@
       │  attention.py      softmax over the image keys of the line, shared by all its beams
       │  retention.py      no softmax: (Q Kᵀ ⊙ D) V, where D fades the past by γ of each head
       │  cache.py          the text so far: a matrix per head, and the latest tokens before they enter it
+      │  ancestry.py       the same in a search on a GPU: every token once, and whom each row descends from
     logits                 (N, vocabulary)
 
 Two facts make this one code path. Image tokens never look at text, so the image goes through all layers first and is
@@ -40,10 +41,10 @@ What differs between the three networks, from `recognition/model/architecture.py
     CTC head           –                  –                  yes
 
 Read `retention.py`, `mixer.py`, `block.py` and `network.py` for the idea; `cache.py`, `tree.py` and `padded.py` for
-what makes it fast without changing a number. The rest runs it: `backend.py` behind the protocol of the recognizer, with
-`precision.py`; `weights.py` and `adapter.py` for weights; the rescorer in `network.py` is the decoder without its
-image. `variants.py` says how a config finds its class; through it the networks that the paper compares with plug in
-from `drethtr.paper.network`.
+what makes it fast without changing a number, and on a GPU `resident.py`, with the kernels in `fused.py`. The rest runs
+it: `backend.py` behind the protocol of the recognizer, with `precision.py`; `weights.py` and `adapter.py` for weights;
+the rescorer in `network.py` is the decoder without its image. `variants.py` says how a config finds its class; through
+it the networks that the paper compares with plug in from `drethtr.paper.network`.
 """
 
 from drethtr.base.processors import let_threads_wait

@@ -10,12 +10,15 @@ from torch import Tensor
 
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
+from drethtr.network.fused import kernels_for
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, RescorerNetwork, select_rows
 from drethtr.network.precision import cast, in_float32, open_device, pays_for_steps, torch_device
+from drethtr.network.resident import ResidentSearches, can_stay
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
 from drethtr.recognition import network as protocol
-from drethtr.recognition.batching import group_by_width, padded_width
+from drethtr.recognition.batching import group_by_width, in_memory, padded_width
+from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
 from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import SENSELESS, Model, Rescorer
 from drethtr.recognition.model.weights import Array
@@ -38,7 +41,11 @@ OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
 
 
 class TorchNetwork:
-    """A `drethtr.recognition.network.Network` in torch; lines of similar width form a batch."""
+    """A `drethtr.recognition.network.Network` in torch; lines of similar width form a batch.
+
+    Args:
+        resident: Whether greedy and beam search stay on the device (`drethtr.network.resident`); by default on GPUs.
+    """
 
     def __init__(
         self,
@@ -46,6 +53,7 @@ class TorchNetwork:
         precision: Precision = Precision.FLOAT32,
         rescorer: RescorerNetwork | None = None,
         workers: int = 1,
+        resident: bool | None = None,
     ) -> None:
         self.workers = workers
         self.image = self.text = network
@@ -55,6 +63,8 @@ class TorchNetwork:
             self.text = self.image if pays_for_steps(network.config) else network
         self.device = next(network.parameters()).device
         self.dtype = torch.bfloat16 if self.text is not network else torch.float32
+        stays = self.device.type == "cuda" if resident is None else resident
+        self.searches = ResidentSearches(self.text, kernels_for(self.device)) if stays else None
 
     @property
     def dimensions(self) -> protocol.Dimensions:
@@ -150,6 +160,19 @@ class TorchNetwork:
     @torch.inference_mode()
     def reorder(self, state: DecoderState, rows: protocol.Tokens) -> DecoderState:
         return select_rows(state, torch.from_numpy(rows).to(self.device))
+
+    @torch.inference_mode()
+    def search(self, memory: protocol.ImageMemory, wanted: BeamSearch) -> list[list[Hypothesis]] | None:
+        searches = self.searches
+        if searches is None or not can_stay(self.text, memory.kept):
+            return None
+
+        def run(lines: Sequence[int]) -> list[list[Hypothesis]]:
+            chosen = select_lines(memory.kept, torch.tensor(lines, device=self.device))
+            with memory_errors():
+                return searches.run(chosen, wanted._replace(limits=wanted.limits[list(lines)]))
+
+        return in_memory(run, range(memory.lines))
 
     @torch.inference_mode()
     def attend(self, memory: protocol.ImageMemory, tokens: Sequence[int]) -> protocol.Attention:

@@ -136,6 +136,20 @@ class TextCache(NamedTuple):
         in_order = self.store.holds(self.rows)
         return KeyValue(*(part if in_order else part.index_select(0, self.rows) for part in parts))
 
+    def distance(self, queries: int) -> Tensor:
+        """See `distances`, for queries at the last tokens."""
+        return distances(queries, self.length, self.rows.device)
+
+    def seen(self, queries: int) -> Tensor | None:
+        """Which tokens each of the last ones attends to, (queries, length); None: all."""
+        return None if queries == 1 else self.distance(queries) >= 0
+
+
+def distances(queries: int, keys: int, device: torch.device) -> Tensor:
+    """How far each key is before each query, (queries, keys), negative behind it; queries are at the last keys."""
+    places = torch.arange(keys, device=device)
+    return places[keys - queries :, None] - places
+
 
 def room_for(tokens: int, room: int) -> int:
     """`room`, doubled until it holds so many tokens."""

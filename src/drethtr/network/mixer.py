@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import torch
 from torch import Tensor, nn
 
+from drethtr.network.ancestry import AncestralCache
 from drethtr.network.attention import KeyValue, attend_image
 from drethtr.network.cache import RetentionCache, TextCache
 from drethtr.network.retention import CHUNK, DECAYS, chunkwise, recall
@@ -24,8 +25,8 @@ from drethtr.recognition.model.decay import LayerPosition
 
 State = TypeVar("State")
 
-MixerState = RetentionCache | TextCache
-"""The state of retention, or of softmax attention."""
+MixerState = RetentionCache | TextCache | AncestralCache
+"""The state of retention, of softmax attention, or of either in a search on a GPU."""
 
 
 class Query(NamedTuple):
@@ -108,7 +109,7 @@ class TextMixer(nn.Module, ABC, Generic[State]):
         """The weights of a whole text."""
 
 
-class Retention(PastMixer[RetentionCache]):
+class Retention(PastMixer[RetentionCache | AncestralCache]):
     """Retention over the text: without softmax, with a memory of fixed size (paper, eqs. 2-4)."""
 
     def __init__(self, config: Retentive, position: LayerPosition, width: int) -> None:
@@ -119,13 +120,16 @@ class Retention(PastMixer[RetentionCache]):
     def initial_state(self, like: KeyValue) -> RetentionCache:
         return RetentionCache.empty(like)
 
-    def forward(self, query: Query, state: RetentionCache, *, dropout: float) -> tuple[Tensor, RetentionCache]:
+    def forward(
+        self, query: Query, state: RetentionCache | AncestralCache, *, dropout: float
+    ) -> tuple[Tensor, RetentionCache | AncestralCache]:
         x, q, text = query
         scaled, log_decay = q * q.shape[-1] ** -0.5, self.decay(x)
         # Three forms of one result: a token of a search, a whole text in training and scoring, a very long text.
         if q.shape[2] == 1 and not dropout:
             state = state.followed_by(text, log_decay)
             return state.read(scaled, normalize=self.normalize).to(q.dtype), state.absorb_if_full()
+        assert isinstance(state, RetentionCache), "a search on a GPU writes one token at a time"
         if q.shape[2] <= CHUNK:
             # What is waiting has to be in the memory before a whole text is read after it.
             state = state.absorb_latest()
@@ -177,7 +181,7 @@ MIXERS = Variants[TextMixer[Any]]("mixer")
 
 
 @MIXERS.computes(Retentive)
-def armf(config: Retentive, position: LayerPosition, width: int) -> ARMF[RetentionCache]:
+def armf(config: Retentive, position: LayerPosition, width: int) -> ARMF[RetentionCache | AncestralCache]:
     """The mixer of DRetHTR."""
     return ARMF(Retention(config, position, width))
 

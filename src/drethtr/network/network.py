@@ -146,11 +146,19 @@ class DRetHTR(nn.Module):
         R is B lines times any number of beams; the beams of a line are adjacent rows and share its image memory.
         """
         length = state.length + tokens.shape[1]
-        x, after = self.embed(tokens, torch.arange(state.length, length, device=tokens.device)), []
-        for block, kept, before in zip(self.blocks, memory.layers, state.layers, strict=True):
+        places = torch.arange(state.length, length, device=tokens.device)
+        logits, layers = self.decode_at(tokens, places, memory, state.layers)
+        return logits, DecoderState(length, layers)
+
+    def decode_at(
+        self, tokens: Tensor, places: Tensor, memory: BatchMemory, layers: Sequence[MixerState]
+    ) -> tuple[Tensor, tuple[MixerState, ...]]:
+        """`decode_text` at positions (N,) of the text, from and to the states of the layers."""
+        x, after = self.embed(tokens, places), []
+        for block, kept, before in zip(self.blocks, memory.layers, layers, strict=True):
             x, layer_state = block.text(x, kept, memory.mask, before)
             after.append(layer_state)
-        return self.to_logits(self.final_norm(x)), DecoderState(length, tuple(after))
+        return self.to_logits(self.final_norm(x)), tuple(after)
 
     def decode_tree(self, tokens: Tensor, tree: Tree, memory: BatchMemory) -> Tensor:
         """Logits (B, N, vocabulary) after each node of a tree of texts per line, tokens (B, N), in one pass.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.config import named
 from drethtr.images.prepare import Prepared
+from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
 from drethtr.text.tokenizer import BOS
 
 
@@ -197,6 +198,9 @@ class Network(Protocol):
 
     def reorder(self, state: State, rows: Tokens) -> State:
         """Keep, repeat or reorder the rows of a state."""
+
+    def search(self, memory: ImageMemory, wanted: BeamSearch) -> list[list[Hypothesis]] | None:
+        """The texts that `beam_search` finds for each line, where the network has a faster way; else None."""
 
     def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:
         """The attention of each layer while the decoder writes these tokens; the memory has one line."""

@@ -9,34 +9,30 @@ from conftest import TINY
 from torch.testing import assert_close
 
 from drethtr.network.attention import KeyValue
+from drethtr.network.cache import distances
 from drethtr.network.mixer import MIXERS, Query
 from drethtr.network.network import DRetHTR
 from drethtr.network.retention import log_gamma
-from drethtr.paper.network.mixers import FadedWeights, SoftmaxMixer, causal_mask
+from drethtr.paper.network.mixers import FadedWeights, SoftmaxMixer
 from drethtr.paper.variants import Fade, JointSoftmax, SplitSoftmax
 from drethtr.recognition.model.decay import LayerPosition, Scheduled
 
 PLACES = [LayerPosition(layer, TINY.layers, TINY.heads) for layer in range(TINY.layers)]
 
 
-def test_a_query_attends_to_itself_and_the_past():
-    """Queries are the last of the keys."""
-    seen = causal_mask(2, 4, torch.device("cpu"))
-    assert seen is not None and seen.tolist() == [[True, True, True, False], [True] * 4]
-    assert causal_mask(1, 4, torch.device("cpu")) is None, "the last one sees everything"
-
-
 def test_faded_weights_by_hand():
     """γ = 1/2; normalized, the decays of a row are divided by the root of their sum over the past alone."""
     half, alone = Scheduled("small", 1 / 2 - 1 / 32), LayerPosition(0, 1, 1)
     decays = torch.tensor([[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.25, 0.5, 1.0]])
-    causal = torch.ones(3, 3).tril()
-    plain, normalized = (FadedWeights(Fade(half, normalize), alone)(causal[None, None]) for normalize in (False, True))
+    causal, far = torch.ones(3, 3).tril(), distances(3, 3, torch.device("cpu"))
+    plain, normalized = (
+        FadedWeights(Fade(half, normalize), alone)(causal[None, None], far) for normalize in (False, True)
+    )
     assert_close(plain[0, 0], decays)
     assert_close(normalized[0, 0], decays / torch.tensor([1.0, 1.5, 1.75]).sqrt()[:, None])
-    last = FadedWeights(Fade(half), alone)(torch.ones(1, 1, 1, 3))
+    last = FadedWeights(Fade(half), alone)(torch.ones(1, 1, 1, 3), far[2:])
     assert_close(last[0, 0], decays[2:] / np.sqrt(1.75))
-    assert FadedWeights(None, alone)(causal) is causal
+    assert FadedWeights(None, alone)(causal, far) is causal
 
 
 def some_text():

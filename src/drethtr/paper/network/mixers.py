@@ -11,13 +11,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from drethtr.network.ancestry import AncestralCache
 from drethtr.network.attention import KeyValue, fold_beams, softmax_attention, unfold_beams
 from drethtr.network.block import OUTPUTS, Output
-from drethtr.network.cache import TextCache
+from drethtr.network.cache import TextCache, distances
 from drethtr.network.mixer import ARMF, MIXERS, PastMixer, Query, TextMixer, Weights, image_scores, scores
 from drethtr.network.retention import DECAYS, Decay, log_gamma
 from drethtr.paper.variants import Fade, Gated, HeadNorm, JointSoftmax, Sigmoid, SplitSoftmax, SwishGate
 from drethtr.recognition.model.decay import LayerPosition
+
+Written = TextCache | AncestralCache
+"""The state of softmax attention."""
 
 
 @DECAYS.computes(Gated)
@@ -31,13 +35,6 @@ class GatedDecay(Decay):
 
     def forward(self, x: Tensor) -> Tensor:
         return F.logsigmoid(self.gate(x).to(torch.promote_types(x.dtype, torch.float32))).mT / self.temperature
-
-
-def causal_mask(queries: int, keys: int, device: torch.device) -> Tensor | None:
-    """The causal mask (queries, keys), true where to attend, for queries at the last keys; None: everywhere."""
-    if queries == 1:
-        return None
-    return torch.ones(queries, keys, dtype=torch.bool, device=device).tril(keys - queries)
 
 
 def mask_scores(scores: Tensor, seen: Tensor | None) -> Tensor:
@@ -55,13 +52,10 @@ class FadedWeights(nn.Module):
 
     log_gamma: Tensor | None
 
-    def forward(self, weights: Tensor) -> Tensor:
-        """Multiply weights (R, H, queries, keys) by the decay, for queries at the last keys; same shape."""
+    def forward(self, weights: Tensor, distance: Tensor) -> Tensor:
+        """Multiply weights (R, H, queries, keys) by the decay over a distance (queries, keys); same shape."""
         if self.log_gamma is None:
             return weights
-        queries, keys = weights.shape[-2:]
-        places = torch.arange(keys, device=weights.device)
-        distance = places[keys - queries :, None] - places
         decay = (distance.clamp(min=0) * self.log_gamma[:, None, None]).exp()
         if self.normalize:
             decay = decay / (decay * (distance >= 0)).sum(-1, keepdim=True).sqrt()
@@ -73,7 +67,7 @@ class FadedWeights(nn.Module):
         return None if self.log_gamma is None else 1 / -torch.expm1(self.log_gamma.float())
 
 
-class SoftmaxMixer(PastMixer[TextCache]):
+class SoftmaxMixer(PastMixer[Written]):
     """Causal softmax attention; its state holds every text token."""
 
     def __init__(self, fade: Fade | None, position: LayerPosition) -> None:
@@ -83,22 +77,24 @@ class SoftmaxMixer(PastMixer[TextCache]):
     def initial_state(self, like: KeyValue) -> TextCache:
         return TextCache.empty(like)
 
-    def forward(self, query: Query, state: TextCache, *, dropout: float) -> tuple[Tensor, TextCache]:
+    def forward(self, query: Query, state: Written, *, dropout: float) -> tuple[Tensor, Written]:
         _, q, text = query
         state = state.followed_by(text)
-        written, seen = state.tokens, causal_mask(q.shape[2], state.length, q.device)
+        if isinstance(state, AncestralCache) and self.fade.log_gamma is None:
+            return state.attend(q * q.shape[-1] ** -0.5)[0].to(q.dtype), state
+        written, seen = state.tokens, state.seen(q.shape[2])
         if self.fade.log_gamma is None:
             return softmax_attention(q, *written, seen, dropout), state
         found = mask_scores(q * q.shape[-1] ** -0.5 @ written.keys.mT, seen)
-        weights = F.dropout(self.fade(found.softmax(-1)), dropout, training=dropout > 0)
+        weights = F.dropout(self.fade(found.softmax(-1), state.distance(q.shape[2])), dropout, training=dropout > 0)
         return weights.to(q.dtype) @ written.values, state
 
     def weigh(self, query: Query) -> tuple[Tensor, Tensor | None]:
-        return self.fade(past_scores(query).softmax(-1))[0], self.fade.reach
+        return self.fade(past_scores(query).softmax(-1), distances_of(query))[0], self.fade.reach
 
 
 @MIXERS.computes(JointSoftmax)
-class JointSoftmaxMixer(TextMixer[TextCache]):
+class JointSoftmaxMixer(TextMixer[Written]):
     """One softmax over image and text together: the DTrHTR baseline."""
 
     def __init__(self, config: JointSoftmax, position: LayerPosition, width: int) -> None:
@@ -109,20 +105,28 @@ class JointSoftmaxMixer(TextMixer[TextCache]):
         return TextCache.empty(like)
 
     def forward(
-        self, query: Query, image: KeyValue, mask: Tensor | None, state: TextCache, *, dropout: float
-    ) -> tuple[Tensor, TextCache]:
+        self, query: Query, image: KeyValue, mask: Tensor | None, state: Written, *, dropout: float
+    ) -> tuple[Tensor, Written]:
         _, q, text = query
         state = state.followed_by(text)
-        written, seen = state.tokens, causal_mask(q.shape[2], state.length, q.device)
         rows, lines, places = q.shape[0], image.keys.shape[0], image.keys.shape[2]
         scaled = q * q.shape[-1] ** -0.5
         to_image = mask_scores(
             fold_beams(scaled, lines) @ image.keys.mT, None if mask is None else mask[:, None, None, :]
         )
+        if isinstance(state, AncestralCache) and self.fade.log_gamma is None:
+            # One softmax over both is the mean of two, weighted by what they divide by.
+            from_text, text_mass = state.attend(scaled)
+            from_image = unfold_beams(to_image.softmax(-1) @ image.values, rows)
+            image_mass = unfold_beams(to_image.logsumexp(-1, keepdim=True), rows)
+            share = (image_mass - text_mass).sigmoid()
+            return (share * from_image + (1 - share) * from_text).to(q.dtype), state
+        written, seen = state.tokens, state.seen(q.shape[2])
         to_text = mask_scores(scaled @ written.keys.mT, seen)
         weights = torch.cat([unfold_beams(to_image, rows), to_text], dim=-1).softmax(-1)
         # Faded after the softmax, as released: the weights of the text then sum to less than they did.
-        weights = torch.cat([weights[..., :places], self.fade(weights[..., places:])], dim=-1)
+        from_past = self.fade(weights[..., places:], state.distance(q.shape[2]))
+        weights = torch.cat([weights[..., :places], from_past], dim=-1)
         weights = F.dropout(weights, dropout, training=dropout > 0).to(q.dtype)
         from_image = unfold_beams(fold_beams(weights[..., :places], lines) @ image.values, rows)
         return from_image + weights[..., places:] @ written.values, state
@@ -130,19 +134,24 @@ class JointSoftmaxMixer(TextMixer[TextCache]):
     def weigh(self, query: Query, image: KeyValue, mask: Tensor | None) -> Weights:
         of_image = image_scores(query.q, image, mask)
         weights = torch.cat([of_image, past_scores(query)], dim=-1).softmax(-1)[..., of_image.shape[-1] :]
-        return Weights(of_image.softmax(-1)[0], self.fade(weights)[0], self.fade.reach)
+        return Weights(of_image.softmax(-1)[0], self.fade(weights, distances_of(query))[0], self.fade.reach)
 
 
 @MIXERS.computes(SplitSoftmax)
-def split_softmax(config: SplitSoftmax, position: LayerPosition, width: int) -> ARMF[TextCache]:
+def split_softmax(config: SplitSoftmax, position: LayerPosition, width: int) -> ARMF[Written]:
     """ARMF with a second softmax in the place of retention."""
     return ARMF(SoftmaxMixer(config.fade, position))
 
 
 def past_scores(query: Query) -> Tensor:
     """Scaled dot products (1, H, N, N) of a whole text, -inf for later tokens."""
+    return mask_scores(scores(query.q, query.text), distances_of(query) >= 0)
+
+
+def distances_of(query: Query) -> Tensor:
+    """How far the tokens of a whole text are from each other, (N, N)."""
     tokens = query.q.shape[2]
-    return mask_scores(scores(query.q, query.text), causal_mask(tokens, tokens, query.q.device))
+    return distances(tokens, tokens, query.q.device)
 
 
 @OUTPUTS.computes(Sigmoid)

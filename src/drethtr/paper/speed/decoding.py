@@ -24,8 +24,8 @@ from drethtr.images.prepare import Preparation, Prepared
 from drethtr.network.attention import KeyValue
 from drethtr.network.backbones import BACKBONES
 from drethtr.network.backend import TorchNetwork
-from drethtr.network.mixer import ARMF, MIXERS, PastMixer, Query
-from drethtr.network.network import BatchMemory, DecoderState, DRetHTR
+from drethtr.network.mixer import ARMF, MIXERS, MixerState, PastMixer, Query
+from drethtr.network.network import BatchMemory, DRetHTR
 from drethtr.network.retention import RetentionState, log_gamma, recurrent
 from drethtr.paper.authors import CANVAS
 from drethtr.paper.published_decoding import LIMIT, published_beam_search
@@ -166,11 +166,12 @@ class EndingNetwork(DRetHTR):
 
     characters: int
 
-    def decode_text(self, tokens: Tensor, memory: BatchMemory, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        """See `DRetHTR.decode_text`; the end has probability 1 when it is due, and 0 before."""
-        logits, after = super().decode_text(tokens, memory, state)
-        due = torch.arange(state.length, after.length, device=logits.device) >= self.characters
-        logits[..., EOS] = torch.where(due, CERTAIN, -CERTAIN).to(logits.dtype)
+    def decode_at(
+        self, tokens: Tensor, places: Tensor, memory: BatchMemory, layers: Sequence[MixerState]
+    ) -> tuple[Tensor, tuple[MixerState, ...]]:
+        """See `DRetHTR.decode_at`; the end has probability 1 when it is due, and 0 before."""
+        logits, after = super().decode_at(tokens, places, memory, layers)
+        logits[..., EOS] = torch.where(places >= self.characters, CERTAIN, -CERTAIN).to(logits.dtype)
         return logits, after
 
 

@@ -206,14 +206,16 @@ def memory_race(work: str, contenders: Sequence[Contender], device: torch.device
 
 
 def peak_of(contender: Contender, device: torch.device, threads: int) -> int:
-    """Peak bytes of a contender's work, after one warm-up run."""
+    """Peak bytes of a contender's second run; on a GPU of both, as what the first one keeps there counts."""
     if sys.platform == "linux":
         # glibc keeps freed blocks otherwise, and what it keeps would count for the next contender.
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, RETURNED_AT_ONCE)
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     run = contender.prepare()
-    run()
     peak = PeakMemory(device)
+    run()
+    if device.type == "cpu":
+        peak = PeakMemory(device)  # without the code that the first run has loaded
     run()
     return peak.taken()

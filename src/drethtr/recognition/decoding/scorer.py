@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drethtr.recognition.decoding.stepwise import Floats, Ints
+from drethtr.recognition.decoding.stepwise import BeamSearch, Floats, Hypothesis, Ints, beam_search
 from drethtr.recognition.network import ImageMemory, Logits, Network, State, TextTree
-from drethtr.text.tokenizer import BOS, PAD
+from drethtr.text.tokenizer import BOS, EOS, PAD
 
 LONGEST = 400
 """Maximum tokens of a text without a CTC head."""
@@ -52,6 +52,23 @@ class NetworkScorer(NamedTuple):
         """The maximum length of each line's text, (B,), including its end: the number of CTC steps."""
         ctc = self.memory.ctc
         return np.array([LONGEST] * self.memory.lines if ctc is None else [len(line) + 1 for line in ctc])
+
+    def search(self, beams: int, length_exponent: float = 1.0, nbest: int = 1) -> list[list[Hypothesis]]:
+        """The best texts of each line by `beam_search`, greedy with one beam."""
+        wanted = BeamSearch(beams, self.text_limits(), EOS, self.forbidden, length_exponent, nbest)
+        found = self.network.search(self.memory, wanted)
+        if found is not None:
+            return found
+        return beam_search(
+            self,
+            self.begin(),
+            self.first_tokens(),
+            end=EOS,
+            beams=beams,
+            limit=wanted.limits,
+            length_exponent=length_exponent,
+            nbest=nbest,
+        )
 
     def logits(self, trees: Sequence[TextTree]) -> list[Floats]:
         """Logits (nodes, V) of the token after each node of one tree of texts per line, -inf for forbidden tokens."""

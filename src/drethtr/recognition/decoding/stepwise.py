@@ -55,6 +55,21 @@ class Hypothesis(NamedTuple):
         return len(self.token_log_probabilities) > len(self.tokens)
 
 
+class BeamSearch(NamedTuple):
+    """A search to run, see `beam_search`.
+
+    limits     (lines,) maximum tokens of each line's text, including the end, at least 1
+    forbidden  tokens that are never written
+    """
+
+    beams: int
+    limits: Ints
+    end: int
+    forbidden: tuple[int, ...]
+    length_exponent: float = 1.0
+    nbest: int = 1
+
+
 class Candidates(NamedTuple):
     """The texts so far, one row per candidate.
 

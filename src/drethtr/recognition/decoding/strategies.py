@@ -23,7 +23,8 @@ Two families of search sit below `find`. The CTC head scores every step of the i
 
 The decoder scores the next token given image and text so far. It is asked in two ways:
 
-    beam_search, greedy   stepwise.py      one token at a time, with a recurrent state: `Greedy`, `Beam`
+    beam_search           stepwise.py      one token at a time, with a recurrent state: `Greedy`, `Beam`; on a GPU
+                                           `network/resident.py` does the same without leaving it
     NetworkScorer         scorer.py        whole texts in one parallel pass, as a prefix tree (`TextTree`)
         joint_search      joint.py         candidates of `prefix_search`, then rounds of corrections: `Joint`
         verify            speculative.py   a draft, checked token by token in one pass: `VerifiedDrafts`
@@ -49,7 +50,7 @@ from drethtr.recognition.decoding.decoded import Candidate, Decoded, View, locat
 from drethtr.recognition.decoding.joint import BEAMS, ScoredText, joint_search
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.speculative import Continuation, verify
-from drethtr.recognition.decoding.stepwise import Hypothesis, beam_search, greedy
+from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.network import Network
 from drethtr.text.tokenizer import EOS, PAD
 
@@ -192,16 +193,7 @@ class Beam(Strategy):
 
     def search(self, scorer: NetworkScorer, nbest: int) -> list[list[Hypothesis]]:
         """The best texts of each line."""
-        return beam_search(
-            scorer,
-            scorer.begin(),
-            scorer.first_tokens(),
-            end=EOS,
-            beams=self.beams,
-            limit=scorer.text_limits(),
-            length_exponent=self.length_exponent,
-            nbest=nbest,
-        )
+        return scorer.search(self.beams, self.length_exponent, nbest)
 
     def with_alternatives(
         self, read: list[Decoded], own: list[Hypothesis], texts: list[list[Hypothesis]], number: int
@@ -247,7 +239,7 @@ class Greedy(Writer):
 
 def write_greedily(scorer: NetworkScorer) -> list[Hypothesis]:
     """The likeliest next token at every step, for each line of a scorer."""
-    return greedy(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, limit=scorer.text_limits())
+    return [best for [best] in scorer.search(beams=1)]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Prepared
+from drethtr.recognition.decoding.stepwise import BeamSearch
 from drethtr.recognition.model.architecture import (
     PPOCR,
     Added,
@@ -203,6 +204,9 @@ class OnnxNetwork:
             found.append(session.run(of_image(kept) | common | own))
         logits, *memories = (part[0] if len(part) == 1 else np.concatenate(part) for part in zip(*found, strict=True))
         return logits, TextState(length, tuple(memories))
+
+    def search(self, memory: ImageMemory, wanted: BeamSearch) -> None:
+        return None
 
     def reorder(self, state: TextState, rows: Tokens) -> TextState:
         """See `Network.reorder`."""

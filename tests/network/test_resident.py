@@ -1,0 +1,231 @@
+"""A search that stays on the device finds what `beam_search` finds; without a GPU, its steps are called one by one."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import TINY
+from noise import VOCABULARY, noise_lines, noisy_weights
+from torch.testing import assert_close
+
+from drethtr.network import resident
+from drethtr.network.ancestry import FORMULAS, AncestralCache, Ancestry
+from drethtr.network.attention import KeyValue
+from drethtr.network.backend import TorchNetwork
+from drethtr.network.cache import RetentionCache
+from drethtr.network.network import DRetHTR
+from drethtr.network.resident import ResidentSearch, Shape
+from drethtr.paper.speed.decoding import PublishedRetentive, Task, build
+from drethtr.paper.variants import EncoderDecoder, Fade, Gated, JointSoftmax, SplitSoftmax
+from drethtr.recognition.decoding.scorer import NetworkScorer
+from drethtr.recognition.decoding.stepwise import BeamSearch
+from drethtr.recognition.model.architecture import Learned, Light, Retentive
+from drethtr.recognition.network import Precision
+from drethtr.text.tokenizer import BOS, EOS, PAD
+
+NETWORKS = {
+    "retention": {},
+    "without normalization": {"mixer": Retentive(normalize=False)},
+    "gated": {"mixer": Retentive(decay=Gated())},
+    "one softmax": {"mixer": JointSoftmax()},
+    "faded": {"mixer": JointSoftmax(Fade())},
+    "two, faded": {"mixer": SplitSoftmax(Fade())},
+    "encoder-decoder": {"architecture": EncoderDecoder(layers=1, hidden=16)},
+}
+
+
+def both_ways(network, memory, beams, **wanted):
+    """What a search on the device finds, and one step by step."""
+    return [
+        NetworkScorer(TorchNetwork(network, resident=stays), memory).search(beams, **wanted) for stays in (True, False)
+    ]
+
+
+def agree(found, expected):
+    """Whether texts are the same, and their probabilities to rounding."""
+    for here, there in zip(found, expected, strict=True):
+        assert [text.tokens for text in here] == [text.tokens for text in there]
+        for text, other in zip(here, there, strict=True):
+            assert text.log_probability == pytest.approx(other.log_probability, rel=1e-4, abs=1e-3)
+            assert text.token_log_probabilities == pytest.approx(other.token_log_probabilities, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("changes", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize("beams", [1, 4])
+def test_it_finds_what_a_search_step_by_step_finds(changes, beams):
+    network = noisy_weights(**changes)
+    memory = noise_lines(TorchNetwork(network), 9)
+    agree(*both_ways(network, memory, beams, nbest=beams))
+
+
+@pytest.mark.parametrize("exponent", [0.0, 0.7, 2.0])
+def test_texts_are_ranked_and_given_up_alike(exponent):
+    network = noisy_weights()
+    memory = noise_lines(TorchNetwork(network), 5)
+    agree(*both_ways(network, memory, 6, length_exponent=exponent, nbest=2))
+
+
+def test_a_text_longer_than_its_room_goes_on_in_a_larger_one(monkeypatch):
+    monkeypatch.setattr(resident, "ROOM", 4)
+    plain = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
+    network = build(Task(name="tiny", config=plain, batch=3, beams=3, characters=30), Retentive())
+    memory = noise_lines(TorchNetwork(network), 3)
+    found, expected = both_ways(network, memory, 3)
+    agree(found, expected)
+    assert len(found[0][0].tokens) == 30
+
+
+def test_one_batch_after_another_in_the_same_tensors():
+    """A smaller batch sees nothing of the one before."""
+    network = noisy_weights()
+    alone, stays = TorchNetwork(network), TorchNetwork(network, resident=True)
+    for lines, seed in ((7, 1), (2, 2), (5, 3)):
+        memory = noise_lines(alone, lines, seed)
+        agree(NetworkScorer(stays, memory).search(3), NetworkScorer(alone, memory).search(3))
+    assert len(stays.searches.kept) == 1
+
+
+def test_few_shapes_are_kept(monkeypatch):
+    monkeypatch.setattr(resident, "KEPT", 2)
+    stays = TorchNetwork(noisy_weights(), resident=True)
+    memory = noise_lines(stays, 2)
+    for beams in (1, 2, 3):
+        NetworkScorer(stays, memory).search(beams)
+    assert [shape.beams for shape in stays.searches.kept] == [2, 3]
+
+
+def test_what_does_not_fit_together_is_searched_in_parts(monkeypatch):
+    network = noisy_weights()
+    stays = TorchNetwork(network, resident=True)
+    memory = noise_lines(stays, 5)
+    run, taken = stays.searches.run, []
+
+    def at_most_two(batch, wanted):
+        taken.append(len(wanted.limits))
+        if len(wanted.limits) > 2:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return run(batch, wanted)
+
+    monkeypatch.setattr(stays.searches, "run", at_most_two)
+    agree(NetworkScorer(stays, memory).search(3), NetworkScorer(TorchNetwork(network), memory).search(3))
+    assert taken == [5, 2, 3, 1, 2]
+
+
+def test_searches_of_other_shapes_make_room(monkeypatch):
+    network = noisy_weights()
+    stays = TorchNetwork(network, resident=True)
+    memory, made = noise_lines(stays, 2), []
+
+    class Large(ResidentSearch):
+        def __init__(self, *given):
+            made.append(given)
+            if len(made) == 2:
+                raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+            super().__init__(*given)
+
+    monkeypatch.setattr(resident, "ResidentSearch", Large)
+    for beams in (1, 2):
+        NetworkScorer(stays, memory).search(beams)
+    assert [shape.beams for shape in stays.searches.kept] == [2]
+
+
+@torch.inference_mode()
+def test_it_writes_in_bfloat16():
+    torch.manual_seed(0)
+    wide = DRetHTR(replace(TINY, layers=1, width=1024, hidden=1024), VOCABULARY).eval()
+    ways = [TorchNetwork(wide, Precision.BFLOAT16, resident=stays) for stays in (True, False)]
+    memory = noise_lines(ways[0], 2)
+    assert memory.kept.layers[0].keys.dtype == torch.bfloat16
+    found, expected = (NetworkScorer(way, memory).search(2, nbest=2) for way in ways)
+    for text, other in zip(found, expected, strict=True):
+        assert text[0].log_probability == pytest.approx(other[0].log_probability, rel=0.02)
+
+
+def test_numbers_that_overflow_are_an_error_and_leave_no_trace():
+    network = noisy_weights()
+    stays = TorchNetwork(network, resident=True)
+    memory, right = noise_lines(stays, 2), network.to_logits.weight.clone()
+    network.to_logits.weight.fill_(torch.inf)
+    with pytest.raises(FloatingPointError, match="not finite"):
+        NetworkScorer(stays, memory).search(2)
+    network.to_logits.weight.copy_(right)
+    agree(NetworkScorer(stays, memory).search(2), NetworkScorer(TorchNetwork(network), memory).search(2))
+
+
+def test_states_of_other_forms_are_searched_step_by_step():
+    plain = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
+    network = TorchNetwork(
+        build(Task(name="tiny", config=plain, batch=1, beams=1), PublishedRetentive()), resident=True
+    )
+    wanted = BeamSearch(2, np.array([5]), EOS, (BOS, PAD))
+    assert network.search(noise_lines(network, 1), wanted) is None
+
+
+@pytest.mark.parametrize("changes", NETWORKS.values(), ids=NETWORKS)
+@torch.inference_mode()
+def test_a_step_asks_for_no_number_and_moves_no_tensor(changes):
+    """As a CUDA graph demands: tensors without content, on a device that mixes with no other, are enough for it."""
+    network = noisy_weights(**changes)
+    like = noise_lines(TorchNetwork(network), 1).kept.layers[0]
+    shape = Shape(lines=2, image=64, beams=3, room=8, nbest=2, length_exponent=1.0, end=EOS, forbidden=(BOS, PAD))
+    here = ResidentSearch(network, shape, like, FORMULAS)
+    places = [tensor.data_ptr() for tensor in here.tensors()]
+    here.step()
+    assert [tensor.data_ptr() for tensor in here.tensors()] == places
+    ResidentSearch(network.to("meta"), shape, KeyValue(*(part.to("meta") for part in like)), FORMULAS).step()
+
+
+def drawn(tokens, parents, normalize):
+    """A text in both caches, whose rows change places at every step, and the last query."""
+    torch.manual_seed(0)
+    rows, heads, width = 6, 2, 8
+    like = KeyValue(*torch.randn(2, rows, heads, 1, width))
+    ancestry = Ancestry.empty(rows, tokens + 3, torch.device("cpu"))
+    ours, law = AncestralCache.empty(ancestry, like, FORMULAS), RetentionCache.empty(like)
+    for step in range(tokens):
+        text, decay = KeyValue(*torch.randn(2, rows, heads, 1, width)), -torch.rand(rows, heads, 1)
+        ancestry.begin_step()
+        ours, law = ours.followed_by(text, decay), law.followed_by(text, decay)
+        q = torch.randn(rows, heads, 1, width)
+        assert_close(ours.read(q, normalize=normalize), law.read(q, normalize=normalize))
+        if step < tokens - 1:
+            chosen = parents[step]
+            ancestry.end_step(chosen)
+            tokens_so_far = KeyValue(*(part[chosen] for part in law.latest.tokens))
+            law = RetentionCache.empty(like).followed_by(tokens_so_far, law.log_decay[chosen])
+    return ours, q
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+def test_rows_remember_whom_they_descend_from(normalize):
+    parents = torch.randint(6, (40, 6), generator=torch.Generator().manual_seed(1))
+    drawn(20, parents, normalize)
+
+
+INTERPRETED = """
+import torch
+from test_resident import drawn
+from drethtr.network.ancestry import FORMULAS
+from drethtr.network.fused import FUSED, kernels_for
+assert kernels_for(torch.device("cpu")) is FUSED
+parents = torch.randint(6, (40, 6), generator=torch.Generator().manual_seed(1))
+for normalize in (True, False):
+    for tokens in (1, 15, 16, 17, 35):
+        cache, q = drawn(tokens, parents, normalize)
+        torch.testing.assert_close(FUSED.recall(q, cache, normalize), FORMULAS.recall(q, cache, normalize))
+        for found, expected in zip(FUSED.attend(q, cache), FORMULAS.attend(q, cache), strict=True):
+            torch.testing.assert_close(found, expected)
+"""
+
+
+def test_the_kernels_compute_the_formulas():
+    pytest.importorskip("triton")
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parent), *sys.path])
+    given = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", INTERPRETED], check=True, env=given)
