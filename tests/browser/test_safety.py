@@ -141,3 +141,35 @@ def test_text_of_a_closed_tab_is_saved_when_its_page_is_opened_again(folder, tin
         text_of(again, 1).filter(has_text="Late ").wait_for()
         wait_until_saved(again)
         assert first_line(folder) == f"Late {TEXTS[0]}"
+
+
+def test_text_stays_while_the_scan_is_broken_and_is_saved_when_it_is_back(page, folder):
+    scan = (folder / "a.png").read_bytes()
+    (folder / "a.png").write_bytes(b"broken")
+    page.keyboard.press("Home")
+    page.keyboard.type("Kept ")
+    page.keyboard.press("Enter")
+    told = page.locator(".saved", has_text="Not saved, kept in this browser. a.png: not an image")
+    told.wait_for()
+    page.reload()
+    told.wait_for()
+    (folder / "a.png").write_bytes(scan)
+    page.reload()
+    wait_until_saved(page)
+    assert first_line(folder) == texts(page)[0] == f"Kept {TEXTS[0]}"
+
+
+def test_a_folder_that_was_renamed_is_told_and_gets_the_text_when_it_is_back(page, folder):
+    folder.rename(folder.with_name("elsewhere"))
+    page.get_by_text("the folder was moved, renamed or deleted").wait_for()
+    page.keyboard.press("Home")
+    page.keyboard.type("Kept ")
+    page.keyboard.press("Enter")
+    page.locator(".saved", has_text="Not saved, kept in this browser").wait_for()
+    page.get_by_role("link", name="All pages").click()
+    page.get_by_text("put it back, or start drethtr edit where it is now").wait_for()
+    page.go_back()
+    folder.with_name("elsewhere").rename(folder)
+    page.reload()
+    wait_until_saved(page)
+    assert first_line(folder) == f"Kept {TEXTS[0]}"

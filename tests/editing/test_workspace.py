@@ -365,3 +365,22 @@ def band(found):
     """The lowest pixels of a line, as the outline."""
     top, bottom = int(found[2]) - 20, int(found[2]) - 10
     return f'Coords points="30,{top} 390,{top} 390,{bottom} 30,{bottom}"'
+
+
+def test_where_a_missing_scan_belongs_is_said_without_the_place_on_the_machine(tmp_path):
+    put_page(tmp_path / "scans", "a")
+    put_page(tmp_path / "scans", "b")
+    (tmp_path / "scans" / "a.png").unlink()
+    with Workspace.open(tmp_path / "scans") as folder:
+        [told] = [row["error"] for row in folder.pages() if row["error"]]
+    assert "put it into scans or the folder above" in told and str(tmp_path) not in told
+
+
+def test_a_folder_that_is_gone_is_said_to_be(tmp_path):
+    put_page(tmp_path / "scans", "a")
+    with Workspace.open(tmp_path / "scans") as folder:
+        [row] = folder.pages()
+        (tmp_path / "scans").rename(tmp_path / "elsewhere")
+        with pytest.raises(DataError, match="moved, renamed or deleted"):
+            folder.pages()
+        assert "moved, renamed or deleted" in folder.page(row["id"])["error"]

@@ -24,3 +24,17 @@ test("a page that was asked for before a line was saved does not undo it", async
     ],
   );
 });
+
+test("while a page cannot be read its lines stay, and a line that comes back has what was typed", async () => {
+  const kept = { l0: { text: "A", revision: "a" } };
+  const drafts = { all: () => new Map(Object.entries(kept)), keep() {}, drop: (line) => delete kept[line] };
+  const store = new PageStore("p1", drafts);
+  const unreadable = { lines: [], status: "unread", error: "a.png: damaged" };
+  store.take(unreadable);
+  assert.deepEqual([store.entries.get("l0").state, store.error], ["gone", "a.png: damaged"]);
+  globalThis.fetch = async () => Response.json({ id: "l0", text: "A", revision: "A" });
+  store.take(pageOf("a", "b"));
+  assert.deepEqual([store.entries.get("l0").state, store.entries.get("l0").text], ["saving", "A"]);
+  store.take(unreadable);
+  assert.deepEqual([store.order.length, store.page.error], [2, "a.png: damaged"]);
+});

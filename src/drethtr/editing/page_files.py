@@ -96,12 +96,24 @@ class PageFiles:
             raise DataError(f"cannot be read: {error.strerror}", page.xml_path) from error
         return self.parse(page, data)
 
+    def check_folder(self) -> None:
+        """Check that the folder is there.
+
+        Raises:
+            DataError: if it is not.
+        """
+        if not self.folder.is_dir():
+            cure = "put it back, or start drethtr edit where it is now"
+            raise DataError(f"the folder was moved, renamed or deleted; {cure}", self.folder)
+
     def parse(self, page: FolderPage, data: bytes | None) -> OpenPage | None:
         """The file of a page with this content; None if it has none.
 
         Raises:
-            DataError: if it is damaged, or does not fit the scan.
+            DataError: if it is damaged, or does not fit the scan, or the whole folder is gone.
         """
+        if data is None:
+            self.check_folder()
         if data is None or (page.source is not None and page.xml_path == page.source.path):
             return None
         source, name = page.source, str(page.xml_path.relative_to(self.folder))

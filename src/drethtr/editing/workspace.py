@@ -3,6 +3,7 @@
 Every change starts from the present content of the file, so that changes by other programs are kept.
 """
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -161,7 +162,12 @@ class Workspace:
         return self.folder_pages[page]
 
     def pages(self) -> list[dict[str, Any]]:
-        """The overview: every page as JSON values, by name."""
+        """The overview: every page as JSON values, by name.
+
+        Raises:
+            DataError: if the folder is gone.
+        """
+        self.page_files.check_folder()
         return self.rows(tuple(self.folder_pages.values()))
 
     def rows(self, pages: Sequence[FolderPage]) -> list[dict[str, Any]]:
@@ -174,6 +180,7 @@ class Workspace:
         message = str(error)
         for folder in (self.folder, *([self.images] if self.images else [])):
             message = message.replace(f"{folder}{sep}", "").replace(str(folder), folder.name)
+            message = re.sub(rf"(?<= ){re.escape(str(folder.parent))}(?=;|$)", "the folder above", message)
         return message
 
     def page_summaries(self) -> Iterator[tuple[FolderPage, Summary | DataError]]:

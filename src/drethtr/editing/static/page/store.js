@@ -5,6 +5,9 @@ import * as api from "../api.js";
 const PAUSE = 2000; // ms without a key until a line is saved by itself
 const RETRIES = [2000, 4000, 8000, 15000];
 
+// Whether the scan of a page, or the file with its text, cannot be read now.
+const isUnreadable = ({ status, error }) => status === "unread" && Boolean(error);
+
 // state of an entry: "clean", "typed" (not sent yet), "saving", "failed" (kept, tried again), "conflict", "gone"
 export class PageStore {
   constructor(id, drafts) {
@@ -37,15 +40,18 @@ export class PageStore {
 
   take(page, asked = performance.now()) {
     const isFirst = this.page === null;
-    this.page = page;
-    const found = new Set(page.lines.map(({ id }) => id));
+    // While a page cannot be read, what was known of it stays.
+    this.page = isUnreadable(page) && !isFirst ? { ...this.page, error: page.error } : page;
+    const found = new Set(this.page.lines.map(({ id }) => id));
+    const back = [...this.entries.values()].filter(({ state, line }) => state === "gone" && found.has(line.id));
+    for (const { line } of back) this.entries.delete(line.id);
     for (const line of page.lines) this.takeLine(line, asked);
     for (const entry of this.entries.values()) {
       if (found.has(entry.line.id) || entry.state === "gone") continue;
       if (entry.state === "clean") this.entries.delete(entry.line.id);
       else entry.state = "gone";
     }
-    if (isFirst) this.restore();
+    if (isFirst || back.length) this.restore();
     this.changed();
   }
 
@@ -66,10 +72,11 @@ export class PageStore {
     }
   }
 
-  // Takes up what was typed before the browser or the server ended.
+  // Takes up what was typed before the browser or the server ended, or a line was gone.
   restore() {
     for (const [id, draft] of this.drafts.all()) {
       const entry = this.entries.get(id);
+      if (entry && entry.state !== "clean") continue;
       if (!entry) {
         this.entries.set(id, {
           line: { id, text: "", words: [] },
@@ -190,7 +197,9 @@ export class PageStore {
     const conflict = all.find(({ state }) => state === "conflict");
     if (conflict) return `Line ${number(conflict)} was changed elsewhere; choose one of its two texts.`;
     if (all.some(({ state }) => state === "gone"))
-      return "A line with your text was removed; copy the text or discard it.";
+      return isUnreadable(this.page)
+        ? this.page.error
+        : "A line with your text was removed; copy the text or discard it.";
     return all.find(({ error }) => error)?.error;
   }
 
