@@ -126,6 +126,14 @@ def test_the_next_program_removes_what_a_killed_one_left_and_nothing_else(half_w
     remove_unfinished(tmp_path / "missing")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="descriptors are looked up in /proc")
+def test_new_folders_are_on_the_disk_under_their_names(tmp_path, monkeypatch):
+    flushed = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: flushed.append(Path(f"/proc/self/fd/{descriptor}").resolve()))
+    with atomic_write(tmp_path / "a" / "b" / "file"):
+        assert flushed == [tmp_path, tmp_path / "a"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_what_others_put_there_is_not_followed(tmp_path):
     """In a folder for all, such as that of temporary files."""
@@ -212,7 +220,10 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
 def test_a_file_is_no_folder(tmp_path):
     make_folder(tmp_path / "new" / "folder")
     (tmp_path / "file").touch()
-    for place, message in ((tmp_path / "file", "is a file"), (tmp_path / "file" / "out", "cannot be created")):
+    for place, message in (
+        (tmp_path / "file", "is a file"),
+        (tmp_path / "file" / "out", "cannot be created.*choose another"),
+    ):
         with pytest.raises(DataError, match=message):
             make_folder(place)
 

@@ -57,7 +57,7 @@ def test_paths_are_relative_to_where_the_caller_is_now(tmp_path, monkeypatch):
 
 def test_what_takes_too_long_is_refused_and_the_next_call_answered():
     with pytest.raises(DataError, match=r"^a file: takes more than 1 seconds to open; save its pages"):
-        sandboxed("a file", sandboxed_calls.computed_forever, seconds=1)
+        sandboxed("a file", sandboxed_calls.computed_for_a_minute, seconds=1)
     assert sandboxed("a file", sandboxed_calls.echoed, 1, b"") == (1, b"")
 
 

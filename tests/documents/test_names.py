@@ -1,6 +1,7 @@
 """Images are found by the names that descriptions have for them, however they are spelled and wherever they lie."""
 
 import os
+import time
 from itertools import product
 from pathlib import Path
 from unicodedata import normalize
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from drethtr.base.errors import DataError
 from drethtr.documents import image_beside
-from drethtr.documents.names import restored, stored
+from drethtr.documents.names import files_like, restored, stored
 
 STEMS = ("0001", "Brief é", "straße 12", "IMG_0001", "n° 3 (verso)", "Ünal.b")
 SPELLINGS = {
@@ -102,3 +103,14 @@ def test_names_that_look_like_stored_ones_come_back(name):
 
 def test_names_that_are_utf_8_are_stored_as_they_are():
     assert stored(str(Path("Brief_é.png"))) == "Brief_é.png"
+
+
+def test_a_folder_whose_time_is_ahead_is_not_listed_for_each_name(tmp_path, monkeypatch):
+    (tmp_path / "a.JPG").touch()
+    ahead = time.time() + 1e8
+    os.utime(tmp_path, (ahead, ahead))
+    listed, scandir = [], os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: listed.append(folder) or scandir(folder))
+    assert all(files_like(tmp_path, "a.jpg") == [tmp_path / "a.JPG"] for _ in range(100)) and len(listed) < 50
+    (tmp_path / "b.png").touch()
+    assert files_like(tmp_path, "B.png") == [tmp_path / "b.png"]

@@ -71,6 +71,12 @@ def test_a_text_that_is_saved_changes_no_name(tmp_path):
     assert listing.is_current() and listing.is_current()
 
 
+def test_a_book_whose_time_is_ahead_is_no_news(tmp_path):
+    Image.new("L", (30, 40), 255).save(tmp_path / "book.tif")
+    os.utime(tmp_path / "book.tif", (3e9, 3e9))
+    assert Listing(tmp_path).is_current()
+
+
 def test_files_of_people_before_ours_and_page_before_alto(tmp_path):
     put_page(tmp_path, "a", "page")
     foreign(put_page(tmp_path, "a", "alto"))

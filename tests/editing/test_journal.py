@@ -176,6 +176,12 @@ def test_a_damaged_history_that_cannot_be_put_aside_is_named(scans):
         Workspace.open(scans)
 
 
+def test_a_write_protected_history_is_named(scans):
+    (scans / FOLDER / NAME).chmod(0o444)
+    with pytest.raises(DataError, match=r"edit\.sqlite: cannot be written: it is write-protected"):
+        Workspace.open(scans)
+
+
 @needs_compiler
 def test_a_drive_without_locks_is_named_as_such(tmp_path):
     program = (

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from drethtr import Recognizer
 from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
-from drethtr.editing.page_files import xml_mark
+from drethtr.editing.folder_pages import file_mark
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
 from drethtr.search.build import open_builder
@@ -153,7 +153,7 @@ def test_a_scan_that_says_to_be_huge_is_refused(client, page, tmp_path):
 
 def test_the_status_counts_lines_and_looks_at_no_file(client, page, line, monkeypatch):
     looked = []
-    monkeypatch.setattr("drethtr.editing.overview.xml_mark", lambda file: looked.append(file) or xml_mark(file))
+    monkeypatch.setattr("drethtr.editing.overview.file_mark", lambda file: looked.append(file) or file_mark(file))
     client.put(address(page, line), json={"status": "confirmed"}, headers={"If-Match": line["revision"]})
     looked.clear()
     status = client.get("/api/status").json()

@@ -30,6 +30,9 @@ LOCK, FILE = "lock", "file"
 
 WRITABLE, PRIVATE = 0o222, 0o700
 
+CURE = "change the permissions, or choose another folder"
+"""What helps if nothing can be written to a folder."""
+
 FAR = 1 << 30
 """Offset of the byte locked on Windows: beyond the content, since nobody can read a locked byte."""
 
@@ -246,9 +249,9 @@ def make_folder(folder: Path) -> None:
     try:
         make_folders(folder)
     except OSError as error:
-        raise DataError(f"the folder cannot be created: {error.strerror}", folder) from error
+        raise DataError(f"the folder cannot be created: {error.strerror}; {CURE}", folder) from error
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise DataError("the folder is not writable; change its permissions or choose another folder", folder)
+        raise DataError(f"the folder is not writable; {CURE}", folder)
 
 
 def refuse_protected(path: Path) -> None:

@@ -65,15 +65,23 @@ def files_in(folder: Path) -> Mapping[str, tuple[str, ...]]:
     """The names of the files in a folder, by their keys; empty if it cannot be listed."""
     try:
         changed = folder.stat().st_mtime_ns
-        listed = listed_at if time.time() - changed / 1e9 > SETTLED else listed_at.__wrapped__
-        return listed(str(folder), changed)
+        age = time.time() - changed / 1e9
+        if 0 <= age <= SETTLED:
+            return listed(str(folder))
+        # Where the time is ahead, or the clock was set back, nothing tells whether the folder just changed.
+        return listed_at(str(folder), changed, time.monotonic() // SETTLED if age < 0 else 0)
     except OSError:
         return {}
 
 
 @lru_cache(maxsize=64)
-def listed_at(folder: str, changed: int) -> Mapping[str, tuple[str, ...]]:
-    """The listing of a folder as it was when it changed last."""
+def listed_at(folder: str, changed: int, moment: float) -> Mapping[str, tuple[str, ...]]:
+    """The listing of a folder that changed last at a time; kept for a moment only, if that is told."""
+    return listed(folder)
+
+
+def listed(folder: str) -> Mapping[str, tuple[str, ...]]:
+    """The listing of a folder."""
     found: dict[str, tuple[str, ...]] = {}
     with os.scandir(folder) as entries:
         for name in sorted(entry.name for entry in entries if entry.is_file()):

@@ -83,30 +83,47 @@ class Listing:
     def __init__(self, *folders: Path | None) -> None:
         self.times: dict[Path, int] = {}
         self.names: dict[Path, frozenset[str]] = {}
+        self.marks: dict[Path, str] = {}
         for here, entries in chain.from_iterable(walk_visible(folder) for folder in folders if folder is not None):
             self.times[here] = changed_at(here)
             self.names[here] = names = frozenset(entry.name for entry in entries)
-            for several in (here / name for name in names if name.lower().endswith(SEVERAL)):
-                self.times[several] = changed_at(several)
+            several = [here / name for name in names if name.lower().endswith(SEVERAL)]
+            self.marks |= {file: file_mark(file) for file in several}
 
     def is_current(self) -> bool:
         """Whether no name has come or gone, and no file of several pages was written."""
-        for place, known in self.times.items():
-            if known == (now := changed_at(place)) and now:
+        for folder, known in self.times.items():
+            if known == (now := changed_at(folder)) and now:
                 continue
-            if place not in self.names or self.names[place] != visible_names(place):
+            if self.names[folder] != visible_names(folder):
                 return False
-            self.times[place] = now
-        return True
+            self.times[folder] = now
+        return all(known == file_mark(file) for file, known in self.marks.items())
 
 
-def changed_at(place: Path) -> int:
-    """When a folder or file changed last; 0 if that is too recent to tell a later change from it, or it is gone."""
+def changed_at(folder: Path) -> int:
+    """When a folder changed last; 0 if that is too recent to tell a later change from it, or it is gone."""
     try:
-        changed = place.stat().st_mtime_ns
+        changed = folder.stat().st_mtime_ns
     except OSError:
         return 0
     return changed if time.time() - changed / 1e9 > SETTLED else 0
+
+
+def file_mark(file: Path) -> str:
+    """What changes when a file is written; "" if there is none."""
+    try:
+        return mark_of(file.stat())
+    except OSError:
+        return ""
+
+
+def mark_of(known: os.stat_result) -> str:
+    """The `file_mark` of a file.
+
+    Size and time of change alone are not enough: a synchronized or copied file may keep both, and clocks are set back.
+    """
+    return f"{known.st_size} {known.st_mtime_ns} {known.st_ctime_ns} {known.st_ino}"
 
 
 def visible_names(folder: Path) -> frozenset[str] | None:

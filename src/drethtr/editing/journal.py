@@ -22,7 +22,7 @@ from typing import Any, Self
 
 from drethtr.base.database import Database, connect
 from drethtr.base.errors import DataError
-from drethtr.base.files import make_folder
+from drethtr.base.files import make_folder, refuse_protected
 from drethtr.base.links import refuse_foreign, refuse_link, text_of_own
 from drethtr.base.locks import refuse_no_locks
 
@@ -139,6 +139,7 @@ class Journal:
         refuse_link(place)
         refuse_foreign(path)
         make_folder(place)
+        refuse_protected(path)
         try:
             return cls(opened(path))
         except sqlite3.OperationalError as error:

@@ -11,9 +11,9 @@ from typing import Any, Self
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import TextLine
-from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.folder_pages import FolderPage, file_mark
 from drethtr.editing.journal import Journal
-from drethtr.editing.page_files import OpenPage, PageFiles, xml_mark
+from drethtr.editing.page_files import OpenPage, PageFiles
 from drethtr.editing.status import Status, status_of_page
 from drethtr.layout.doubt import NO_DOUBT, doubt_of_page
 from drethtr.pages.flags import doubt_in
@@ -174,7 +174,7 @@ class Overview:
         """Every page with its summary; files that changed since the last time are read again."""
         new = []
         for page in pages:
-            mark = xml_mark(page.xml_path)
+            mark = file_mark(page.xml_path)
             with self.counting:  # one thread counts a page, others wait for it
                 known = self.summaries.get(page.id) or self.stored(page)
                 if known is not None and known[0] == mark:

@@ -4,7 +4,6 @@ A change is made from what the file has at the moment it is replaced, whoever wr
 it is on the disk.
 """
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -24,7 +23,7 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.documents.read import MADE_HERE, first_bytes
-from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.folder_pages import FolderPage, mark_of
 from drethtr.editing.recent import RecentResults
 from drethtr.editing.scans import Scans, place_mark
 from drethtr.editing.status import Status, status_of, status_of_page
@@ -171,7 +170,7 @@ class PageFiles:
     def change(self, page: FolderPage, work: Callable[[OpenPage | None], bytes]) -> str | None:
         """Write the file of a page; it is on the disk then, or `error` says that it might not be.
 
-        Returns the `xml_mark` of the file that was written; None if that is unknown, as another program may write it.
+        Returns the mark of the file that was written; None if that is unknown, as another program may write it.
 
         Args:
             work: Receives the file as it is now, None if there is none, and returns the new content; the same changes
@@ -197,22 +196,6 @@ def no_lines() -> Missing:
 def no_line(page: FolderPage, line: str) -> Missing:
     """The error for a line that is not there."""
     return Missing(f"page {page.name} has no line {line!r}; it may have been removed")
-
-
-def xml_mark(file: Path) -> str:
-    """What changes when a file is written; "" if there is none."""
-    try:
-        return mark_of(file.stat())
-    except OSError:
-        return ""
-
-
-def mark_of(known: os.stat_result) -> str:
-    """The `xml_mark` of a file.
-
-    Size and time of change alone are not enough: a synchronized or copied file may keep both, and clocks are set back.
-    """
-    return f"{known.st_size} {known.st_mtime_ns} {known.st_ctime_ns} {known.st_ino}"
 
 
 def line_content(page: FolderPage, opened: OpenPage, line: TextLine, region: str) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def source_of(page: FolderPage) -> PageSource:
 
 
 def scan_mark(source: PageSource) -> tuple[int, ...]:
-    """What changes when a scan's file is replaced, see `page_files.xml_mark`.
+    """What changes when a scan's file is replaced, see `folder_pages.mark_of`.
 
     Raises:
         DataError: if it is gone.

@@ -20,7 +20,7 @@ from drethtr.documents.points import Points
 from drethtr.documents.transcription import Review
 from drethtr.editing import changes
 from drethtr.editing.changes import Changed, LineEdit, tidy
-from drethtr.editing.folder_pages import FolderPage, Listing, find_pages
+from drethtr.editing.folder_pages import FolderPage, Listing, file_mark, find_pages
 from drethtr.editing.journal import REDO, UNDO, Change, Journal, stacks
 from drethtr.editing.layout import Action, Place
 from drethtr.editing.notes import notes_between, record, text_in, text_known, user
@@ -34,7 +34,6 @@ from drethtr.editing.page_files import (
     no_lines,
     page_content,
     unread_content,
-    xml_mark,
 )
 from drethtr.editing.scans import Scans
 from drethtr.editing.status import Status
@@ -131,7 +130,7 @@ class Workspace:
         for id in tuple(self.folder_pages if pages is None else pages):
             if (page := self.folder_pages.get(id)) is None:
                 continue
-            mark = xml_mark(page.xml_path)
+            mark = file_mark(page.xml_path)
             with self.lock:
                 known = self.marks.get(id)
                 self.marks[id] = mark
