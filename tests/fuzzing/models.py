@@ -13,7 +13,7 @@ from drethtr.base.errors import CheckpointError
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.recognition.model.adapter import Adapter, load_adapter, save_adapter
-from drethtr.recognition.model.file import SENSELESS, load_model, save_model
+from drethtr.recognition.model.file import SETTINGS_ERRORS, load_model, save_model
 from drethtr.text.tokenizer import Characters
 from fuzzing.files import ANYTHING, TEXTS, Bytes, Target, mutated
 
@@ -74,7 +74,7 @@ def use_languages(path: Path) -> None:
         header = json.loads(facts)
         arrays = dict.fromkeys(header, np.frombuffer(packed, dtype=np.uint8))
         found = Languages.of_packed(LEARNED.size, header, arrays)
-    except SENSELESS as error:  # as `load_model` does
+    except SETTINGS_ERRORS as error:  # as `load_model` does
         raise CheckpointError(str(error)) from error
     for tokens in ([], [4, 5, 4], list(range(LEARNED.size))):
         if found:

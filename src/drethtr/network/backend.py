@@ -20,7 +20,7 @@ from drethtr.recognition import network as protocol
 from drethtr.recognition.batching import group_by_width, in_memory, padded_width
 from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
 from drethtr.recognition.model.architecture import NetworkConfig
-from drethtr.recognition.model.file import SENSELESS, Model, Rescorer
+from drethtr.recognition.model.file import SETTINGS_ERRORS, Model, Rescorer
 from drethtr.recognition.model.weights import Array
 from drethtr.recognition.network import Precision, TextTree
 from drethtr.text.tokenizer import PAD, Tokenizer
@@ -211,7 +211,7 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
     try:
         with torch.device("meta"):
             network = fresh_network(model.network, model.tokenizer)
-    except SENSELESS as error:
+    except SETTINGS_ERRORS as error:
         raise CheckpointError(f"the model's settings are invalid: {error}") from error
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)

@@ -12,6 +12,10 @@ from drethtr.recognition.onnx.network import OnnxNetwork, supports
 
 AUTO, CPU = "auto", "cpu"
 KINDS = (CPU, "cuda", "mps")
+"""Kinds of devices; `cuda:1` is the second one of its kind."""
+
+TORCH_BACKEND = "drethtr.network.backend"
+"""The only module above this package that it refers to: by name, as it needs torch."""
 
 DRIVERS = ("/dev/nvidiactl", "/dev/dxg", "C:/Windows/System32/nvcuda.dll")
 """A file of NVIDIA's driver on Linux, of any GPU in WSL, of NVIDIA's driver on Windows."""
@@ -37,10 +41,6 @@ def resolve_device(name: str) -> str:
 def unknown_device(name: object) -> ConfigError:
     """The error for a device that does not exist."""
     return ConfigError(f"unknown device {str(name)!r}; known: cpu, cuda, cuda:N, mps")
-
-
-TORCH_BACKEND = "drethtr.network.backend"
-"""The only module above this package that it refers to, by name, as it needs torch."""
 
 
 def open_network(model: Model, device: str, precision: Precision, threads: int) -> Network:

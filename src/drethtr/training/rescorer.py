@@ -23,7 +23,7 @@ from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.urls import digest_of
 from drethtr.network.network import RescorerNetwork
 from drethtr.recognition.model.architecture import RescorerConfig
-from drethtr.recognition.model.file import SENSELESS, Rescorer, weights_hash
+from drethtr.recognition.model.file import SETTINGS_ERRORS, Rescorer, weights_hash
 from drethtr.recognition.model.weights import read_file, write_tensors
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import PAD, Tokenizer
@@ -218,5 +218,5 @@ def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping
             raise CheckpointError("of a run with other settings or texts; remove it to start again", path)
         restore(tensors, learner)
         return int(header["steps"])
-    except SENSELESS as error:
+    except SETTINGS_ERRORS as error:
         raise CheckpointError("not a snapshot of a rescorer's run; remove it to start again", path) from error

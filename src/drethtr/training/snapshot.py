@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
-from drethtr.recognition.model.file import SENSELESS
+from drethtr.recognition.model.file import SETTINGS_ERRORS
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training.feed.stream import Position
 from drethtr.training.optimize import MovingAverage, Network
@@ -100,7 +100,7 @@ def load_snapshot(
         restore(read_tensors(path), learner)
         saved = header["progress"]
         return Progress(**{**saved, "positions": tuple(Position(*position) for position in saved["positions"])})
-    except SENSELESS as error:
+    except SETTINGS_ERRORS as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]  # torch lists every tensor on its own line
         raise CheckpointError(
             f"damaged or saved by another version ({reason}); "

@@ -209,7 +209,7 @@ def test_who_writes_keeps_the_draft(strategy: Strategy, made):
     assert all(line.draft is None for line in drafts)
 
 
-SENSELESS = [
+SETTINGS_ERRORS = [
     (Joint(), {"candidates": 0}),
     (Joint(), {"ctc_weight": 1.5}),
     (Joint(), {"ctc_weight": -0.1}),
@@ -226,7 +226,7 @@ SENSELESS = [
 ]
 
 
-@pytest.mark.parametrize(("strategy", "changes"), SENSELESS, ids=str)
+@pytest.mark.parametrize(("strategy", "changes"), SETTINGS_ERRORS, ids=str)
 def test_impossible_settings_are_refused(strategy, changes):
     with pytest.raises(ConfigError):
         replace(strategy, **changes)

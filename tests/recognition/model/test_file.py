@@ -256,7 +256,7 @@ def test_a_card_can_be_replaced_alone(tiny_model, tiny_path) -> None:
     assert loaded.card == {"name": "other", "license": "CC0"} and loaded.hash == tiny_model.hash
 
 
-SENSELESS = {
+SETTINGS_ERRORS = {
     "no heads": {"heads": 0},
     "more than memory": {"width": 1 << 40, "heads": 1 << 39},
     "beyond torch": {"ctc": {"kind": "CTCConfig", "steps": 10**30}},
@@ -266,7 +266,7 @@ SENSELESS = {
 
 
 @on_both_backends
-@pytest.mark.parametrize("settings", SENSELESS.values(), ids=SENSELESS)
+@pytest.mark.parametrize("settings", SETTINGS_ERRORS.values(), ids=SETTINGS_ERRORS)
 def test_settings_that_make_no_sense_are_refused(settings, opened, tiny_path) -> None:
     network = json.loads(read_tensors(tiny_path)[1]["drethtr"])["network"]
     rewritten(tiny_path, network=network | settings)

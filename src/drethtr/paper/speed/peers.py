@@ -30,6 +30,20 @@ from drethtr.recognition.recognizer import Recognizer
 
 Item = TypeVar("Item")
 
+EXTRA = "bench"
+
+TROCR, RAPIDOCR, TESSERACT = PEERS = ("trocr", "rapidocr", "tesseract")
+"""Other recognizers by name; kraken takes part if a model is given."""
+
+CHARACTERS_PER_PIECE = 4.0
+"""Characters per GPT-2 token on the test lines of IAM, from the paper's counts."""
+
+TROCR_PIXELS = 384
+"""Side of the square that TrOCR sees."""
+
+START, PAD, END = 2, 1, 2
+"""Special tokens of TrOCR's decoder."""
+
 
 def batches_of(lines: Sequence[Item], batch: int) -> list[Sequence[Item]]:
     """Split items into batches, in order."""
@@ -70,17 +84,6 @@ def measure_strategies(
         races.append(time_race(work, contenders, rounds, device, unit="ms per line", per=len(lines) / 1000))
     notes = (f"The shipped model in {precision.value} on {len(lines)} real lines, from image to reading.",)
     return BenchmarkReport("Strategies: milliseconds per line", notes, races)
-
-
-EXTRA = "bench"
-
-TROCR, RAPIDOCR, TESSERACT = PEERS = ("trocr", "rapidocr", "tesseract")
-"""Other recognizers by name; kraken takes part if a model is given."""
-
-CHARACTERS_PER_PIECE = 4.0
-"""Characters per GPT-2 token on the test lines of IAM, from the paper's counts."""
-TROCR_PIXELS = 384
-START, PAD, END = 2, 1, 2  # of TrOCR's decoder
 
 
 class KnownLine(NamedTuple):

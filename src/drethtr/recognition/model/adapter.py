@@ -14,7 +14,7 @@ from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import (
     ADAPTER,
     FORMAT,
-    SENSELESS,
+    SETTINGS_ERRORS,
     SHIPPED,
     Model,
     load_model,
@@ -90,7 +90,7 @@ def load_adapter(path: Path) -> Adapter:
         return Adapter(changes, base, beside, header["card"], record)
     except CheckpointError as error:
         raise CheckpointError(str(error), path) from error
-    except SENSELESS as error:
+    except SETTINGS_ERRORS as error:
         raise CheckpointError(f"invalid settings in the header of this adapter: {error}", path) from error
 
 

@@ -35,13 +35,14 @@ SHIPPED = Path(__file__).with_name("compact.safetensors")
 FORMAT = 4
 """Version of the header; raised when a reader of another version would misunderstand it."""
 
-SENSELESS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError)
+SETTINGS_ERRORS = (ConfigError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError)
 """Errors that invalid settings of an untrusted header may cause."""
 
 MODEL, ADAPTER, LINES = "drethtr", "drethtr-adapter", "drethtr-lines"
 """Metadata keys of the header of a model, of an adapter, and of a model that finds lines."""
 
 NAMES = {MODEL: "model", ADAPTER: "adapter", LINES: "model that finds lines"}
+"""What a file with each of these keys is, in messages."""
 
 NGRAMS, RESCORER = "ngrams.", "rescorer."
 """Prefixes of the names of tensors that are not weights of the network."""
@@ -93,7 +94,7 @@ class Model:
         It does not change when the model is saved, unless weights are quantized, see `save_model`.
         """
         settings = [config.essence(part) for part in (self.network, self.tokenizer, self.preparation)]
-        record = with_names(config.essence(self.record), HASHED_AS)
+        record = with_keys(config.essence(self.record), HASHED_AS)
         decides = [weights_hash(self.weights), *settings, record, *self.languages.hashes]
         if self.rescorer is not None:
             decides += [weights_hash(self.rescorer.weights), config.essence(self.rescorer.config)]
@@ -145,14 +146,22 @@ def save_model(model: Model, path: Path, *, small: bool = False, coarse: bool = 
         "preparation": config.to_dict(model.preparation),
         "card": dict(model.card),
         "trust": config.to_dict(model.record),
+        "languages": model.languages.facts(),
     }
-    header["languages"] = model.languages.facts()
     weights = dict(model.weights)
     if model.rescorer is not None:
         header["rescorer"] = config.to_dict(model.rescorer.config)
         weights |= {f"{RESCORER}{name}": weight for name, weight in model.rescorer.weights.items()}
     stored = quantize(weights, IN_4_BITS if coarse else ()) if small or coarse else weights
     write_tensors(stored | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
+
+
+def as_small(model: Model) -> Model:
+    """The model with the weights that `save_model` leaves in its file if it is `small`."""
+    rescorer = model.rescorer
+    if rescorer is not None:
+        rescorer = rescorer._replace(weights=dequantize(quantize(rescorer.weights)))
+    return replace(model, weights=dequantize(quantize(model.weights)), rescorer=rescorer)
 
 
 def save_record(source: Path, record: CalibrationRecord, path: Path, *, of: Model | None = None) -> None:
@@ -164,14 +173,6 @@ def save_languages(source: Path, languages: Languages, path: Path, *, of: Model 
     """Copy a model file with other n-grams; the copy must be recalibrated. See `save_changed`."""
     header = {"trust": {}, "languages": languages.facts()}
     save_changed(source, path, of, header, NGRAMS, tensors_of(languages))
-
-
-def as_small(model: Model) -> Model:
-    """The model with the weights that `save_model` leaves in its file if it is `small`."""
-    rescorer = model.rescorer
-    if rescorer is not None:
-        rescorer = rescorer._replace(weights=dequantize(quantize(rescorer.weights)))
-    return replace(model, weights=dequantize(quantize(model.weights)), rescorer=rescorer)
 
 
 def save_rescorer(source: Path, rescorer: Rescorer, path: Path, *, of: Model | None = None) -> None:
@@ -224,22 +225,22 @@ def save_card(path: Path, card: Mapping[str, Any]) -> None:
     Raises:
         CheckpointError: if the file cannot be used.
     """
-    tensors, metadata, header = read_parts(path, either=True)
+    tensors, metadata, header = read_parts(path, any_kind=True)
     kind = kind_in(metadata)
     changed = json.dumps(header | {"card": dict(card)}, ensure_ascii=False)
     write_tensors(tensors, path, metadata | {kind: changed}, pack=kind == LINES)
 
 
-def read_parts(path: Path, *, either: bool = False) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:
-    """Tensors, metadata and header of a model, or of `either` a model, an adapter or a model that finds lines.
+def read_parts(path: Path, *, any_kind: bool = False) -> tuple[dict[str, Array], dict[str, str], dict[str, Any]]:
+    """Tensors, metadata and header of a model; with `any_kind`, also of an adapter or a model that finds lines.
 
     Raises:
         CheckpointError: if the file cannot be used.
     """
     tensors, metadata = read_file(path)
-    if ADAPTER in metadata and not either:
+    if ADAPTER in metadata and not any_kind:
         raise CheckpointError("this is an adapter; give its base model instead", path)
-    return tensors, metadata, parse_header(path, metadata, kind_in(metadata) if either else MODEL)
+    return tensors, metadata, parse_header(path, metadata, kind_in(metadata) if any_kind else MODEL)
 
 
 def kind_in(metadata: Mapping[str, str]) -> str:
@@ -247,15 +248,15 @@ def kind_in(metadata: Mapping[str, str]) -> str:
     return next((key for key in (ADAPTER, LINES) if key in metadata), MODEL)
 
 
-def parse_header(path: Path, metadata: Mapping[str, str], place: str) -> dict[str, Any]:
-    """The JSON header of a model or adapter in an untrusted file, with its version checked."""
-    what = NAMES[place]
-    if place not in metadata and (other := next((NAMES[key] for key in NAMES if key in metadata), None)):
+def parse_header(path: Path, metadata: Mapping[str, str], kind: str) -> dict[str, Any]:
+    """The JSON header of a file of this kind, a key of `NAMES`, which may be untrusted; with its version checked."""
+    what = NAMES[kind]
+    if kind not in metadata and (other := next((NAMES[key] for key in NAMES if key in metadata), None)):
         raise CheckpointError(f"this is no {what}, but a drethtr {other}", path)
     try:
-        header = json.loads(metadata[place])
+        header = json.loads(metadata[kind])
     except (KeyError, ValueError, RecursionError) as error:
-        raise CheckpointError(f"not a drethtr {what}: its header is missing", path) from error
+        raise CheckpointError(f"not a drethtr {what}: its header is missing or damaged", path) from error
     found = header.get("format") if isinstance(header, dict) else None
     if found != FORMAT:
         older = isinstance(found, int) and found < FORMAT
@@ -284,12 +285,12 @@ def load_model(path: Path | str) -> Model:
         preparation = config.from_dict(Preparation, header["preparation"])
         record = config.from_dict(CalibrationRecord, header["trust"])
         rescoring = config.from_dict(RescorerConfig, header["rescorer"]) if "rescorer" in header else None
-    except SENSELESS as error:
+    except SETTINGS_ERRORS as error:
         raise CheckpointError(f"invalid settings in the header of this model: {error}", path) from error
     try:
         languages = Languages.of_packed(tokenizer.size, header.get("languages", {}), counted)
         known = dequantize(tensors)
-    except (CheckpointError, *SENSELESS) as error:
+    except (CheckpointError, *SETTINGS_ERRORS) as error:
         raise CheckpointError(str(error), path) from error
     # The weights of the rescorer share the file, under a prefix of their own.
     weights = {name: weight for name, weight in known.items() if not name.startswith(RESCORER)}
@@ -298,13 +299,13 @@ def load_model(path: Path | str) -> Model:
     return Model(network, weights, tokenizer, preparation, header["card"], record, languages, rescorer)
 
 
-def with_names(value: Any, names: Mapping[str, str]) -> Any:
+def with_keys(value: Any, names: Mapping[str, str]) -> Any:
     """Nested dicts and lists with some keys renamed."""
     if isinstance(value, list):
-        return [with_names(item, names) for item in value]
+        return [with_keys(item, names) for item in value]
     if not isinstance(value, dict):
         return value
-    return {names.get(key, key): with_names(item, names) for key, item in value.items()}
+    return {names.get(key, key): with_keys(item, names) for key, item in value.items()}
 
 
 def weights_hash(weights: Weights) -> str:
