@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from drethtr.base.errors import DataError
-from drethtr.bulk.output import Output
+from drethtr.bulk.output import JOB, Output
 from drethtr.search.locate import LinePlace
 from drethtr.search.packed import PackedLines
 from drethtr.search.records import PageKey, PageState, StoredLine
@@ -31,7 +31,7 @@ class BatchIndex(NamedTuple):
 
 def is_batch(folder: str) -> bool:
     """Whether a folder contains the results of a batch."""
-    return (Path(folder) / "_job.json").is_file()
+    return (Path(folder) / JOB).is_file()
 
 
 def index_batch(folder: str, path: Path, *, rebuild: bool = False) -> BatchIndex:

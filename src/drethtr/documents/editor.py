@@ -55,21 +55,12 @@ class Splicer(NamedTuple):
         content = "".join(self.written(element, lead if self.in_rows else "") for element in new)
         if self.in_rows and not parent.children and not parent.text:
             content += self.lead(parent)
-        if after is None and parent.inside == parent.end:
-            tag = f"{parent.prefix}:{parent.name}" if parent.prefix else parent.name
-            return Edit(parent.inside - len("/>"), parent.inside, f">{content}</{tag}>".encode())
-        place = after.end if after else parent.inside
-        return Edit(place, place, content.encode())
+        return insertion(parent, after, content.encode())
 
     def insert_existing(self, parent: Element, after: Element | None, contents: Sequence[bytes]) -> Edit:
         """Insert elements given as bytes after a child of `parent`, or before its content."""
         lead = self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
-        content = b"".join(lead.encode() + one for one in contents)
-        if after is None and parent.inside == parent.end:
-            tag = f"{parent.prefix}:{parent.name}" if parent.prefix else parent.name
-            return Edit(parent.inside - len("/>"), parent.inside, b">" + content + f"</{tag}>".encode())
-        place = after.end if after else parent.inside
-        return Edit(place, place, content)
+        return insertion(parent, after, b"".join(lead.encode() + one for one in contents))
 
     def set_attribute(self, element: Element, name: str, value: str | None) -> Edit:
         """Set, add or (with None) remove an attribute; other attributes keep their bytes."""
@@ -107,6 +98,18 @@ class Splicer(NamedTuple):
         return lead + text.replace("\n", lead)
 
 
+def insertion(parent: Element, after: Element | None, content: bytes) -> Edit:
+    """Insert bytes after a child of `parent`, or before its content; a self-closing tag is opened."""
+    if after is None and parent.inside == parent.end:
+        return Edit(
+            parent.inside - len("/>"),
+            parent.inside,
+            b">%s</%s%s>" % (content, prefix_of(parent).encode(), parent.name.encode()),
+        )
+    place = after.end if after else parent.inside
+    return Edit(place, place, content)
+
+
 @dataclass(frozen=True)
 class Editor(ABC):
     """Changes lines in a file; coordinates are in units of the file.
@@ -142,13 +145,13 @@ class Editor(ABC):
         """The tags of a line that would be lost with a new text, because all that they mark is gone."""
         return ()
 
+    @abstractmethod
     def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
         """Replace what is marked in the text of a line; places count the characters of its text.
 
         Raises:
             DataError: if the format has no tags.
         """
-        raise DataError("ALTO has no tags for passages; export this page as PAGE and use that")
 
     @abstractmethod
     def remove_text(self, element: Element) -> Iterator[Edit]:

@@ -234,7 +234,10 @@ def described_images(files: Sequence[Path], catalog: Catalog) -> Mapping[Path, P
 
 
 def is_description(file: Path, head: bytes | None = None) -> bool:
-    """Whether a file is PAGE or ALTO, judged by its beginning, if that is not at hand; true if it cannot be opened."""
+    """Whether a file is PAGE or ALTO, by its first bytes, which are read unless they are given.
+
+    A file that cannot be opened counts as one, so that the error is reported when it is read.
+    """
     try:
         head = first_bytes(file) if head is None else head
     except DataError:

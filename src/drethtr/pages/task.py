@@ -249,7 +249,7 @@ def refuse_replacing_reviewed(task: FileTask) -> None:
         refuse_reviewed(path)
 
 
-def is_description(path: Path) -> bool:
+def may_be_reviewed(path: Path) -> bool:
     """Whether a result can hold the work of a person; a link counts as what it leads to."""
     return path.resolve().suffix in DESCRIPTIONS
 
@@ -260,7 +260,7 @@ def refuse_reviewed(path: Path, remedy: str = "--update --force reads its other 
     Raises:
         DataError: with the number of lines that a person corrected or confirmed.
     """
-    if not is_description(path) or not is_there(path):
+    if not may_be_reviewed(path) or not is_there(path):
         return
     try:
         reviewed = sum(line.is_reviewed for line in read_page(path).lines)
@@ -284,7 +284,7 @@ def write_result(path: Path, content: bytes, remedy: str = "--update --force rea
         refuse_reviewed(path, remedy)
         return content
 
-    if is_description(path):
+    if may_be_reviewed(path):
         change_bytes(path, change, MAX_BYTES)
     else:
         write_bytes(path, content)

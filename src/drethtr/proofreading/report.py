@@ -78,6 +78,7 @@ def doubted(lines: Sequence[ProofLine]) -> list[int]:
 
 def page_strips(lines: Sequence[ProofLine], pages: Sequence[PageProof]) -> dict[int, tuple[Line, Box]]:
     """The pictures of doubtful lines, cut from their scans; each page is opened once."""
+    # By identity: two lines may be equal, and each has its own place.
     wanted, numbers = set(doubted(lines)), {id(line): number for number, line in enumerate(lines)}
     found = {}
     for proof in pages:

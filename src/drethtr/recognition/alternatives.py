@@ -6,7 +6,7 @@ searched again between its neighbors, which stay as they are, whoever wrote them
 
 from collections.abc import Collection, Iterable
 from math import exp, inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from drethtr.images.line import Line
 from drethtr.language.languages import NO_LANGUAGE_MODEL, WeightedLanguages
@@ -37,10 +37,8 @@ With 0.6, texts given 29, 49, 72 and 90 % were right in 31, 53, 66 and 86 % of 7
 too modest, with 0.8 too sure (LOG.md, 2026-11-27)."""
 
 
-class LineViews(NamedTuple):
-    """A line that is read in one piece, at each width of the strategy."""
-
-    views: tuple[View, ...]
+LineViews: TypeAlias = tuple[View, ...]
+"""A line that is read in one piece, at each width of the strategy."""
 
 
 class WordCandidate(NamedTuple):
@@ -59,7 +57,7 @@ def encode_line(recognizer: Recognizer, line: Line) -> LineViews | None:
     pieces = recognizer.pieces.prepare_whole([line])
     if not pieces or not isinstance(recognizer.strategy, CTC | Joint):
         return None
-    return LineViews(tuple(recognizer.pieces.view([view]) for view in pieces[0].views))
+    return tuple(recognizer.pieces.view([view]) for view in pieces[0].views)
 
 
 def word_candidates(
@@ -76,11 +74,11 @@ def word_candidates(
     tokenizer, strategy, network = recognizer.model.tokenizer, recognizer.strategy, recognizer.network
     assert isinstance(strategy, CTC | Joint), "`encode_line` refuses others"
     before, word, after = (tuple(tokenizer.encode(part)) for part in (text[:start], text[start:end], text[end:]))
-    rows = [view.scores.lines[0] for view in line.views]
+    rows = [view.scores.lines[0] for view in line]
     languages = WeightedLanguages(recognizer.model.languages, strategy.weights.language)
     search = LineSearch(rows, lambda scored: 0.0, languages, base=(*before, *word, *after))
     first: dict[Tokens, float] = {}  # by CTC head and n-grams
-    scorers = [NetworkScorer(network, view.memory) for view in line.views] if isinstance(strategy, Joint) else []
+    scorers = [NetworkScorer(network, view.memory) for view in line] if isinstance(strategy, Joint) else []
     alone = LanguageScorer(network) if scorers and network.dimensions.rescores and languages.weight else None
 
     def rank(words: Iterable[Tokens], always: Collection[Tokens] = ()) -> None:

@@ -47,10 +47,10 @@ class Posteriors:
         return len(self.numbers)
 
     @classmethod
-    def of(cls, log_probs: NDArray[np.float32], texts: Sequence[str], step: float, blank: int = PAD) -> Self:
+    def of(cls, log_probs: NDArray[np.float32], texts: Sequence[str], step: float) -> Self:
         """The posteriors in log-probabilities (steps, V); `texts[v]` is the text of token v."""
         probabilities = np.exp(log_probs.astype(np.float64))
-        probabilities[:, blank] = 0
+        probabilities[:, PAD] = 0
         rows, tokens = np.nonzero(probabilities > LEAST)
         numbers, firsts = np.unique(rows, return_index=True)
         used, places = np.unique(tokens, return_inverse=True)

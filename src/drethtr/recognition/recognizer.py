@@ -251,18 +251,16 @@ class Recognizer:
         waiting = deque[tuple[Item, Future[Line | DataError]]]()
         with ThreadPoolExecutor(threads) as pool:
             for item, image in images:
-                if threads > 1 and isinstance(image, str | bytes | Path):
+                # What is in memory already is taken at once; a Pillow image is not for several threads.
+                is_file = threads > 1 and isinstance(image, str | bytes | Path)
+                if is_file:
                     waiting.append((item, pool.submit(self.line_or_error, image)))
-                    if len(waiting) > AHEAD * threads:
-                        first, line = waiting.popleft()
-                        yield first, line.result()
-                    continue
-                while waiting:
+                while len(waiting) > (AHEAD * threads if is_file else 0):
                     first, line = waiting.popleft()
                     yield first, line.result()
-                yield item, self.line_or_error(image)  # in memory already; a Pillow image is not for several threads
-            while waiting:
-                first, line = waiting.popleft()
+                if not is_file:
+                    yield item, self.line_or_error(image)
+            for first, line in waiting:
                 yield first, line.result()
 
     def read_opened(

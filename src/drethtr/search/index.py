@@ -20,7 +20,7 @@ from drethtr.recognition.confidence.logistic import log_odds, sigmoid
 from drethtr.search.automaton import Automaton, automaton_of
 from drethtr.search.locate import LinePlace, locate
 from drethtr.search.postgres import PostgresStore, is_postgres
-from drethtr.search.probability import SearchCalibration, shipped
+from drethtr.search.probability import shipped
 from drethtr.search.query import Query, Spelling, parse
 from drethtr.search.records import Records, Verdict
 from drethtr.search.scan import Scanned, scan, unpacked
@@ -95,15 +95,11 @@ class SearchIndex:
     """An open index; several threads may search it at once.
 
     Args:
-        calibration: Turns sums over readings into probabilities; by default the included one.
         threads: Number of pages to search in parallel; by default one for each free processor.
     """
 
-    def __init__(
-        self, store: Records, calibration: SearchCalibration | None = None, threads: int | None = None
-    ) -> None:
+    def __init__(self, store: Records, threads: int | None = None) -> None:
         self.store = store
-        self.calibration = calibration or shipped()
         self.threads = threads or free_processors()
 
     def __enter__(self) -> Self:
@@ -158,7 +154,7 @@ class SearchIndex:
         automatons = [automaton_of(term.pattern, parsed.spelling) for term in parsed.terms]
         scanned = scan(self.store, automatons, self.threads)
         verdicts = self.store.verdicts()
-        calibration = self.calibration.shifted(verdicts)
+        calibration = shipped().shifted(verdicts)
         of_terms = [
             calibration(chances.sum(1), len(term.pattern.letters), scanned.lines)
             for term, chances in zip(parsed.terms, scanned.chances, strict=True)

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from xml.etree import ElementTree as ET
 
+from drethtr.base.errors import DataError
 from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, labels_of_blocks, tags_of
 from drethtr.documents.alto.writer import Style, add_block, add_shape, labels_of, place, string_elements
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import TABLE, Region, TextLine
 from drethtr.documents.points import Box, box_around, flat_polygon, written
-from drethtr.documents.transcription import Review
+from drethtr.documents.transcription import Review, Tag
 
 KEPT = ("ID", "LANG", "STYLE", "STYLEREFS")
 """Attributes of a word that people or other programs set, apart from its tags."""
@@ -53,6 +54,9 @@ class ALTOEditor(Editor):
         new.attrib |= {name: old.attributes[name] for name in KEPT if old.attributes.get(name)}
         if tags := [tag for tag in old.attributes.get("TAGREFS", "").split() if tag not in self.doubtful_tags]:
             new.set("TAGREFS", " ".join(tags))
+
+    def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
+        raise DataError("ALTO has no tags for passages; export this page as PAGE and use that")
 
     def remove_text(self, element: Element) -> Iterator[Edit]:
         yield from map(self.splicer.remove, element.all("String", "SP", "HYP"))

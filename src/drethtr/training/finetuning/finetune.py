@@ -241,7 +241,7 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
         batches = replace(run.batches, fixed_shapes=place.device.startswith("cuda"))
         run = replace(run, bfloat16=place.bfloat16, batches=batches)
         model = load_model(train(run, folder, resume=True, device=place.device, workers=place.workers))
-        told = load_model(folder / LATEST).card  # the best weights were found before that
+        last = load_model(folder / LATEST).card  # of the whole training; the best weights were found before its end
         start = weights_at_start(run.start, model)
         if found is None:
             place.report("interpolating between old and new weights")
@@ -249,9 +249,9 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
             chosen, fraction = choose_interpolation(start, model, read, decoder, place.device, place.threads)
         else:
             chosen, fraction = interpolate(start, model, found.part_of_change), found.part_of_change
-        found = Found(model.card["samples"] / run.samples, fraction)
+        kept = Found(model.card["samples"] / run.samples, fraction)
         # This file says that the training is finished, so it is written last.
-        save_model(replace(chosen, card={**told, **found._asdict()}), best)
+        save_model(replace(chosen, card={**last, **kept._asdict()}), best)
     return load_model(best)
 
 
