@@ -38,8 +38,10 @@ class Site(NamedTuple):
             sleep(1)
 
     def until_read(self) -> None:
-        """Wait for the most recent reading job."""
-        self.ended(next(job["id"] for job in self.ask("GET", "/api/jobs") if job["kind"] == "read"))
+        """Wait for the most recent reading job; the first one begins once the pages are counted."""
+        while not (jobs := [job["id"] for job in self.ask("GET", "/api/jobs") if job["kind"] == "read"]):
+            sleep(0.1)
+        self.ended(jobs[0])
 
 
 @contextmanager

@@ -7,11 +7,11 @@ from drethtr import Recognizer
 from drethtr.cli.serve import address, listener, serving
 from drethtr.editing import Session, Workspace
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.server.app import make_app
+from drethtr.server.app import HERE, make_app
 
 
 @contextmanager
-def served(folder, model, samples=None):
+def served(folder, model, samples=None, access=HERE):
     """Serve a folder for editing; `samples` is the length of training."""
     recognizer, lines = Recognizer.load(model), segmentation_named("projection")
     with (
@@ -21,7 +21,7 @@ def served(folder, model, samples=None):
     ):
         if samples:
             session.learner.samples = samples
-        server = serving(make_app(recognizer, lines.finder, session=session), 1)
+        server = serving(make_app(recognizer, lines.finder, session=session, access=access), 1)
         thread = Thread(target=server.run, args=([door],))
         thread.start()
         try:

@@ -3,9 +3,11 @@
 from importlib.resources import files
 
 import pytest
-from browser_steps import enter, texts, wait_until_saved
+from browser_steps import enter, served, texts, wait_until_saved
 from edited_folders import LINES
 from made_pages import TEXTS
+
+from drethtr.server.guard import Access
 
 AXE = pytest.importorskip("axe_playwright_python").__name__
 SCREENS = {
@@ -28,7 +30,28 @@ SCREENS = {
     "export": lambda tab: tab.get_by_role("button", name="Export").click(),
     "history": lambda tab: enter(tab, "b.png").get_by_role("button", name="History").click(),
     "learn": lambda tab: tab.get_by_role("button", name="Learn").click(),
+    "selected": lambda tab: tab.get_by_label("Select a.png").click(),
+    "hits": lambda tab: hits(tab),
+    "found": lambda tab: hits(tab).click(),
+    "unreadable": lambda tab: tab.get_by_role("link", name="broken.png").click(),
 }
+
+
+def hits(tab):
+    tab.get_by_role("searchbox").fill(TEXTS[0][:8])
+    tab.locator(".hits a").first.wait_for()
+    return tab.locator(".hits a").first
+
+
+def serious(tab):
+    """What axe finds on a screen."""
+    tab.evaluate(files(AXE).joinpath("axe.min.js").read_text(encoding="utf-8"))
+    found = tab.evaluate("axe.run().then(({violations}) => violations)")
+    return [
+        (one["id"], [node["html"][:160] for node in one["nodes"]])
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
 
 
 def layout(tab):
@@ -50,20 +73,27 @@ def compared(tab):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_violation(open_tab, site, scheme):
+def test_axe_finds_no_serious_violation(open_tab, folder, site, scheme):
+    (folder / "broken.png").write_bytes(b"broken")
     tab = open_tab(site)
     tab.emulate_media(color_scheme=scheme)
     for name, show in SCREENS.items():
         tab.goto(site)
         show(tab)
-        tab.evaluate(files(AXE).joinpath("axe.min.js").read_text(encoding="utf-8"))
-        found = tab.evaluate("axe.run().then(({violations}) => violations)")
-        serious = [
-            (one["id"], [node["html"][:160] for node in one["nodes"]])
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert not serious, name
+        assert not serious(tab), name
+
+
+def test_axe_finds_no_serious_violation_where_a_token_is_asked_for(folder, tiny_path, open_tab):
+    with served(folder, tiny_path, access=Access(token="a-secret")) as site:
+        tab = open_tab(site)
+        tab.get_by_role("heading", name="This folder is locked").wait_for()
+        assert not serious(tab)
+        tab.get_by_label("Key").fill("a-secret")
+        tab.keyboard.press("Enter")
+        tab.get_by_role("button", name="Share").click()
+        tab.get_by_role("button", name="Copy").first.click()
+        tab.get_by_role("button", name="Copied").wait_for()
+        assert not serious(tab)
 
 
 def test_at_200_percent_nothing_is_wider_than_the_window(open_tab, site):

@@ -1,5 +1,6 @@
 // Addresses with which others may read, correct or manage this folder.
 
+import { Copy } from "../copy.js";
 import { html } from "../html.js";
 import { Dialog } from "./dialog.js";
 
@@ -16,7 +17,7 @@ export function Share({ links, close }) {
     <dl class="links">${Object.entries(ROLES).map(
       ([role, [name, told]]) => html`<dt>${name} <span class="hint">${told}</span></dt>
         <dd><code>${location.origin}/?token=${links[role]}</code>
-          <button type="button" onClick=${() => navigator.clipboard.writeText(`${location.origin}/?token=${links[role]}`)}>Copy</button></dd>`,
+          <${Copy} text=${`${location.origin}/?token=${links[role]}`} /></dd>`,
     )}</dl>
   <//>`;
 }

@@ -1,5 +1,6 @@
 // A line that someone else changed meanwhile: both texts, and which of them shall stand.
 
+import { Copy } from "../copy.js";
 import { html } from "../html.js";
 import { marked } from "./marked.js";
 
@@ -25,7 +26,7 @@ export function Orphans({ entries, forget }) {
       <h2>Unsaved text of lines that are no longer on this page</h2>
       ${entries.map(
         ({ line, text }) => html`<p class="side">${text}</p>
-          <button type="button" onClick=${() => navigator.clipboard.writeText(text)}>Copy</button>
+          <${Copy} text=${text} />
           <button type="button" onClick=${() => forget(line.id)}>Discard</button>`,
       )}
     </section>`;
