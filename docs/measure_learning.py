@@ -82,7 +82,7 @@ def learn(samples: Sequence[Sample], confirmed: int) -> tuple[int, float, float,
     """Confirm some lines and learn; returns the number of other lines, their CER before and after, and a message."""
     with TemporaryDirectory() as place:
         known = put_pages(Path(place), samples)
-        with served(Path(place)) as site:
+        with served(Path(place), "--outlines", "given") as site:
             site.until_read()
             for page, name, line in list(lines_of(site))[:confirmed]:
                 change = {"text": known[name, line["id"]], "status": "confirmed"}

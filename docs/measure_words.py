@@ -96,7 +96,7 @@ def main(tables: list[Path], lines: Annotated[int, typer.Option(help="Lines of e
         for table in tables:
             with TemporaryDirectory() as place:
                 known = put_pages(Path(place), list(open_samples(str(table)))[:lines])
-                with served(Path(place)) as site:
+                with served(Path(place), "--outlines", "given") as site:
                     site.until_read()
                     sums = measure(browser.new_page(), site.address, site.ask("GET", "/api/pages"), known)
             show(table.stem, sums)

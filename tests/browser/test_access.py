@@ -109,6 +109,23 @@ def test_at_200_percent_nothing_is_wider_than_the_window(open_tab, site):
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+SMALL = """() => [...document.querySelectorAll("button, a[href], input, select, summary, .row")].filter((one) => {
+    const isTick = one.matches("[type=radio], [type=checkbox]");
+    const { width, height } = (isTick ? one.closest("label") : one).getBoundingClientRect();
+    return one.checkVisibility() && width && height && Math.min(width, height) < 23.9;
+}).map((one) => one.outerHTML)"""
+"""Controls of less than 24 pixels."""
+
+
+def test_on_a_phone_every_control_is_large_enough_for_a_finger(open_tab, site):
+    tab = open_tab(site)
+    tab.set_viewport_size({"width": 390, "height": 844})
+    for name in ("overview", "list", "page", "layout of a line", "tags", "export", "compared", "hits"):
+        tab.goto(site)
+        SCREENS[name](tab)
+        assert not tab.evaluate(SMALL), name
+
+
 def test_the_keyboard_alone_reaches_a_line_from_the_overview(tab):
     tab.locator(".card").first.wait_for()
     for _ in range(20):
