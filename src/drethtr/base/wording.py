@@ -1,4 +1,6 @@
-"""Numbers and durations as text."""
+"""Numbers, durations and lists of names as text."""
+
+from collections.abc import Sequence
 
 MINUTE, HOUR = 60, 3600
 
@@ -16,3 +18,9 @@ def counted(number: float, unit: str) -> str:
     """A rounded number with its unit, in the singular or plural: `1 line`, `2,000 lines`."""
     whole = round(number)
     return f"{whole:,} {unit}{'' if whole == 1 else 's'}"
+
+
+def first_of(names: Sequence[str], shown: int = 3, separator: str = ", ") -> str:
+    """The first names, and how many more there are: `a, b, c and 2 more`."""
+    more = len(names) - shown
+    return separator.join(names[:shown]) + (f" and {more:,} more" if more > 0 else "")

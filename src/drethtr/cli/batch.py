@@ -68,8 +68,8 @@ def batch(
 ) -> None:
     """Read any number of line images into Parquet files, one output row per input row.
 
-    Repeat the command to resume. For rows that cannot be read, the output and _quarantine give the reason;
-    the exit code is 1 if rows are missing because a file or a worker failed.
+    Repeat the command to resume. For rows that cannot be read, the output and _quarantine give the reason; the exit
+    code is 1 if rows are missing because a file or a worker failed.
     """
     if not is_url(output):
         refuse_file(Path(output))

@@ -19,7 +19,7 @@ import typer
 from drethtr.base.archive import as_given
 from drethtr.base.config import named
 from drethtr.base.errors import DataError, DrethtrError
-from drethtr.base.wording import counted
+from drethtr.base.wording import counted, first_of
 from drethtr.cli.progress import CONTINUE, INTERRUPTED, doubts_text, report_skipped, say, unknown_hands_text
 from drethtr.documents.page import Page
 from drethtr.pages.events import DoubtCounts, JobSummary
@@ -178,7 +178,9 @@ class TextLog(RunLog):
         parts = [f"{counted(read, 'file')}{units} read in {duration(self.seconds)}"]
         if self.before:
             parts.append(f"{self.before:,} done before")
-        parts += [f"{len(names):,} {fate}: {listed(names)}" for fate, names in self.left().items() if names]
+        parts += [
+            f"{len(names):,} {fate}: {first_of(names, SHOWN_FAILURES)}" for fate, names in self.left().items() if names
+        ]
         if self.output is not None and read + self.before:
             parts.append(f"results are in {self.output}")
         return "; ".join(parts)
@@ -195,9 +197,8 @@ class TextLog(RunLog):
 
 
 def some(tasks: Sequence[FileTask]) -> str:
-    """The names of the first files, and how many more there are."""
-    names = ", ".join(task.name for task in tasks[:SHOWN_FILES])
-    return names if len(tasks) <= SHOWN_FILES else f"{names} and {len(tasks) - SHOWN_FILES:,} more"
+    """The names of the first files."""
+    return first_of([task.name for task in tasks], SHOWN_FILES)
 
 
 def duration(seconds: float) -> str:
@@ -209,12 +210,6 @@ def duration(seconds: float) -> str:
         return f"{rest} s"
     hours, minutes_left = divmod(minutes, 60)
     return f"{hours} h {minutes_left} min" if hours else f"{minutes} min {rest} s"
-
-
-def listed(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = f" and {len(names) - SHOWN_FAILURES:,} more" if len(names) > SHOWN_FAILURES else ""
-    return f"{', '.join(names[:SHOWN_FAILURES])}{more}"
 
 
 class JSONLog(RunLog):

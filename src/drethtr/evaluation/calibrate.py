@@ -106,8 +106,8 @@ def calibrate(
             then kept. By default the best strategy is chosen, and the `usual_strategies` are calibrated.
         advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
         on_fit: Called with each calibration once it is fitted.
-        prior: CalibrationRecord learned with other weights: with few lines, calibrations stay near it. Error rates that
-            cannot be learned from so few sets are inherited from it, or else from the model's own record.
+        prior: A record learned with other weights: with few lines, calibrations stay near it. Error rates that cannot
+            be learned from so few sets are inherited from it, or else from the model's own record.
         device: As for `Recognizer`, like `threads`.
 
     Raises:
@@ -265,8 +265,7 @@ def fit_out_of_distribution(looks: Floats, pages: Sequence[str]) -> OutOfDistrib
     """Fit a classifier of upright against turned lines, on features (turns, lines, features), the first turn upright.
 
     The threshold is set by cross-validation, because a fit with so many weights looks too good on its own lines. Lines
-    of
-    a page stay in one fold.
+    of a page stay in one fold.
     """
     folds, scores = folds_of(pages), np.empty(len(pages))
     for fold in np.unique(folds):

@@ -239,15 +239,15 @@ def edits_of(text: str, read: str) -> list[tuple[str, str]]:
 
 
 class Side(NamedTuple):
-    """System A or B: its name, the provenance of its readings, and the readings."""
+    """System A or B: its name, the provenance of its readings, decoder and precision, and the readings."""
 
     name: str
     made_by: Provenance
-    way: Mapping[str, str]
+    settings: Mapping[str, str]
     readings: list[Reading]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.made_by}, {', '.join(self.way.values())})"
+        return f"{self.name} ({self.made_by}, {', '.join(self.settings.values())})"
 
 
 def without_text(found: Comparison) -> str:
@@ -294,5 +294,5 @@ def to_json(found: Comparison, a: Side, b: Side) -> dict[str, Any]:
             for name in ("confidences_a", "confidences_b", "confusions")
         },
         "empty": found.empty,
-        "made_by": {name: {**side.made_by.to_json(), **side.way} for name, side in (("a", a), ("b", b))},
+        "made_by": {name: {**side.made_by.to_json(), **side.settings} for name, side in (("a", a), ("b", b))},
     }

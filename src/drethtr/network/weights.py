@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from drethtr.base.errors import CheckpointError, MissingExtraError
+from drethtr.base.wording import first_of
 from drethtr.network.backbones.ppocr import PPOCRBackbone
 from drethtr.network.detector import Detector
 from drethtr.recognition.model.architecture import PPOCR
-from drethtr.recognition.model.weights import listed, refuse_not_finite
+from drethtr.recognition.model.weights import refuse_not_finite
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
@@ -43,9 +44,9 @@ def fit(
 def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: Callable[[str], str]) -> str:
     """Explain why weights do not fit a network; "" if they do."""
     if missing := [named(name) for name in wanted.keys() - weights.keys()]:
-        return f"the weights lack {listed(missing)}, which this network has"
+        return f"the weights lack {first_of(sorted(missing))}, which this network has"
     if extra := [named(name) for name in weights.keys() - wanted.keys()]:
-        return f"this network has no place for the weights {listed(extra)}"
+        return f"this network has no place for the weights {first_of(sorted(extra))}"
     others = []
     for name, weight in weights.items():
         own = wanted[name]
@@ -53,7 +54,7 @@ def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: C
             others.append(f"{named(name)} is of shape {tuple(weight.shape)}, in this network {tuple(own.shape)}")
         elif weight.is_complex() or (own.is_floating_point() and not weight.is_floating_point()):
             others.append(f"{named(name)} is of {weight.dtype}, in this network {own.dtype}")
-    return f"the weights do not fit: {listed(others, separator='; ')}" if others else ""
+    return f"the weights do not fit: {first_of(sorted(others), separator='; ')}" if others else ""
 
 
 def is_finite(weight: Tensor) -> bool:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.wording import first_of
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import with_network
 from drethtr.network.network import DRetHTR
@@ -37,7 +38,6 @@ from drethtr.recognition.model.architecture import (
 )
 from drethtr.recognition.model.decay import DecayConfig, Scheduled
 from drethtr.recognition.model.file import Model
-from drethtr.recognition.model.weights import listed
 from drethtr.text.tokenizer import Characters
 
 WORDS = {
@@ -272,7 +272,7 @@ def published_weights(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         else:
             weights[ours] = weight
     if unknown:
-        raise CheckpointError(f"unknown weights: {listed(unknown)}; are they from a DRetHTR?")
+        raise CheckpointError(f"unknown weights: {first_of(sorted(unknown))}; are they from a DRetHTR?")
     return joined_projections(weights)
 
 

@@ -176,9 +176,8 @@ class OptimizerConfig:
 
     `backbone_scale` scales the learning rate of the backbone, so that pretrained weights are not forgotten. `decay_all`
     applies weight decay also to biases, norms and embeddings. `clip` is the maximum gradient norm; `inf` disables
-    clipping.
-    `average` is the decay of the moving average of the weights, which is validated and saved; 0 uses the weights
-    themselves.
+    clipping. `average` is the decay of the moving average of the weights, which is validated and saved; 0 uses the
+    weights themselves.
     """
 
     method: Method = field(default_factory=AdamW)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from drethtr.base.wording import counted, in_words
+from drethtr.base.wording import counted, first_of, in_words
 from drethtr.cli.reports import figure, table
 from drethtr.evaluation.calibrate import TO_CALIBRATE, TO_KNOW_WRITING
 from drethtr.evaluation.compare import Difference
@@ -34,9 +34,8 @@ def material_text(material: Material) -> str:
         apart = f", {len(material.remembered):,} to measure forgetting" if material.remembered else ""
         lines.append(f"{len(material.old):,} old lines to mix in{apart}.")
     if alphabet.added:
-        new = [f"{c}×{n} ({begins_as(alphabet.origin(c))})" for c, n in list(alphabet.added.items())[:SHOWN]]
-        more = f" and {len(alphabet.added) - SHOWN} more" if len(alphabet.added) > SHOWN else ""
-        lines.append(f"New characters: {', '.join(new)}{more}.")
+        new = [f"{c}×{n} ({begins_as(alphabet.origin(c))})" for c, n in alphabet.added.items()]
+        lines.append(f"New characters: {first_of(new, SHOWN)}.")
     if letters := right_to_left(alphabet.added):
         lines.append(f"Warning: {letters} is {NOT_LEARNED}.")
     if alphabet.rare:

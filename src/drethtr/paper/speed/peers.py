@@ -1,8 +1,8 @@
 """Benchmark the shipped model on real lines: its decoders, and beside other recognizers, as far as these are installed.
 
 Each recognizer runs as its authors recommend. TrOCR has random weights of the published shapes, so nothing is
-downloaded. It writes subword tokens, fewer than characters; here always as many as the lines' texts take,
-with one beam.
+downloaded. It writes subword tokens, fewer than characters; here always as many as the lines' texts take, with
+one beam.
 """
 
 import shutil

@@ -18,6 +18,7 @@ from safetensors.numpy import save_file
 
 from drethtr.base.errors import CheckpointError, first_line
 from drethtr.base.files import atomic_write
+from drethtr.base.wording import first_of
 
 Array = NDArray[Any]
 Weights = Mapping[str, Array]
@@ -295,10 +296,4 @@ def refuse_not_finite(names: Collection[str]) -> None:
         CheckpointError: naming them.
     """
     if names:
-        raise CheckpointError(f"non-finite numbers in {listed(names)}")
-
-
-def listed(names: Collection[str], shown: int = 3, separator: str = ", ") -> str:
-    """The first few names, and the number of others."""
-    more = len(names) - shown
-    return separator.join(sorted(names)[:shown]) + (f" and {more} more" if more > 0 else "")
+        raise CheckpointError(f"non-finite numbers in {first_of(sorted(names))}")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import CheckpointError
-from drethtr.recognition.model.weights import listed
+from drethtr.base.wording import first_of
 from drethtr.recognition.onnx import protobuf
 from drethtr.recognition.onnx.protobuf import Attribute, ElementType, Shape
 
@@ -130,7 +130,7 @@ def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
         CheckpointError: naming them.
     """
     if extra := set(weights).difference(*(graph.used for graph in graphs)):
-        raise CheckpointError(f"this network has no place for the weights {listed(extra)}")
+        raise CheckpointError(f"this network has no place for the weights {first_of(sorted(extra))}")
 
 
 def whole(*values: int) -> NDArray[np.int64]:

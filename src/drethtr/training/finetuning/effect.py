@@ -38,6 +38,7 @@ from drethtr.sharing.card import NOT_STATED, mappings
 from drethtr.training.finetuning.material import Material
 
 SHARES = (0.25, 0.5, 1.0)
+"""Shares of the training lines from which the learning curve is measured."""
 
 Floats = NDArray[np.float64]
 
