@@ -37,7 +37,7 @@ SMALL = 64 << 20
 """Content below this size may have any compression ratio."""
 
 SECONDS, BYTES_PER_SECOND = 60.0, 10e6
-"""Processor time allowed for unpacking: a base, plus one second per so many bytes of the ZIP file."""
+"""Processor time allowed for unpacking: a base, plus one second for this many bytes of the ZIP file."""
 
 unpacked_from: dict[Path, Path] = {}
 """The temporary folders of this process, each with its ZIP file."""

@@ -23,7 +23,7 @@ STEPS, STEPS_A_BYTE, STEPS_A_CHECK = 10_000_000, 10, 10_000
 """Steps of SQLite's machine that a statement may take: at least, for each byte of the file, and between two checks."""
 
 LONGEST = 64 << 20
-"""Most bytes of a value, and of the values of a small file that a statement returns."""
+"""Maximum bytes of a value, and of the values of a small file that a statement returns."""
 
 
 class Database(sqlite3.Connection):
@@ -38,7 +38,7 @@ class Database(sqlite3.Connection):
         return super().execute(*arguments)
 
     def has_enough(self) -> bool:
-        """Whether the present statement took more steps than one of an honest file could; called every so many."""
+        """Whether the present statement took more steps than one of an honest file could; called every now and then."""
         self.steps += STEPS_A_CHECK
         return self.steps > STEPS + STEPS_A_BYTE * self.size
 
@@ -63,7 +63,7 @@ def connect(path: Path, mode: str, *, wait: float, longest: int = LONGEST, **opt
     Args:
         mode: `ro`, `rw`, or `rwc`, which creates it.
         wait: Seconds to wait for locks.
-        longest: Most bytes of a value.
+        longest: Maximum bytes of a value.
         options: Other options of `sqlite3.connect`.
 
     Raises:

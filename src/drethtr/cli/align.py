@@ -33,7 +33,7 @@ from drethtr.proofreading.text import TextProof
 from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 10
-"""Most pages, lines and passages to list."""
+"""Maximum number of pages, lines and passages to list."""
 
 
 @with_reading_options()

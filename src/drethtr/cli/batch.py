@@ -26,7 +26,7 @@ from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.recognition.backends import resolve_device
 
 ON_ONE_GPU = 12
-"""Most processes that read on one GPU by default: each takes 0.25 to 0.4 GB of its memory."""
+"""Maximum number of processes that read on one GPU by default: each takes 0.25 to 0.4 GB of its memory."""
 
 
 @with_reading_options(without=["threads"])

@@ -35,7 +35,7 @@ from drethtr.proofreading.rules import Rules, conventions_named
 from drethtr.recognition.recognizer import Recognizer
 
 SHOWN = 30
-"""Most doubtful words to print."""
+"""Maximum number of doubtful words to print."""
 
 
 @with_reading_options()

@@ -23,7 +23,7 @@ INTERRUPTED = 130
 
 CONTINUE = "stopped; run the same command to continue"
 SHOWN_PAGES = 5
-"""Most pages to name in a sentence about them."""
+"""Maximum number of pages to name in a sentence about them."""
 
 RESUME = "stopped; run the same command with --resume to continue"
 
@@ -129,7 +129,7 @@ def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: s
 
 
 def unknown_hands_text(pages: Sequence[str], of: int) -> str:
-    """A sentence about pages in hands that the model does not know, of so many pages, and the cure.
+    """A sentence about pages in hands that the model does not know, of `of` pages read, and the cure.
 
     Without pages, it is about all lines together: each page may have too few of them to tell.
     """

@@ -106,10 +106,10 @@ def culprit(error: DataError) -> str:
 
 
 SHOWN_FILES = 3
-"""Most files to list per reason."""
+"""Maximum number of files to list per reason."""
 
 SHOWN_FAILURES = 10
-"""Most failed files to list in the summary."""
+"""Maximum number of failed files to list in the summary."""
 
 
 class TextLog(RunLog):

@@ -27,7 +27,7 @@ PATIENCE = 20
 """Seconds to wait for open requests at the end; Kubernetes kills a program after 30."""
 
 BACKLOG = 256
-"""Most connections waiting to be accepted, which are accepted together: fewer than may be open."""
+"""Maximum number of connections waiting to be accepted, which are accepted together: fewer than may be open."""
 
 DESCRIPTORS = 2048
 """Wanted limit of open files: more than the server can have open."""

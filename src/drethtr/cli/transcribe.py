@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 SHOWN = 10
-"""Most unreadable lines to list."""
+"""Maximum number of unreadable lines to list."""
 
 app = typer.Typer(add_completion=False)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 FREE, GROWTH = 32 << 20, 64
-"""What each file may become: so many bytes, and so many more for each of its own."""
+"""What each file may become: `FREE` bytes, and `GROWTH` more for each of its own."""
 
 SMALL = 16 << 20
 """Largest file that is decoded before, in bytes; larger ones cost an attacker what they cost us."""

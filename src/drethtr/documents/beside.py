@@ -37,7 +37,7 @@ OF_IMAGES = frozenset(
 """Words in the names of folders of images."""
 
 MOST_WORDS = 3
-"""Most words of such a name: `jpg`, `scans_1914`, `OCR-D-IMG`."""
+"""Maximum number of words of such a name: `jpg`, `scans_1914`, `OCR-D-IMG`."""
 
 NUMBER = re.compile(r"_\d{4,}$")
 

@@ -41,7 +41,7 @@ def tooltip(confidence: float | None) -> str:
 
 MAX_LINES = 50
 MAX_PARTS = 400
-"""Most words of a line, counting the spaces between them."""
+"""Maximum number of words of a line, counting the spaces between them."""
 
 LARGEST = (900, 60)
 """Largest width and height of a strip in pixels."""

@@ -26,7 +26,7 @@ TABLE = "table"
 """The kind of a cell, unless a file has another word."""
 
 MOST_EMPTY = 50
-"""Most cells of a table for each cell with lines; files of others may give any row and column."""
+"""Maximum number of cells of a table for each cell with lines; files of others may give any row and column."""
 
 ROLES = {
     "margin": "margin",
@@ -45,7 +45,8 @@ LINES = {"InterlinearLine": "insertion"} | {
 """Words of SegmOnto for lines, as eScriptorium writes them; those that it lacks are added to `DefaultLine`."""
 
 MAX_LINES = 10_000
-"""Most lines of a page: ten times the fullest register, and few enough for a file of a stranger to be read."""
+"""Maximum number of lines of a page: ten times the fullest register, and few enough for a file of a stranger to be
+read."""
 
 SAME_SHAPE = 0.01
 """Tolerance of the aspect ratio if the size of an image differs from the description."""

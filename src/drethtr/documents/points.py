@@ -63,7 +63,7 @@ SEPARATORS = re.compile(r"[\s,;]+")
 MAX_COORDINATE = 1_000_000
 
 MOST_CHARACTERS = 16 << 20
-"""Most characters of points on a page: 10,000 lines with outlines of 180 points."""
+"""Maximum characters of points on a page: 10,000 lines with outlines of 180 points."""
 
 
 @dataclass(frozen=True)

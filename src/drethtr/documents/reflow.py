@@ -14,7 +14,7 @@ RAISED = re.compile(r"\^(\w+)")
 """Letters that are written above the others: `M^me`."""
 
 INDENTED = 1.2
-"""A line that begins so many line heights to the right of the others begins a paragraph."""
+"""A line that begins this many line heights to the right of the others begins a paragraph."""
 
 APART = 0.3
 """A line that begins this share of the width of its block to the right of the next one is a paragraph of its own."""

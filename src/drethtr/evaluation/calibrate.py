@@ -41,10 +41,10 @@ from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
 TO_CALIBRATE = 25
-"""Fewest lines for calibrating confidences: about a thousand characters."""
+"""Minimum number of lines for calibrating confidences: about a thousand characters."""
 
 TO_KNOW_WRITING = 100
-"""Fewest lines for learning the out-of-distribution check, which has hundreds of weights."""
+"""Minimum number of lines for learning the out-of-distribution check, which has hundreds of weights."""
 
 FLAGGED = 0.02
 """Share of validation lines that the out-of-distribution check flags."""

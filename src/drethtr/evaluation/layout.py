@@ -45,10 +45,10 @@ WHOLE, PART, NOTHING = 0.7, 0.3, 0.1
 """A line is covered, partly covered or not at all, from these shares of its baseline."""
 
 PARTNERS = 0.4
-"""Least share of a baseline that the outline of its partner covers."""
+"""Minimum share of a baseline that the outline of its partner covers."""
 
 HELD = 0.25
-"""Least letters of a line in an outline, relative to those of its main line, to be read with it."""
+"""Minimum number of letters of a line in an outline, relative to those of its main line, to be read with it."""
 
 FOREIGN = "\ufffd"
 """A letter that no text has."""

@@ -91,7 +91,7 @@ WORD_CONVENTION = (
 Number = TypeVar("Number", np.int64, np.float64)
 
 MIN_PAGES = 6
-"""Fewest pages for an interval: with five, B would be better on every page by chance in 6 % of cases."""
+"""Minimum number of pages for an interval: with five, B would be better on every page by chance in 6 % of cases."""
 
 DRAWS = 4000
 """Number of bootstrap samples; for six pages, ten of them lie beyond each end of the interval."""

@@ -18,7 +18,7 @@ from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.reading import Reading
 
 MIN_SETS = 3
-"""Fewest sets for estimating how sets differ."""
+"""Minimum number of sets for estimating how sets differ."""
 
 NEAR_ONE = 0.5
 """Regularization of the power; the sum of squares it competes with is about 5 for the validation sets."""

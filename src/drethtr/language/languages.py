@@ -24,13 +24,13 @@ ONLY = "all"
 """The name of n-grams of no particular language."""
 
 MAX_LANGUAGES = 64
-"""Most languages of a model."""
+"""Maximum number of languages of a model."""
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 """Valid names of languages: `en`, `fr`, `grc`, `latin-notes`."""
 
 NEAR = 10.0
-"""Languages stay candidates for a line if the log-probability of its draft is within so many nats of the best.
+"""Languages stay candidates for a line if the log-probability of its draft is within this many nats of the best.
 
 That reads as well as searching in all of them, with 1.2 searches a line; searching only in the likeliest language of
 the draft reads 0.15 points worse (LOG.md, 2026-11-25)."""

@@ -15,7 +15,8 @@ from drethtr.layout.finder import FoundLine, Kind, Layout
 from drethtr.layout.order import level, typical_angle
 
 USUAL, FOR_ODD, UP_TO = 0.022, 0.301, 2.957
-"""The expected cost of a page without odd lines, what it grows by with their share, and how many times it may be.
+"""The expected cost of a page without odd lines, what it grows by with their share, and the factor by which the true
+cost may exceed it.
 
 On pages of collections that were left out of the fit, the cost is in the interval on 94 of 103 (LOG.md, 2026-11-27)."""
 
@@ -23,7 +24,7 @@ CROWDED = 0.5
 """Lines above each other at less than this share of their usual height are crowded: one of them may be none."""
 
 CROSSING = 0.3
-"""Least share of the shorter line beside which that counts."""
+"""Minimum share of the shorter line beside which that counts."""
 
 ASLANT, SMALL = np.radians(4), 0.6
 """The angle to most of the writing from which a line is odd, and the height relative to the usual one."""

@@ -27,31 +27,31 @@ TABLE_COLUMNS = 3
 """Rules make a table of lines if they separate at least this many columns of at least `SIDE_BY_SIDE` lines."""
 
 AS_LONG = 0.6
-"""Least length of the rules of a table relative to the longest that parts lines."""
+"""Minimum length of the rules of a table relative to the longest that parts lines."""
 
 FILLED = 0.15
-"""Least number of lines of such a column, relative to that of the fullest."""
+"""Minimum number of lines of such a column, relative to that of the fullest."""
 
 TALL = 1 / 3
-"""Least height of the rules of a table, relative to that of the writing."""
+"""Minimum height of the rules of a table, relative to that of the writing."""
 
 OFF_ROW = 0.5
-"""Most distance of a line from its row of a table, relative to that of the rows of the fullest column: 85 instead of
+"""Maximum distance of a line from its row of a table, relative to that of the rows of the fullest column: 85 instead of
 64 % of the successions of ten registers that are transcribed by rows (LOG.md, 2026-11-27)."""
 
 AMOUNT = 0.4
 """Lines narrower than this share of those to the left, one in each row, are the amounts of an account."""
 
 IN_ROW = 0.8
-"""Least share of the amounts that stand in a row of the account."""
+"""Minimum share of the amounts that stand in a row of the account."""
 
 
 APART = 1.6
-"""Most distance between the lines of a note, relative to the height of their outlines."""
+"""Maximum distance between the lines of a note, relative to the height of their outlines."""
 
 SHORT, INDENTED, GAP = 0.2, 0.03, 1.6
-"""What ends a paragraph: a line that stops so much of the width before the others, one that is indented by this much
-of the width after it, or a distance to the next line of so many usual ones."""
+"""What ends a paragraph: a line that ends `SHORT` of the width before the others, a next line that is indented by
+`INDENTED` of the width, or a distance to it of `GAP` times the usual one."""
 
 
 class LinePosition(NamedTuple):

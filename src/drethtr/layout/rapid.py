@@ -48,11 +48,11 @@ On 34 pages that chose nothing, 3.0 false lines of 100 instead of 7.7, and 95.9 
 2026-11-27)."""
 
 LONG, OF_LONG = 10.0, 0.6
-"""The same of lines longer than so many thicknesses, which are seldom anything else; 0.5 brings false lines back
+"""The same of lines longer than `LONG` thicknesses, which are seldom anything else; 0.5 brings false lines back
 (LOG.md, 2026-11-27)."""
 
 TABLE_RULES = 3
-"""From so many rules on a page, what has text in its row is text as well; from two on, margins and stamps come back
+"""On pages with at least this many rules, what has text in its row is text as well; with two, more false lines stay
 (hooker_en: 14.6 instead of 12.5 false lines of 100; LOG.md, 2026-11-27)."""
 
 LIKELY = 0.5

@@ -26,8 +26,8 @@ BESIDE = 6.0
 """Pieces that end or begin this close to a rule are beside it, in thicknesses."""
 
 CROSSED = 0.5
-"""Most pieces that cross a rule, relative to those beside it: rules of tables have a third, creases five to none
-(LOG.md, 2026-11-27)."""
+"""Maximum number of pieces that cross a rule, relative to those beside it: rules of tables have a third, creases five
+to none (LOG.md, 2026-11-27)."""
 
 STRIP = 0.12
 """Width of a strip of a facing page, relative to that of the picture."""
@@ -36,8 +36,8 @@ EDGE = 0.015
 """Pieces this close to the edge of the picture are cut off by it, relative to its width."""
 
 CUT_OFF = 0.7
-"""Least share of the pieces in the strip that are cut off; on 54 pages, false lines fell from 8.4 to 6.0 of 100 by this
-(LOG.md, 2026-11-27)."""
+"""Minimum share of the pieces in the strip that are cut off; on 54 pages, false lines fell from 8.4 to 6.0 of 100 by
+this (LOG.md, 2026-11-27)."""
 
 SHORTEST = 0.8
 """Pieces that a rule leaves of a line are dropped if they are shorter than this, in thicknesses."""

@@ -23,28 +23,28 @@ WINDOW = 4.0
 """Height of the window in which a rule must be almost unbroken, in thicknesses; letters are lower."""
 
 UNBROKEN = 0.9
-"""Least share of dark rows in that window."""
+"""Minimum share of dark rows in that window."""
 
 LONG = 12.0
-"""Least length of a rule in thicknesses: about four lines of writing."""
+"""Minimum length of a rule in thicknesses: about four lines of writing."""
 
 BESIDE_ITSELF = 0.5
-"""Most distance between strokes that continue each other, in thicknesses."""
+"""Maximum distance between strokes that continue each other, in thicknesses."""
 
 INTERRUPTED = 8.0
-"""Most rows between them, in thicknesses."""
+"""Maximum rows between them, in thicknesses."""
 
 MOST = 1000
-"""Most strokes that are looked at; more are a pattern."""
+"""Maximum number of strokes that are looked at; more are a pattern."""
 
 SQUARES, SQUARE = 12, 4.0
-"""Least number of strokes of squared paper, and the most distance between them, in thicknesses."""
+"""Minimum number of strokes of squared paper, and the maximum distance between them, in thicknesses."""
 
 FOLD = 0.85
-"""Least length of a fold, relative to the height of the picture."""
+"""Minimum length of a fold, relative to the height of the picture."""
 
 OPENING = 1.1
-"""Least width of an opening, relative to its height."""
+"""Minimum width of an opening, relative to its height."""
 
 CENTER = (0.4, 0.6)
 """Where the fold of an opening may be, relative to its width."""

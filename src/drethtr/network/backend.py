@@ -33,8 +33,8 @@ On a CPU, 24,000 instead of 8,000 take 1.4 times as long (LOG.md, 2026-11-23).
 """
 
 GPU_WORKERS = 8
-"""Most threads that prepare, search and judge lines for one GPU; while one waits for it, the others feed it. Python's
-lock lets few more work: several processes on one GPU, as of `drethtr batch`, go further."""
+"""Maximum number of threads that prepare, search and judge lines for one GPU; while one waits for it, the others feed
+it. Python's lock lets few more work: several processes on one GPU, as of `drethtr batch`, go further."""
 
 OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
 """Parts of torch's messages about failed allocations, for devices that have no exception class for them."""
@@ -253,7 +253,7 @@ def stack(lines: Sequence[Prepared], columns: int = 0) -> tuple[Tensor, Tensor]:
     """Stack prepared lines of one height as (B, 1, H, W), padded with paper on the right; also their widths (B,).
 
     Args:
-        columns: Pad to so many at least.
+        columns: Pad to at least this many.
     """
     widths = [line.shape[1] for line in lines]
     # To a multiple of columns, so that a GPU meets few shapes; −1 is paper, which no layer takes for ink.

@@ -152,7 +152,7 @@ def distances(queries: int, keys: int, device: torch.device) -> Tensor:
 
 
 def room_for(tokens: int, room: int) -> int:
-    """`room`, doubled until it holds so many tokens."""
+    """`room`, doubled until it holds this many tokens."""
     while room < tokens:
         room *= 2
     return room

@@ -109,7 +109,7 @@ def torch_device(name: torch.device | str) -> torch.device:
 
 
 def open_device(name: str, threads: int | None) -> torch.device:
-    """The device for a user's choice, `auto` included, with torch set up to compute with so many threads.
+    """The device for a user's choice, `auto` included, with torch set up to compute with this many threads.
 
     Raises:
         ConfigError: if there is no such device.

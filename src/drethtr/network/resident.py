@@ -35,10 +35,11 @@ CHECKED = 8
 """Steps after which the host asks whether all lines are done."""
 
 LINES, IMAGE = 8, 64
-"""Batches are padded to multiples of so many lines and image tokens: each shape is captured, so there must be few."""
+"""Batches are padded to multiples of these numbers of lines and image tokens: each shape is captured, so there must be
+few."""
 
 KEPT = 8
-"""Most captured searches that are kept, with their memory."""
+"""Maximum number of captured searches that are kept, with their memory."""
 
 WARM_UP = 3
 """Steps before one is captured, in which libraries allocate what they need."""

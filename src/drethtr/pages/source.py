@@ -27,7 +27,7 @@ DESCRIPTIONS = frozenset({DESCRIPTION, ".json"})
 """Extensions of files that describe a page; its image is another file."""
 
 SHOWN = 10
-"""Most passages of a description to list."""
+"""Maximum number of passages of a description to list."""
 
 
 class Described(NamedTuple):

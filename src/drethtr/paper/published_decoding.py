@@ -23,7 +23,7 @@ from drethtr.recognition.network import Network
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 LIMIT = 94
-"""Most tokens of a text including its end: as released, the longest IAM line plus two, without the start."""
+"""Maximum tokens of a text including its end: as released, the longest IAM line plus two, without the start."""
 
 MAX_LIMIT = 10_000
 """The highest limit, since a file could set any number."""

@@ -298,7 +298,7 @@ the order, which is all that is known where nothing can be read; above, lines th
 others (LOG.md, 2026-11-27)."""
 
 MAX_PAIRS = 10_000_000
-"""Most pairs of lines to compare: 3,000 lines of a text with 3,000 lines of its pages, in 1 s."""
+"""Maximum number of pairs of lines to compare: 3,000 lines of a text with 3,000 lines of its pages, in 1 s."""
 
 
 class LineBreaks(enum.Enum):

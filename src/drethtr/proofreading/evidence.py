@@ -215,7 +215,7 @@ class TextVariants(NamedTuple):
 
 
 def spaced(text: str, gap: int, words: int) -> str:
-    """A text with the spaces that it needs in gap number `gap` of a text of so many words."""
+    """A text with the spaces that it needs in gap number `gap` of a text of `words` words."""
     return f"{' ' if gap else ''}{text}{' ' if gap < words else ''}"
 
 

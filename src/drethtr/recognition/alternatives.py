@@ -25,7 +25,7 @@ RESCORED = 16
 """Those of them that the decoder scores."""
 
 ROUNDS, FOLLOWED = 2, 3
-"""How often the doubts of the decoder about so many of the best texts are followed.
+"""Rounds in which the doubts of the decoder are followed, and how many of the best texts they are about.
 
 With these, and n-grams in the search, the right word is among the first four for 68 % of the wrong ones; without both,
 54 % (LOG.md, 2026-11-27)."""

@@ -43,7 +43,7 @@ from drethtr.recognition.reading import DOUBTFUL, Reading, Readings
 Item = TypeVar("Item")
 
 OPENERS = 4
-"""Most threads that open files, each with a child process: one opens about 1,000 lines a second."""
+"""Maximum number of threads that open files, each with a child process: one opens about 1,000 lines a second."""
 
 AHEAD = 4
 """Files that are opened ahead for each of these threads, so few because each may be large."""

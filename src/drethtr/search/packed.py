@@ -189,7 +189,7 @@ class PackedLines:
 
 
 def token_bits(texts: int) -> int:
-    """The number of bits of a token, for so many texts."""
+    """The number of bits of a token, for this many texts."""
     return max(texts - 1, 0).bit_length()
 
 
@@ -220,7 +220,7 @@ def known_entries(line: Posteriors, places: dict[str, int]) -> Entries:
 
 
 def essential(lines: Sequence[Entries], bits: int) -> list[Entries]:
-    """The entries of each line without skirts, cut to the maximum size of the page; an entry takes so many `bits`."""
+    """The entries of each line without skirts, cut to the maximum size of the page; an entry takes `bits` bits."""
     kept = [entries.where(~in_skirt(entries)) for entries in lines]
     chances = np.concatenate([entries.chances for entries in kept]) if kept else np.empty(0)
     steps = sum(len(np.unique(entries.numbers)) for entries in kept)

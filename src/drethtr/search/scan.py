@@ -69,7 +69,7 @@ recent = RecentScans()
 
 
 def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:
-    """Scan every line, with so many threads, unless the same was asked of the same pages before.
+    """Scan every line, with this many threads, unless the same was asked of the same pages before.
 
     Raises:
         DataError: if the index is damaged.

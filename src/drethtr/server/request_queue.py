@@ -16,7 +16,7 @@ from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 MAX_LINES = 64
-"""Most lines that are read together, if memory has room for them."""
+"""Maximum number of lines that are read together, if memory has room for them."""
 
 LINES_AT_A_TIME = 16
 """Lines of a page that wait at a time, so that other lines are read between them."""

@@ -108,7 +108,7 @@ class Share:
     held: int = 0
 
     def add(self, size: int) -> None:
-        """Count so many more bytes.
+        """Count this many more bytes.
 
         Raises:
             HTTPException: if all requests together hold too many.

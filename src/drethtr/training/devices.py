@@ -26,7 +26,7 @@ TIMEOUT = timedelta(days=7)
 
 
 def limit_threads(threads: int | None) -> None:
-    """Let torch compute with so many threads on a CPU; None keeps its own choice."""
+    """Let torch compute with this many threads on a CPU; None keeps its own choice."""
     if threads is not None:
         torch.set_num_threads(threads)
 

@@ -18,7 +18,7 @@ MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
 LONGEST, MOST_ROWS, MOST_COLUMNS = 32_767, 1_048_576, 16_384
-"""Most characters of a cell, and most rows and columns of a sheet; Excel refuses a file with more."""
+"""Limits of Excel, which refuses a file that exceeds them: characters of a cell, rows and columns of a sheet."""
 
 DOUBTFUL = 1
 """The number of the style of cells with doubtful words."""

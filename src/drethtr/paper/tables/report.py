@@ -196,7 +196,7 @@ Results = Mapping[str, Sequence[Result]]
 HARDEST = 6
 """Number of hard lines to show."""
 LONGEST = 40
-"""Most characters of the line whose attention is drawn, for legibility."""
+"""Maximum characters of the line whose attention is drawn, for legibility."""
 STYLE = (
     "body{font:14px Helvetica,Arial,sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse}td,th{padding:3px 10px;border-bottom:1px solid #ddd;text-align:right}"

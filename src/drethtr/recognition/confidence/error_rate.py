@@ -36,8 +36,8 @@ that correcting takes as long as typing. Ten lines of a set read with 34 % error
 parts such sets worse, and PAGE does not keep it."""
 
 FEWEST_LINES = 10
-"""Fewest lines to say so: five lines of sets read with 8 and 13 % errors reach that rate in 2 % of draws, ten in
-none."""
+"""Minimum number of lines to say so: five lines of sets read with 8 and 13 % errors reach that rate in 2 % of draws,
+ten in none."""
 
 
 class TotalDoubt(NamedTuple):

@@ -15,7 +15,7 @@ WORTH = 10.0
 """Weight of the prior: as much as about forty doubtful cases."""
 
 ROUNDS, ENOUGH = 100, 1e-9
-"""Most rounds of Newton's method, and the largest step after which it has converged."""
+"""Maximum number of rounds of Newton's method, and the largest step after which it has converged."""
 
 SURE = 1e-4
 """Probabilities are clipped to [SURE, 1 - SURE]."""

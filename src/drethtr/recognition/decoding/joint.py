@@ -313,7 +313,7 @@ def joint_search(
 
 
 def proposed(scores: CTCScores, line: int, number: int, language_models: WeightedLanguages) -> list[CTCText]:
-    """At most so many texts of a line; with n-grams the search is wider, as they add their scores late."""
+    """At most `number` texts of a line; with n-grams the search is wider, as they add their scores late."""
     beams = max(number, BEAMS) if language_models.active else number
     rows, draft = scores.lines[line], scores.paths[line].tokens
     return search_languages(rows, PAD, language_models, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]

@@ -88,7 +88,7 @@ class Strategy(ABC):
     def find(
         self, network: Network, views: Sequence[View], alternatives: int = 0, languages: Languages = NO_LANGUAGE
     ) -> list[Decoded]:
-        """One text for each line, with at most so many alternatives; `views` has one view for each of `stretches`."""
+        """One text for each line, with at most `alternatives` others; `views` has one view for each of `stretches`."""
 
 
 def check_strategy(strategy: Strategy, network: Network) -> None:

@@ -27,10 +27,10 @@ from drethtr.training.loop import SNAPSHOT
 from drethtr.training.optimize import OptimizerConfig
 
 FEWEST = 5
-"""Fewest pages; with fewer, one page would decide which weights are the best."""
+"""Minimum number of pages; with fewer, one page would decide which weights are the best."""
 
 EVERY = 5
-"""One of so many pages is for validation."""
+"""One page in this many is for validation."""
 
 CROPS, MOST_CROPS = 20, 8_000
 """Crops seen per page, and at most."""

@@ -19,7 +19,7 @@ from drethtr.synthesis.pages import PageSynthesizer, SyntheticPages
 from drethtr.training.feed.supply import order
 
 IN_MEMORY = 400
-"""Most pages that are kept decoded; each takes about 2 MB."""
+"""Maximum number of pages that are kept decoded; each takes about 2 MB."""
 
 
 class PageSupply(ABC):
