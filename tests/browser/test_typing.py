@@ -194,6 +194,7 @@ def test_keys_work_outside_the_text_but_not_in_a_dialog(tab):
     page.get_by_role("button", name="Export").click()
     page.locator("dialog h2").click()  # the focus is nowhere then
     page.keyboard.press("F2")
+    page.get_by_role("radio", name="TEI").check()
     page.get_by_label("Title").fill("Letters")
     page.keyboard.press("Control+z")
     assert page.evaluate("document.activeElement.closest('dialog') !== null") and texts(page) == list(TEXTS[:4])

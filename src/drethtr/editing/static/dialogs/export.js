@@ -68,7 +68,7 @@ export function Export({ page, selection, role, close }) {
     )}</fieldset>
     <div class="kinds">${cards.toReversed().map(choices)}</div>
     <details><summary>${work}</summary>${choices(work)}</details>
-    ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} />`}
+    ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} isAsked=${KINDS.Edition.includes(format)} />`}
     <${Preview} format=${format} pages=${pages} />
     <form class="take" method="post" action="/api/export">
       ${Object.entries(api.choice(format, pages)).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
@@ -76,8 +76,8 @@ export function Export({ page, selection, role, close }) {
   </${Dialog}>`;
 }
 
-// What the edition says of itself: asked for once, kept with the folder.
-function About({ isFixed }) {
+// What the edition says of itself: asked for once, when one is exported, and kept with the folder.
+function About({ isFixed, isAsked }) {
   const [about, setAbout] = useState(null);
   const [error, setError] = useState(null);
   useEffect(() => {
@@ -92,7 +92,7 @@ function About({ isFixed }) {
       (failed) => setError(failed.message),
     );
   };
-  return html`<details class="about-edition" open=${!about.title}><summary>About the edition: ${about.title || "no title yet"}</summary>
+  return html`<details class="about-edition" open=${isAsked && !about.title}><summary>About the edition: ${about.title || "no title yet"}</summary>
     <div class="fields">${Object.entries(ABOUT).map(
       ([key, [name, example]]) =>
         html`<label><span>${name}</span><input type="text" value=${about[key]} placeholder=${example} disabled=${isFixed} onChange=${change(key)} /></label>`,

@@ -125,7 +125,7 @@ function Numbers({ page }) {
   const low = page.expected_low !== null && page.expected_cer !== null;
   return html`<span class="numbers"><span>${wrongWords(page.wrong)}</span>${
     page.expected_cer !== null &&
-    html`<span title=${page.estimate ? "An estimate: the model was fine-tuned" : "With a 95 % interval"}>${percent(page.expected_cer)}${low && ` (${between(page.expected_low, page.expected_high)})`} of characters${page.estimate && ", estimated"}</span>`
+    html`<span title=${page.estimate ? "An estimate: the model was fine-tuned" : "With a 95 % interval"}>${percent(page.expected_cer)}${low && ` (${between(page.expected_low, page.expected_high)})`}<span class="of"> of characters</span>${page.estimate && ", estimated"}</span>`
   }</span>`;
 }
 
