@@ -74,7 +74,11 @@ def group(name: str, help: str, below: dict[str, Any]) -> TyperGroup:
 
 
 class Program(WithPlugIns):
-    """All commands. Settings of those in `model` have no table of that name, since it is an option of many commands."""
+    """All commands.
+
+    Settings of the commands in `model` are in tables of their own, not below `[model]`: many commands have an option of
+    that name.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

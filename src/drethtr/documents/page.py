@@ -37,12 +37,12 @@ ROLES = {
     "stamp": "stamp",
     "print": "print",
 }
-"""Parts of words for what regions and lines are, in our words and those of SegmOnto and PAGE, and ours."""
+"""The role that a part of a kind stands for, in our own kinds and those of SegmOnto and PAGE."""
 
 LINES = {"InterlinearLine": "insertion"} | {
     f"DefaultLine:{role}": role for role in ("margin", "number", "stamp", "print")
 }
-"""Words of SegmOnto for lines, as eScriptorium writes them; those that it lacks are added to `DefaultLine`."""
+"""The kinds that eScriptorium gives to lines, in the words of SegmOnto; those that it lacks extend `DefaultLine`."""
 
 MAX_LINES = 10_000
 """Maximum number of lines of a page: ten times the fullest register, and few enough for a file of a stranger to be
@@ -53,7 +53,7 @@ SAME_SHAPE = 0.01
 
 
 def role_of(*kinds: str) -> str:
-    """What kinds of a line and of its region say that it is, as `drethtr.layout.Role` has it; "" if it is like most.
+    """The role of a line by its own kind and that of its region, as in `drethtr.layout.finder.Role`; "" for most.
 
     An insertion comes after the line it belongs to, which is below it.
     """

@@ -145,7 +145,7 @@ class Grade(StrEnum):
 
 
 LEAST = {Grade.CERTAIN: 0.9, Grade.LIKELY: 0.5, Grade.UNLIKELY: 0.25, Grade.GUESS: 0.0}
-"""The least probability of each grade."""
+"""The minimum probability of each grade."""
 
 SHADES = {Grade.LIKELY: "fff3c9", Grade.UNLIKELY: "ffd5a8", Grade.GUESS: "ffb9b9"}
 """Background colors of words in hexadecimal RGB; certain words have none."""

@@ -53,6 +53,12 @@ HELD = 0.25
 FOREIGN = "\ufffd"
 """A letter that no text has."""
 
+BESIDE = 0.3
+"""Minimum share of one of two lines that is beside the other, for the distance between them to count."""
+
+SAME_LINE = 4.0
+"""Distance in pixels up to which two baselines are pieces of one line."""
+
 USUAL_SPACING = 60.0
 """Distance between lines where no two are beside each other, in pixels."""
 
@@ -112,14 +118,14 @@ class PageLayout:
     cost: Cost | None = None
 
     def row(self) -> list[float]:
-        """Numbers that add up over pages, for `figures_of`."""
-        pages = [1, self.precision, self.recall, self.seconds]
+        """Numbers that add up over pages, for `figures_by_name`: seven, then lines and characters of each fate."""
         lines = [sum(fate is kind for fate in self.fates) for kind in Fate]
         characters = [
             sum(number for fate, number in zip(self.fates, self.characters, strict=True) if fate is kind)
             for kind in Fate
         ]
-        return [*pages, self.false, self.successions, self.kept, *lines, *characters]
+        sums = [1, self.precision, self.recall, self.seconds, self.false, self.successions, self.kept]
+        return [*sums, *lines, *characters]
 
 
 def compare_layout(reference: Sequence[KnownLine], found: Sequence[FoundLine]) -> PageLayout:
@@ -161,10 +167,10 @@ def as_read(reference: Sequence[KnownLine], found: Sequence[FoundLine]) -> list[
         if not counts.sum():
             texts.append(FOREIGN * max(1, round(length_of(line.baseline) / width)))
             continue
-        way = line.baseline[-1] - line.baseline[0]
+        direction = line.baseline[-1] - line.baseline[0]
         much = np.flatnonzero(counts >= np.minimum(HELD * counts.max(), WHOLE * np.array([len(c) for c in covers])))
         own = [number for number in much.tolist() if counts[number]]
-        own.sort(key=lambda number: float((letters[number][covers[number]] @ way).mean()))
+        own.sort(key=lambda number: float((letters[number][covers[number]] @ direction).mean()))
         parts = ("".join(np.array(list(reference[number].text))[covers[number]]) for number in own)
         texts.append(" ".join(parts))
     return texts
@@ -196,17 +202,17 @@ def spacing_of(baselines: Sequence[Floats]) -> Floats:
     paths = [points_along(baseline, WIDE_STEP) for baseline in baselines]
     nearest = np.full(len(paths), np.inf)
     for number, path in enumerate(paths):
-        way = path[-1] - path[0]
-        along = way / (np.hypot(*way) + 1e-9)
-        length = way @ along
+        chord = path[-1] - path[0]
+        along = chord / (np.hypot(*chord) + 1e-9)
+        length = chord @ along
         for other in (paths[place] for place in range(len(paths)) if place != number):
             columns, rows = (other - path[0]) @ along, (other - path[0]) @ (-along[1], along[0])
             beside = (columns > 0) & (columns < length)
             # Lines in other columns are no neighbors: a part of one must lie beside this line.
-            if beside.mean() < 0.3 and not beside.sum() * WIDE_STEP > 0.3 * length:
+            if beside.mean() < BESIDE and not beside.sum() * WIDE_STEP > BESIDE * length:
                 continue
             distance = abs(float(np.median(rows[beside]))) if beside.any() else np.inf
-            if distance > 4:  # else the same line, in pieces
+            if distance > SAME_LINE:
                 nearest[number] = min(nearest[number], distance)
     known = nearest[np.isfinite(nearest)]
     usual = float(np.median(known)) if len(known) else USUAL_SPACING
@@ -324,9 +330,9 @@ def figures_of(pages: Sequence[PageLayout]) -> dict[str, float | None]:
 
 def figures_by_name(sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
     """The figures of each row of sums of `PageLayout.row`."""
-    precision, recall, seconds = sums[:, 1:4].T / sums[:, 0]
-    false, successions, kept = sums[:, 4:7].T
-    lines, characters = sums[:, 7 : 7 + len(Fate)], sums[:, 7 + len(Fate) :]
+    pages, precision, recall, seconds, false, successions, kept = sums[:, :7].T
+    precision, recall, seconds = precision / pages, recall / pages, seconds / pages
+    lines, characters = np.split(sums[:, 7:], 2, axis=1)
     figures = {
         "precision": precision,
         "recall": recall,

@@ -77,7 +77,6 @@ WORD_CONVENTIONS: Mapping[str, Words] = {
 }
 """The JSON name of each rate, with its definition of words."""
 
-
 CONVENTION = (
     "CER: all edits / all reference characters, over NFC code points; white space collapsed and stripped, case and "
     "punctuation kept. WER: the same over words separated by white space. In brackets the 95 % interval of a bootstrap "

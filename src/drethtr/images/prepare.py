@@ -1,4 +1,4 @@
-"""Preprocess a line image for the network: fixed height, ink +1 and paper -1.
+"""Preprocess a line image for the network: fixed height, ink +1 and paper -1; cut lines that are too long for it.
 
 Prepared lines are float32 (height, columns) in [-1, 1].
 """
@@ -28,6 +28,10 @@ MAX_ROWS = 4096
 
 BLANK_CONTRAST = 16
 """A line with a smaller range of grays is blank: stretching its contrast would turn paper grain into writing."""
+
+
+OVERLAP = 4.0
+"""Overlap of neighboring pieces in line heights: room for a long word."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,10 +104,6 @@ def spread_grays(line: Line) -> Line:
     return spread[line]
 
 
-OVERLAP = 4.0
-"""Overlap of neighboring pieces in line heights: room for a long word."""
-
-
 class Piece(NamedTuple):
     """Pixel columns `left` to `right` of a line; characters in its share, `begin` to `end`, are read from it."""
 
@@ -118,7 +118,7 @@ class Piece(NamedTuple):
 
 
 def cut(line: Line, longest: int) -> list[Piece]:
-    """As few pieces as possible of at most `longest` columns; their shares meet where the overlap has least ink."""
+    """The fewest pieces of at most `longest` columns; their shares meet where the overlap of two has least ink."""
     height, width = line.shape
     if width <= longest:
         return [Piece(0, width, -np.inf, np.inf)]

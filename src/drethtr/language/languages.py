@@ -125,7 +125,6 @@ class Languages:
 NO_LANGUAGE = Languages()
 """The languages of a model without n-grams."""
 
-
 BONUS_PER_TOKEN = 2.0
 """A bonus per token, about the nats per character of running text, so that longer texts are not penalized (LOG.md,
 2026-11-23, night)."""

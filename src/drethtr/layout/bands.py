@@ -30,7 +30,7 @@ class Band(NamedTuple):
     below: float
     bent: bool
 
-    def number_like(self, sides: Floats) -> int:
+    def count_alike(self, sides: Floats) -> int:
         """The number of bands, (n, 2) `above` and `below`, that are of the same height, at the same place."""
         return int((np.abs(sides - (self.above, self.below)) <= tolerance(self)).all(1).sum())
 
@@ -74,6 +74,6 @@ def are_bands(lines: Sequence[tuple[Floats, Floats]]) -> list[bool]:
     """
     found = [band_of(*line) for line in lines]
     sides = np.array([(band.above, band.below) for band in found if band is not None]).reshape(-1, 2)
-    certain = [band is not None and (band.bent or band.number_like(sides) >= TOGETHER) for band in found]
+    certain = [band is not None and (band.bent or band.count_alike(sides) >= TOGETHER) for band in found]
     # A band around a steep or broken baseline is not quite parallel to it; whoever wrote the others wrote it, too.
     return [True] * len(lines) if 2 * sum(certain) > len(lines) else certain

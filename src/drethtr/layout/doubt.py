@@ -68,8 +68,8 @@ def odd_share(lines: Sequence[FoundLine]) -> float:
     places = [level(number, line, angle) for number, line in enumerate(lines)]
     lefts, rights, rows, heights = np.array([(p.left, p.right, p.row, p.height) for p in places]).T
     lengths, usual = rights - lefts, float(np.median(heights))
-    ways = np.array([line.baseline[-1] - line.baseline[0] for line in lines])
-    turns = np.abs((np.arctan2(ways[:, 1], ways[:, 0]) - angle + np.pi) % (2 * np.pi) - np.pi)
+    directions = np.array([line.baseline[-1] - line.baseline[0] for line in lines])
+    turns = np.abs((np.arctan2(directions[:, 1], directions[:, 0]) - angle + np.pi) % (2 * np.pi) - np.pi)
     crowded = np.zeros(len(lines), dtype=np.bool_)
     for number, place in enumerate(places):
         across = np.minimum(rights, place.right) - np.maximum(lefts, place.left)

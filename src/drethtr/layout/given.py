@@ -25,7 +25,6 @@ CORE_OF_PITCH = 0.33
 MAX_CORE = 1 / 40
 """The x-height of a single line, relative to the height of the page."""
 
-
 SAMPLES = 300
 """Places along a baseline at which ink is looked for."""
 
@@ -202,14 +201,14 @@ def ridge_above(baseline: Floats, core: float) -> Ridge:
 def core_height(page: Line, baselines: Sequence[Floats]) -> float:
     """The x-height, from the distance between lines, or for a single line from the ink above it."""
     places = sorted((float(line[:, 1].mean()), float(line[:, 0].min()), float(line[:, 0].max())) for line in baselines)
-    ways = []
+    distances = []
     for number, (row, left, right) in enumerate(places):
-        below = (other - row for other, start, end in places[number + 1 :] if start < right and end > left)
-        if (way := next((way for way in below if way > 4), None)) is not None:
-            ways.append(way)
+        below = [other - row for other, start, end in places[number + 1 :] if start < right and end > left]
+        # Within 4 pixels is another piece of the same line.
+        distances += [distance for distance in below if distance > 4][:1]
     largest = max(4.0, page.shape[0] * MAX_CORE)
-    if ways:
-        return float(np.clip(CORE_OF_PITCH * np.median(ways), 2.0, 2 * largest))
+    if distances:
+        return float(np.clip(CORE_OF_PITCH * np.median(distances), 2.0, 2 * largest))
     return ink_height(page, baselines[0], largest)
 
 

@@ -45,7 +45,6 @@ AMOUNT = 0.4
 IN_ROW = 0.8
 """Minimum share of the amounts that stand in a row of the account."""
 
-
 APART = 1.6
 """Maximum distance between the lines of a note, relative to the height of their outlines."""
 

@@ -25,10 +25,8 @@ STEEPEST = 10.0
 DARK, DARK_SHARE = 28, 0.4
 """Minimum contrast of ink in gray levels, and relative to the darkest ink, since ruled lines are fainter."""
 
-
 SPARSE = 0.25
 """A pixel column counts as white below this share of the ink of text."""
-
 
 NARROWEST = 0.03
 """Minimum width of a text column, relative to the page."""

@@ -139,7 +139,6 @@ class PublishedSettings:
 PUBLISHED = PublishedSettings()
 """The published DRetHTR."""
 
-
 CANVAS = 2227
 """Width to which the authors pad every line, in columns (Sec. 5.3)."""
 

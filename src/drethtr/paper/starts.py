@@ -32,7 +32,15 @@ from drethtr.training.start import Fresh, Start
 CLASSIFIERS = ("classifier.", "fc.")
 HASH = re.compile(r"-(?!\d+\.)([0-9a-f]{8,64})\.")
 """The hash in a file name; digits alone may be a date."""
+
 CHUNK = 1 << 20
+"""Bytes that are downloaded at once."""
+
+UNLIKELY = -8.0
+"""The initial logit of a token that the image encoder does not know."""
+
+TOLD = 0.5
+"""Standard deviation of a draft character's contribution to an image token; that of a sinusoid is 0.7."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +104,8 @@ def fetch(url: str) -> Path:
         CheckpointError: if it cannot be downloaded, or does not match the hash in its name.
     """
     name = Path(urlsplit(url).path).name
-    path = (
-        cache_folder() / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"
-    )  # other URLs may have files of this name
+    # With a digest, as other URLs may have files of this name.
+    path = cache_folder() / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}-{name}"
     if path.is_file():
         return path
     digest = hashlib.sha256()
@@ -119,12 +126,6 @@ def fetch(url: str) -> Path:
     except (HTTPException, OSError) as error:
         raise CheckpointError(f"cannot be downloaded ({error}); download it yourself and give its path", url) from error
     return path
-
-
-UNLIKELY = -8.0
-"""The initial logit of a token that the image encoder does not know."""
-TOLD = 0.5
-"""Standard deviation of a draft character's contribution to an image token; that of a sinusoid is 0.7."""
 
 
 @dataclass(frozen=True)

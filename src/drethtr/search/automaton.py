@@ -26,11 +26,11 @@ pattern follow."""
 KINDS = 4
 
 MARK, PAIR, OPEN, SEVERAL, BROKEN = range(251, 256)
-"""Codes for `compiled/pages.c`: tokens without a letter, tokens of two letters, letters that a word leaves open, longer
-tokens, and hyphens."""
+"""Codes for `base/compiled/pages.c`: tokens without a letter, tokens of two letters, letters that a word leaves open,
+longer tokens, and hyphens."""
 
 
-class PatternState(NamedTuple):
+class Position(NamedTuple):
     """A position in the pattern: words before it, letters of its word before it, edits made in the word.
 
     begun   whether a letter of the word was read
@@ -44,12 +44,12 @@ class PatternState(NamedTuple):
     hyphen: int = 0
 
 
-START = PatternState(0, 0, 0)
-FOUND = PatternState(-1, 0, 0)
-AGAIN = PatternState(-2, 0, 0)
+START = Position(0, 0, 0)
+FOUND = Position(-1, 0, 0)
+AGAIN = Position(-2, 0, 0)
 """Present as long as a new word may begin the pattern: up to the end of the line."""
 
-Places: TypeAlias = frozenset[PatternState]
+Positions: TypeAlias = frozenset[Position]
 
 
 @dataclass(eq=False)
@@ -61,7 +61,7 @@ class Automaton:
     found    the final state once the pattern was found
     dead     the state from which it cannot be found
     classes  (C, Q) the state after each class of tokens; classes are added as tokens appear
-    reads    the code in `compiled/pages.c` for each class
+    reads    the code in `base/compiled/pages.c` for each class
     """
 
     pattern: Pattern
@@ -98,7 +98,7 @@ class Automaton:
             with self.lock:
                 for text in texts:
                     if text not in self.class_of:
-                        self.learn(text)
+                        self.classify(text)
             return bytes(map(self.class_of.__getitem__, texts))
 
     def known(self) -> tuple[NDArray[np.uint16], bytes]:
@@ -106,22 +106,22 @@ class Automaton:
         with self.lock:
             return self.classes, self.reads
 
-    def learn(self, text: str) -> None:
-        """Find the class of a token, or add it."""
+    def classify(self, text: str) -> None:
+        """Find the class of a token, or add one for it."""
         fold = self.spelling.fold(text)
         after = np.arange(self.states, dtype=np.uint16)
         for symbol in fold:
             after = self.table[self.kind(symbol), after]
-        # Two tokens are one class only if the bound in `compiled/pages.c` treats them alike as well.
-        reads = self.kind_of_several([self.kind(symbol) for symbol in fold])
+        # Two tokens are one class only if the bound in `base/compiled/pages.c` treats them alike as well.
+        reads = self.code_of([self.kind(symbol) for symbol in fold])
         alike = np.flatnonzero((self.classes == after).all(1) & (np.frombuffer(self.reads, np.uint8) == reads))
         if not len(alike):
             self.classes = np.vstack([self.classes, after])
             self.reads += bytes([reads])
         self.class_of[text] = int(alike[0]) if len(alike) else len(self.classes) - 1
 
-    def kind_of_several(self, kinds: list[int]) -> int:
-        """The kind of a token, from those of its letters and signs."""
+    def code_of(self, kinds: list[int]) -> int:
+        """The code of a token in `base/compiled/pages.c`, from the kinds of its letters and signs."""
         if set(kinds) <= {BOUNDARY}:
             return BOUNDARY if kinds else MARK
         if len(kinds) == 1:
@@ -130,7 +130,7 @@ class Automaton:
 
     @cached_property
     def pieces(self) -> bytes:
-        """Runs of letters at the beginning of the pattern, by which `compiled/pages.c` skips lines.
+        """Runs of letters at the beginning of the pattern, by which `base/compiled/pages.c` skips lines.
 
         A line with the pattern has one of the pieces, or begins one before a hyphen; without pieces, no line is
         skipped. A piece is its number of letters, whether others may precede and follow in the word, and their kinds.
@@ -159,7 +159,7 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     first = steps.closed({AGAIN, START})
     # Subset construction: a state of the automaton is the set of all positions at which the pattern may be. So every
     # reading of a line takes exactly one path, and the probabilities of readings can be added up.
-    numbers: dict[Places, int] = {first: 0, frozenset({FOUND}): 1, frozenset(): 2}
+    numbers: dict[Positions, int] = {first: 0, frozenset({FOUND}): 1, frozenset(): 2}
     order = list(numbers)
     inside = (*range(BREAK), *kinds.values())
     rows: list[list[int]] = []
@@ -178,27 +178,35 @@ def automaton_of(pattern: Pattern, spelling: Spelling) -> Automaton:
     return Automaton(pattern, spelling, kinds, table, np.array(breaks, dtype=np.uint16), found=1, dead=2)
 
 
-def pieces_of(word: WordPattern) -> list[tuple[tuple[Item, ...], bool, bool]]:
-    """Parts of which a word contains at least one unchanged, and whether the word may extend before and after each."""
-    items = word.items
-    if word.edits:  # one edit leaves one of two halves as it is
-        middle = len(items) // 2
-        halves = [(items[:middle], False, True), (items[middle:], True, False)]
-        return [part for half in halves for part in without_stars(*half)]
-    return without_stars(items, False, False)
+class WordPiece(NamedTuple):
+    """Items next to each other in a word, and whether the word may extend before and after them."""
+
+    items: tuple[Item, ...]
+    before: bool
+    after: bool
 
 
-def without_stars(items: tuple[Item, ...], begin: bool, end: bool) -> list[tuple[tuple[Item, ...], bool, bool]]:
-    """The longest run of items without a star."""
+def pieces_of(word: WordPattern) -> list[WordPiece]:
+    """Pieces of which a matching word contains at least one unchanged."""
+    if not word.edits:
+        return [without_stars(WordPiece(word.items, False, False))]
+    middle = len(word.items) // 2  # one edit leaves one of two halves as it is
+    halves = WordPiece(word.items[:middle], False, True), WordPiece(word.items[middle:], True, False)
+    return list(map(without_stars, halves))
+
+
+def without_stars(piece: WordPiece) -> WordPiece:
+    """The longest piece of a piece that has no star."""
+    items, begin, end = piece
     stars = [-1, *(place for place, item in enumerate(items) if item == STAR), len(items)]
-    parts = [
-        (items[before + 1 : after], begin or before >= 0, end or after < len(items))
+    parts = (
+        WordPiece(items[before + 1 : after], begin or before >= 0, end or after < len(items))
         for before, after in pairwise(stars)
-    ]
-    return [max(parts, key=lambda part: len(part[0]))]
+    )
+    return max(parts, key=lambda part: len(part.items))
 
 
-def number_of(state: Places, numbers: dict[Places, int], order: list[Places]) -> int:
+def number_of(state: Positions, numbers: dict[Positions, int], order: list[Positions]) -> int:
     """The number of a state; a new state gets the next number."""
     if state not in numbers:
         numbers[state] = len(order)
@@ -213,73 +221,73 @@ class Steps:
         self.words = pattern.words
         self.letters = letters
 
-    def after(self, state: Places, kind: int) -> Places:
+    def after(self, positions: Positions, kind: int) -> Positions:
         """The positions after one more letter."""
-        return self.closed({place for one in state for place in self.from_place(one, kind)})
+        return self.closed({after for before in positions for after in self.from_position(before, kind)})
 
-    def closed(self, places: set[PatternState]) -> Places:
+    def closed(self, positions: set[Position]) -> Positions:
         """The positions, and those reached without a letter: after a star, and after a deleted letter."""
-        if FOUND in places:
+        if FOUND in positions:
             return frozenset({FOUND})  # whatever else may be, the pattern is there: one state instead of many
-        waiting = list(places)
+        waiting = list(positions)
         while waiting:
-            place = waiting.pop()
-            if place in (AGAIN, FOUND) or place.letter == self.length(place):
+            position = waiting.pop()
+            if position in (AGAIN, FOUND) or position.letter == self.length(position):
                 continue
-            word = self.words[place.word]
-            behind = place._replace(letter=place.letter + 1)
-            if word.items[place.letter] != STAR:
-                behind = behind._replace(edits=place.edits + 1)
-            if behind.edits <= word.edits and behind not in places:
-                places.add(behind)
+            word = self.words[position.word]
+            behind = position._replace(letter=position.letter + 1)
+            if word.items[position.letter] != STAR:
+                behind = behind._replace(edits=position.edits + 1)
+            if behind.edits <= word.edits and behind not in positions:
+                positions.add(behind)
                 waiting.append(behind)
-        return frozenset(places)
+        return frozenset(positions)
 
-    def length(self, place: PatternState) -> int:
+    def length(self, position: Position) -> int:
         """Number of items of the word at a position."""
-        return len(self.words[place.word].items)
+        return len(self.words[position.word].items)
 
-    def from_place(self, place: PatternState, kind: int) -> Iterable[PatternState]:
+    def from_position(self, position: Position, kind: int) -> Iterable[Position]:
         """The positions after one more letter, from a single position."""
-        if place == FOUND:
+        if position == FOUND:
             return (FOUND,)
-        if place == AGAIN:
+        if position == AGAIN:
             # A word begins after a sign. After a line break none may begin: that is the next line's own search.
             return {BREAK: (), BOUNDARY: (AGAIN, START), HYPHEN: (AGAIN, START)}.get(kind, (AGAIN,))
         if kind in (BOUNDARY, HYPHEN, BREAK):
-            return self.over_sign(place, kind)
-        return () if place.hyphen == 1 else self.over_letter(place._replace(hyphen=0), kind)
+            return self.over_sign(position, kind)
+        return () if position.hyphen == 1 else self.over_letter(position._replace(hyphen=0), kind)
 
-    def over_letter(self, place: PatternState, kind: int) -> Iterable[PatternState]:
+    def over_letter(self, position: Position, kind: int) -> Iterable[Position]:
         """The positions after a letter: it matches, or is an insertion or a substitution."""
-        place = place._replace(begun=True)
-        word, behind = self.words[place.word], place._replace(letter=place.letter + 1)
+        position = position._replace(begun=True)
+        word, behind = self.words[position.word], position._replace(letter=position.letter + 1)
         fits = False
-        if place.letter < len(word.items):
-            item = word.items[place.letter]
+        if position.letter < len(word.items):
+            item = word.items[position.letter]
             fits = item in (ANY, STAR) or item == self.letters.get(kind)
             if fits:
-                yield place if item == STAR else behind
-            elif place.edits < word.edits:
-                yield behind._replace(edits=place.edits + 1)  # a substitution
-        if place.edits < word.edits:
-            yield place._replace(edits=place.edits + 1)  # an insertion; deletions are in `closed`
+                yield position if item == STAR else behind
+            elif position.edits < word.edits:
+                yield behind._replace(edits=position.edits + 1)  # a substitution
+        if position.edits < word.edits:
+            yield position._replace(edits=position.edits + 1)  # an insertion; deletions are in `closed`
 
-    def over_sign(self, place: PatternState, kind: int) -> Iterable[PatternState]:
+    def over_sign(self, position: Position, kind: int) -> Iterable[Position]:
         """The positions after a separator of words, a hyphen or a line break.
 
-        A word may be broken once: letters, a hyphen (1), signs, the end of the line (2), signs, letters. `from_place`
-        refuses letters between the hyphen and the end of the line: there, the hyphen joins two words.
+        A word may be broken once: letters, a hyphen (1), signs, the end of the line (2), signs, letters.
+        `from_position` refuses letters between the hyphen and the end of the line: there, the hyphen joins two words.
         """
-        if place.hyphen:
+        if position.hyphen:
             if kind != BREAK:
-                yield place
-            elif place.hyphen == 1:
-                yield place._replace(hyphen=2)
+                yield position
+            elif position.hyphen == 1:
+                yield position._replace(hyphen=2)
             # At the second line break the word is given up: hits span two lines at most.
-        elif place.letter == self.length(place):  # the word is complete
-            yield FOUND if place.word + 1 == len(self.words) else PatternState(place.word + 1, 0, 0)
-        elif not place.begun and place.word > 0:  # any number of signs between the words of a phrase
-            yield place
-        elif place.begun and kind == HYPHEN:
-            yield place._replace(hyphen=1)
+        elif position.letter == self.length(position):  # the word is complete
+            yield FOUND if position.word + 1 == len(self.words) else Position(position.word + 1, 0, 0)
+        elif not position.begun and position.word > 0:  # any number of signs between the words of a phrase
+            yield position
+        elif position.begun and kind == HYPHEN:
+            yield position._replace(hyphen=1)

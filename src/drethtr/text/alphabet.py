@@ -13,7 +13,6 @@ from drethtr.text.tokenizer import Characters, Tokenizer
 RELATIVES = dict(zip("ſ’‘“”„–—¬œæ", 's\'\'"""---oa', strict=True))
 """Similar characters that Unicode does not relate to each other."""
 
-
 NOT_LEARNED = "written from right to left, but lines are read from left to right; leave out lines with such letters"
 """What is wrong with letters from `right_to_left`."""
 

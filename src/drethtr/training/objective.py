@@ -64,9 +64,8 @@ class Objective(nn.Module):
     def forward(self, batch: Batch, counts: BatchCounts) -> Losses:
         """The contribution of a batch to the losses of its step.
 
-        Losses are divided by the counts of the whole step, so the sum over its batches does not depend on how lines are
-        divided.
-        Lines with more characters than CTC steps train only the decoder.
+        Losses are divided by the counts of the whole step, so that their sum does not depend on how its lines are
+        divided into batches. Lines with more characters than CTC steps train only the decoder.
         """
         before, after = teacher_forcing(batch.tokens, batch.lengths)
         logits, reading = self.network(batch.images, batch.widths, before)

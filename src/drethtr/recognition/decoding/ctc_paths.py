@@ -106,7 +106,7 @@ class CompiledSums(Paths):
         super().__init__(log_probs, blank, np.logaddexp)
 
     def kept(self, scores: Scores) -> Scores:
-        """Mantissas and exponents, whose sums need no logarithms; defined in `compiled/texts.c`."""
+        """Mantissas and exponents, whose sums need no logarithms; defined in `base/compiled/texts.c`."""
         numbers = np.empty((*scores.shape, 2))
         native.numbers(scores, numbers)
         return numbers

@@ -12,7 +12,6 @@ from drethtr.text.tokenizer import BOS, EOS, PAD
 LONGEST = 400
 """Maximum tokens of a text without a CTC head."""
 
-
 FORBIDDEN = (BOS, PAD)
 """Special tokens that are never written."""
 
