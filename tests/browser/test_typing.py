@@ -166,6 +166,19 @@ def test_zoom_and_place_stay_from_page_to_page(page):
     assert zoomed > 1.5 * before and abs(scale() - zoomed) < 1e-6
 
 
+def test_a_key_zooms_the_scan_to_the_line_and_back(page):
+    def share():
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        line, frame = page.locator(".outline[data-active]").bounding_box(), page.locator(".frame").bounding_box()
+        return line["width"] / frame["width"]
+
+    before = share()
+    page.keyboard.press("F9")
+    assert share() > 0.9 > before
+    page.keyboard.press("F9")
+    assert abs(share() - before) < 0.01
+
+
 def test_search_leads_to_the_word_in_the_text_and_on_the_scan(tab):
     first, *_, last = TEXTS[2].split()
     places = []

@@ -18,6 +18,14 @@ test("zoom keeps the point under the pointer, and both stay for the next page", 
   );
 });
 
+test("the scan is zoomed to a line, and back to its width", () => {
+  const view = new Viewport({ width: 1000, height: 2000 }, FRAME);
+  view.closer([100, 900, 300, 950]);
+  assert.deepEqual([view.pointAt(250, 200).map(Math.round), view.scale], [[200, 925], 2.375]);
+  view.closer([100, 900, 300, 950]);
+  assert.equal(view.scale, 0.5);
+});
+
 test("what is shown already does not move", () => {
   const view = new Viewport({ width: 1000, height: 2000 }, FRAME);
   view.fit();

@@ -16,6 +16,7 @@ const KEYS = [
   ["F4", "to the next difference from a text that you compare with; Shift+F4 to the previous one"],
   ["Alt+T, Alt+O", "there: take theirs, keep ours; Alt+Shift+T takes their whole line"],
   ["F8", "from a search, to the next place of its words, over the pages; Shift+F8 to the previous one"],
+  ["F9", "zoom the scan to the line, and back to its width"],
   ["Ctrl+Z", "undo, also what was saved before; Ctrl+Shift+Z redoes"],
   ["↑ ↓", "line up, line down"],
   ["Alt+Page up, Alt+Page down", "previous page, next page"],

@@ -62,6 +62,7 @@ export function screenKeys(event, on) {
     [func("F3"), () => on.word(by(event))],
     [func("F4"), () => on.difference(by(event))],
     [func("F8"), () => on.found(by(event))],
+    [func("F9"), on.closer],
     [({ altKey, key }) => altKey && key === "PageDown", () => on.turn("next")],
     [({ altKey, key }) => altKey && key === "PageUp", () => on.turn("previous")],
     [alt("KeyC"), on.characters],

@@ -53,6 +53,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const [restored, restore] = useState(null); // {line, text} from the history
   const [hasPalette, setPalette] = useSetting("palette", false);
   const [scanShare, setScanShare] = useSetting("scan-share", 50);
+  const [closer, setCloser] = useState(null);
   const [choice, setChoice] = useState(null); // {line, start, isOpen, entered}: alternatives that were asked for or closed
   const list = useRef();
   const room = useRoom(list, lines);
@@ -180,6 +181,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     word: (by) => cursor.selectNext(({ text }) => wordsOf(text), by),
     difference: comparing.jump,
     found: search.jump,
+    closer: () => setCloser({}),
     turn: (way) => turn(page[way]),
     characters: () => enter(".palette", setPalette),
     layout: () => hasScan && go(layoutPath),
@@ -204,7 +206,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       <h1 class="unseen">${page.name}</h1>
       ${
         hasScan
-          ? html`<${Scan} page=${page} active=${entry} caret=${caret} found=${search.boxes} onClick=${(line, point) => line && cursor.goTo(line, point)} />`
+          ? html`<${Scan} page=${page} active=${entry} caret=${caret} found=${search.boxes} closer=${closer} onClick=${(line, point) => line && cursor.goTo(line, point)} />`
           : html`<section class="scan none" aria-label="Scan"><p>No picture</p></section>`
       }
       <${Divider} share=${scanShare} set=${setScanShare} />

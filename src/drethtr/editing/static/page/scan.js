@@ -5,8 +5,9 @@ import { useEffect, useRef } from "../vendor/hooks.js";
 import { boxAt, boxOfLine } from "./places.js";
 import { Sheet, svgPoints, useSheet } from "./sheet.js";
 
-// `found` are boxes; one without lines on the page is shown as the line at the caret is.
-export function Scan({ page, active, caret, found, onClick }) {
+// `found` are boxes; one without lines on the page is shown as the line at the caret is. `closer` is a new object each time
+// the scan is to be zoomed to the line, or back.
+export function Scan({ page, active, caret, found, closer, onClick }) {
   const sheet = useSheet(page);
   const { view, redraw, inFrame, pointAt } = sheet;
   const drag = useRef(null);
@@ -21,6 +22,15 @@ export function Scan({ page, active, caret, found, onClick }) {
       redraw();
     }
   }, [line?.id, key]);
+
+  useEffect(() => {
+    if (!closer || !line) return;
+    const [left, top, right, bottom] = boxOfLine(line);
+    sheet.closer([
+      [left, top],
+      [right, bottom],
+    ]);
+  }, [closer]);
 
   const down = (event) => {
     if (event.button) return;

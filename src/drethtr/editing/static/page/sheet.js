@@ -60,6 +60,11 @@ export function useSheet(page) {
     pointAt,
     // Brings points into view.
     show: (points) => view.current.show(boxOf(points.map((point) => turned(point, quarters, page)))),
+    // Zooms to points, or back to the whole width.
+    closer: (points) => {
+      view.current.closer(boxOf(points.map((point) => turned(point, quarters, page))));
+      redraw();
+    },
     // Zooms by a factor, or fits the width.
     zoom: (factor) => {
       if (factor) view.current.zoom(factor);

@@ -55,6 +55,16 @@ export class Viewport {
     this.keep();
   }
 
+  // Zooms until a box is nearly as wide as the frame; if it is, until the page is.
+  closer([left, top, right, bottom]) {
+    const scale = Math.min(MOST, (0.95 * this.frame.width) / Math.max(1, right - left));
+    this.scale = Math.abs(this.scale / scale - 1) < 0.01 ? this.frame.width / this.page.width : scale;
+    this.left = ((left + right) / 2) * this.scale - this.frame.width / 2;
+    this.top = ((top + bottom) / 2) * this.scale - this.frame.height / 2;
+    this.bound();
+    this.keep();
+  }
+
   // The point of the page at a point of the frame.
   pointAt(x, y) {
     return [(x + this.left) / this.scale, (y + this.top) / this.scale];
