@@ -22,7 +22,7 @@ from drethtr.recognition.reading import Character
 from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.mixture import Mixture
-from drethtr.training.finetuning.material import FEWEST
+from drethtr.training.finetuning.material import MIN_LINES
 from drethtr.training.layout.run import LayoutRun
 from drethtr.training.layout.sources import Drawn, Marked
 from drethtr.training.optimize import learning_rate
@@ -127,7 +127,7 @@ def test_folds_keep_pages_apart_and_each_is_measured_once(tmp_path, monkeypatch)
 def test_forgetting_becomes_a_table(tiny_path, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(RECIPES)
     forgetting = importlib.import_module("forgetting")
-    for number in range(FEWEST):
+    for number in range(MIN_LINES):
         Image.fromarray(np.asarray(written(f"a bag {number}"))).save(tmp_path / f"{number}.png")
         (tmp_path / f"{number}.txt").write_text("a bag", encoding="utf-8")
     head, _, *rows = forgetting.rows(tiny_path, str(tmp_path), tmp_path / "out", 8, [], [str(tmp_path)])

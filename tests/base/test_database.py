@@ -59,7 +59,7 @@ def test_a_tree_that_leads_in_circles_is_left(tmp_path, number, statement):
 
 
 def test_rows_have_no_more_than_the_file_can_hold(tmp_path, monkeypatch):
-    monkeypatch.setattr("drethtr.base.database.LONGEST", 10_000)
+    monkeypatch.setattr("drethtr.base.database.MAX_VALUE", 10_000)
     path = tmp_path / "a.sqlite"
     make(path, "INSERT INTO t VALUES (printf('%.3000c', 'x'))")
     assert len(list(opened(path).rows("SELECT a FROM t"))) == 1

@@ -27,7 +27,7 @@ def test_pages_that_were_not_read_can_be(folder, tiny_path, open_tab):
 
 def test_a_page_in_an_unknown_hand_says_so_once(folder, tiny_path, open_tab, tmp_path, monkeypatch):
     """Of the two pages, every word of the second is doubtful."""
-    monkeypatch.setattr("drethtr.recognition.confidence.error_rate.FEWEST_LINES", 4)
+    monkeypatch.setattr("drethtr.recognition.confidence.error_rate.MIN_LINES", 4)
     rate = ErrorRate(Recognizer.load(tiny_path).strategy, factor=1.0, spread=0.1, noise=2.0, sets=10, inherited=True)
     save_record(tiny_path, CalibrationRecord(error_rates=(rate,)), model := tmp_path / "doubting.safetensors")
     with served(folder, model) as site:

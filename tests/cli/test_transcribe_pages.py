@@ -60,7 +60,7 @@ def names(folder):
 
 
 def test_pages_in_an_unknown_hand_are_named_once(drethtr, tiny_path, scans, tmp_path, monkeypatch):
-    monkeypatch.setattr("drethtr.recognition.confidence.error_rate.FEWEST_LINES", 3)
+    monkeypatch.setattr("drethtr.recognition.confidence.error_rate.MIN_LINES", 3)
     rate = ErrorRate(Recognizer.load(tiny_path).strategy, factor=100.0, spread=0.1, noise=2.0, sets=10)
     save_record(tiny_path, CalibrationRecord(error_rates=(rate,)), model := tmp_path / "doubting.safetensors")
     arguments = ("transcribe", scans, "--model", model, *LINES, "--format", "json")

@@ -162,7 +162,7 @@ def test_texts_of_regions_count_where_nothing_else_has_one():
 
 def test_points_beyond_those_of_the_fullest_page_are_left_out(monkeypatch):
     """A megabyte of them takes 50 in memory."""
-    monkeypatch.setattr("drethtr.documents.points.MOST_CHARACTERS", 40)
+    monkeypatch.setattr("drethtr.documents.points.MAX_CHARACTERS", 40)
     line = '<TextLine id="l{}"><Coords points="0,0 90,0 90,90"/><TextEquiv><Unicode>a</Unicode></TextEquiv></TextLine>'
     lines = "".join(map(line.format, range(4)))
     region = f'<TextRegion id="r">{lines}</TextRegion>'

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.pictures.contact_sheet import WIDEST, contact_sheet
+from drethtr.pictures.contact_sheet import MAX_WIDTH, contact_sheet
 
 
 def line(tone, width=200):
@@ -26,7 +26,7 @@ def test_captions_stand_below_and_may_have_several_lines():
 
 def test_long_lines_are_scaled_to_fit():
     sheet = contact_sheet([(line(9, 4000), "long"), (line(9, 100), "short")], columns=1)
-    assert WIDEST < sheet.width < WIDEST + 50
+    assert MAX_WIDTH < sheet.width < MAX_WIDTH + 50
 
 
 def test_a_caption_without_end_and_a_line_without_end_are_cut():

@@ -3,7 +3,7 @@ import pytest
 
 from drethtr.base.errors import DataError
 from drethtr.images.prepare import Piece
-from drethtr.recognition.posteriors import LEAST, Posteriors, joined
+from drethtr.recognition.posteriors import MIN_PROBABILITY, Posteriors, joined
 from drethtr.search.packed import MAX_LINE_BYTES, PackedLines
 
 TEXTS = ["", "", "", "?", *"abcdefgh", "œ"]
@@ -32,7 +32,7 @@ def test_what_is_possible_is_kept_and_the_rest_left_out():
     rows = log_probs(50)
     kept = dense(Posteriors.of(rows, TEXTS, 4.0), 50)
     wanted = {(s, TEXTS[t]): np.exp(rows[s, t]) for s in range(50) for t in range(3, len(TEXTS))}
-    assert kept == pytest.approx({key: chance for key, chance in wanted.items() if chance > LEAST})
+    assert kept == pytest.approx({key: chance for key, chance in wanted.items() if chance > MIN_PROBABILITY})
 
 
 def without_skirts(found):

@@ -22,7 +22,7 @@ OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")
 STEPS, STEPS_A_BYTE, STEPS_A_CHECK = 10_000_000, 10, 10_000
 """Steps of SQLite's machine that a statement may take: at least, for each byte of the file, and between two checks."""
 
-LONGEST = 64 << 20
+MAX_VALUE = 64 << 20
 """Maximum bytes of a value, and of the values of a small file that a statement returns."""
 
 
@@ -52,12 +52,12 @@ class Database(sqlite3.Connection):
         held = 0
         for row in self.execute(statement, arguments):
             held += sum(len(value) if isinstance(value, str | bytes) else 1 for value in row)
-            if held > LONGEST + self.size:
+            if held > MAX_VALUE + self.size:
                 raise ValueError("it claims to have more than it can hold")
             yield row
 
 
-def connect(path: Path, mode: str, *, wait: float, longest: int = LONGEST, **options: Any) -> Database:
+def connect(path: Path, mode: str, *, wait: float, longest: int = MAX_VALUE, **options: Any) -> Database:
     """Open a SQLite file.
 
     Args:

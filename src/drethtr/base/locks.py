@@ -21,7 +21,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write, make_folders, open_locked
 from drethtr.base.links import followed, open_ordinary
 
-LONGEST_NOTE = 1000
+MAX_NOTE = 1000
 
 TURN_SECONDS = 10.0
 """How long to wait for a program that is changing the same file; a change takes a fraction of a second."""
@@ -129,7 +129,7 @@ def refuse_no_locks(folder: Path) -> None:
 def holder(note: Path) -> str:
     """Who has locked a file, from the lock file."""
     with suppress(OSError), note.open("rb") as file:
-        if text := file.read(LONGEST_NOTE).decode("utf-8", "replace").strip():
+        if text := file.read(MAX_NOTE).decode("utf-8", "replace").strip():
             return text
     return "another program"
 
@@ -138,7 +138,7 @@ def about_this_program() -> str:
     """How messages of other programs name this one."""
     since = datetime.now().astimezone().isoformat(" ", "minutes")
     command = without_credentials(" ".join(sys.argv))
-    return f"process {os.getpid()} on {platform.node()}, since {since}: {command}"[:LONGEST_NOTE]
+    return f"process {os.getpid()} on {platform.node()}, since {since}: {command}"[:MAX_NOTE]
 
 
 @contextmanager

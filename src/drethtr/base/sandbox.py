@@ -44,7 +44,7 @@ CHILDREN = 4
 HEAD = struct.Struct(">IQ")
 """Header of an answer: the lengths of its JSON and of its bytes."""
 
-LONGEST_JSON = 1 << 20
+MAX_JSON = 1 << 20
 
 OWN_STREAM = re.compile(r"^/(dev/(std(in|out|err)|fd/\d+)|proc/(self|thread-self|\d+)/fd/\d+)$")
 """Names that mean something else in each process: a child would wait for the end of its own questions."""
@@ -98,7 +98,7 @@ class Child:
         except BrokenPipeError as error:
             raise EOFError from error
         head, content = HEAD.unpack(read_exactly(answers, HEAD.size))
-        if head > LONGEST_JSON or content > MEMORY:
+        if head > MAX_JSON or content > MEMORY:
             raise EOFError
         try:
             return json.loads(read_exactly(answers, head)), read_exactly(answers, content)

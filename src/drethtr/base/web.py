@@ -47,7 +47,7 @@ MARKS = "%/:=&?~#+!$,;'@()*[]-._"
 TRANSLATED = "64:ff9b::/96"
 """IPv6 addresses that embed an IPv4 address in their last 32 bits (NAT64, RFC 6052)."""
 
-LONGEST, LONGEST_PAUSE = 600.0, 120.0
+MAX_SECONDS, MAX_PAUSE = 600.0, 120.0
 """Seconds for a request with its response, and the longest pause before a retry."""
 
 MOVED = frozenset({301, 302, 303, 307, 308})
@@ -98,7 +98,7 @@ class Answer(NamedTuple):
     @property
     def reason(self) -> str:
         """Why there is no file."""
-        if self.after is not None and self.after > LONGEST_PAUSE:
+        if self.after is not None and self.after > MAX_PAUSE:
             return f"the host asks to wait {self.after:.0f} seconds; run the same command again then"
         return self.trouble or REASONS.get(self.status, f"the host responds with status {self.status}")
 
@@ -114,7 +114,7 @@ class Web:
 
     may_reach: Callable[[IPAddress], bool] = is_public
     pause: Callable[[float], object] = time.sleep
-    longest: float = LONGEST
+    longest: float = MAX_SECONDS
     turns: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock), compare=False, repr=False)
 
     def file(self, addresses: Sequence[str], name: str) -> Path:
@@ -151,7 +151,7 @@ class Web:
         answer = self.follow(address, most)
         for tried in range(1, TRIES):
             wait = PAUSE * 2 ** (tried - 1) if answer.after is None else answer.after
-            if not answer.may_change or wait > LONGEST_PAUSE:
+            if not answer.may_change or wait > MAX_PAUSE:
                 break
             self.pause(wait)
             answer = self.follow(address, most)

@@ -36,7 +36,7 @@ OF_IMAGES = frozenset(
 )
 """Words in the names of folders of images."""
 
-MOST_WORDS = 3
+MAX_WORDS = 3
 """Maximum number of words of such a name: `jpg`, `scans_1914`, `OCR-D-IMG`."""
 
 NUMBER = re.compile(r"_\d{4,}$")
@@ -182,7 +182,7 @@ def in_image_folders(path: Path, name: str) -> Sequence[Path]:
 def is_called_after_images(folder: Path) -> bool:
     """Whether the name of a folder says that it has images; a whole sentence about some is another matter."""
     words = re.findall(r"jp2|j2k|[^\W\d_]+", folder.name.lower())
-    return len(words) <= MOST_WORDS and not OF_IMAGES.isdisjoint(words)
+    return len(words) <= MAX_WORDS and not OF_IMAGES.isdisjoint(words)
 
 
 def holds(folder: Path, endings: tuple[str, ...]) -> bool:

@@ -50,7 +50,7 @@ class Splicer(NamedTuple):
 
     def insert(self, parent: Element, after: Element | None, new: Sequence[ET.Element]) -> Edit:
         """Insert elements after a child of `parent`, or before its content; a self-closing tag is opened."""
-        # Indented like its neighbours; in a file without rows, ours adds none either.
+        # Indented like its neighbors; in a file without rows, ours adds none either.
         lead = self.lead(parent.children[0]) if parent.children else self.lead(parent) + self.unit
         content = "".join(self.written(element, lead if self.in_rows else "") for element in new)
         if self.in_rows and not parent.children and not parent.text:
@@ -300,13 +300,13 @@ def prefix_of(element: Element) -> str:
     return f"{element.prefix}:" if element.prefix else ""
 
 
-MOST_WORDS = 500
+MAX_WORDS = 500
 """Words of a line whose counterparts are looked for: comparing takes the product of both numbers."""
 
 
 def counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
     """The places of words that stay, or that are replaced one by one, in the old and in the new text."""
-    if max(len(old), len(new)) > MOST_WORDS:  # no line of handwriting
+    if max(len(old), len(new)) > MAX_WORDS:  # no line of handwriting
         return
     for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal" or last - first == end - begin:

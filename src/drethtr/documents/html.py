@@ -43,7 +43,7 @@ MAX_LINES = 50
 MAX_PARTS = 400
 """Maximum number of words of a line, counting the spaces between them."""
 
-LARGEST = (900, 60)
+MAX_SIZE = (900, 60)
 """Largest width and height of a strip in pixels."""
 
 
@@ -88,4 +88,4 @@ def strip_html(line: ShownLine) -> str:
         image = None
     if image is None:
         return ""
-    return f'<img alt="" style="max-width:100%;display:block" src="{jpeg_uri(image, LARGEST)}">'
+    return f'<img alt="" style="max-width:100%;display:block" src="{jpeg_uri(image, MAX_SIZE)}">'

@@ -25,7 +25,7 @@ from drethtr.images.page import PageSource
 TABLE = "table"
 """The kind of a cell, unless a file has another word."""
 
-MOST_EMPTY = 50
+MAX_EMPTY = 50
 """Maximum number of cells of a table for each cell with lines; files of others may give any row and column."""
 
 ROLES = {
@@ -159,7 +159,7 @@ def rows_of_table(regions: Sequence[Region]) -> dict[int, dict[int, list[Region]
     """The cells of a table by rows and columns, empty ones included, unless nearly all cells would be empty."""
     cells = [(region, region.cell) for region in regions if region.cell is not None]
     rows, columns = sorted({cell.row for _, cell in cells}), sorted({cell.column for _, cell in cells})
-    filled = len(rows) * len(columns) <= MOST_EMPTY * len(cells)
+    filled = len(rows) * len(columns) <= MAX_EMPTY * len(cells)
     table: dict[int, dict[int, list[Region]]] = {row: {column: [] for column in columns if filled} for row in rows}
     for region, cell in cells:
         table[cell.row].setdefault(cell.column, []).append(region)

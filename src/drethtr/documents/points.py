@@ -62,7 +62,7 @@ def box_around(points: Iterable[Point]) -> Box | None:
 SEPARATORS = re.compile(r"[\s,;]+")
 MAX_COORDINATE = 1_000_000
 
-MOST_CHARACTERS = 16 << 20
+MAX_CHARACTERS = 16 << 20
 """Maximum characters of points on a page: 10,000 lines with outlines of 180 points."""
 
 
@@ -71,7 +71,7 @@ class PageScale:
     """The size of a page in pixels (0 if unknown), and the number of pixels per unit of the file.
 
     A coordinate or confidence that cannot be understood is left out, but never its line or page; it is noted in
-    `oddities` with the name of its place. So are points after the first `MOST_CHARACTERS`, which `lengths` counts.
+    `oddities` with the name of its place. So are points after the first `MAX_CHARACTERS`, which `lengths` counts.
     """
 
     width: int
@@ -83,7 +83,7 @@ class PageScale:
     def points(self, text: str, place: str) -> Points:
         """Parse points, "x,y x,y" or "x y x y", scale them to pixels, and clip them to the page; none if one is odd."""
         self.lengths[0] += len(text)
-        if self.lengths[0] > MOST_CHARACTERS:
+        if self.lengths[0] > MAX_CHARACTERS:
             self.oddities.append(f"{place}: left out, as the points of the page are too many")
             return ()
         numbers = [self.number(part, place) for part in SEPARATORS.split(text.strip()) if part]

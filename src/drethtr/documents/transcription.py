@@ -141,10 +141,10 @@ class Grade(StrEnum):
     @classmethod
     def of(cls, confidence: float | None) -> Self:
         """The grade of a confidence; a word without confidence counts as certain."""
-        return next(cls(grade) for grade, least in LEAST.items() if confidence is None or confidence >= least)
+        return next(cls(grade) for grade, least in MIN_CONFIDENCE.items() if confidence is None or confidence >= least)
 
 
-LEAST = {Grade.CERTAIN: 0.9, Grade.LIKELY: 0.5, Grade.UNLIKELY: 0.25, Grade.GUESS: 0.0}
+MIN_CONFIDENCE = {Grade.CERTAIN: 0.9, Grade.LIKELY: 0.5, Grade.UNLIKELY: 0.25, Grade.GUESS: 0.0}
 """The minimum probability of each grade."""
 
 SHADES = {Grade.LIKELY: "fff3c9", Grade.UNLIKELY: "ffd5a8", Grade.GUESS: "ffb9b9"}

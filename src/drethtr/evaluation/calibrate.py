@@ -104,7 +104,7 @@ def calibrate(
             existing out-of-distribution check is kept.
         groups: Strategies to calibrate, in groups that find the same text; everything else the model has learned is
             then kept. By default the best strategy is chosen, and the `usual_strategies` are calibrated.
-        advance: Called after each of many steps with the number of lines read; every line is read `passes` times.
+        advance: Called whenever lines have been read, with their number; every line is read `passes` times.
         on_fit: Called with each calibration once it is fitted.
         prior: A record learned with other weights: with few lines, calibrations stay near it. Error rates that cannot
             be learned from so few sets are inherited from it, or else from the model's own record.

@@ -92,8 +92,8 @@ def try_strategies(
 ) -> list[Tried]:
     """Try `CTC` and `Joint` with all weights, fewest errors first; ties go to the faster or the more usual one.
 
-    Lines that are read in pieces are skipped. `advance` is called after each of many steps with the number of lines
-    read.
+    Lines that are read in pieces are skipped. `advance` is called whenever lines have been read, with their
+    number.
     """
     usual = Joint(ctc_weight=CTC_WEIGHTS[0], language_weight=0.0)
     recognizer = open_model(model, usual)

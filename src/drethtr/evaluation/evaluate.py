@@ -35,7 +35,7 @@ CER = ("cer", "cer_low", "cer_high")
 WER = ("wer", "wer_low", "wer_high")
 
 Advance: TypeAlias = Callable[[int], object]
-"""Called after each of many steps with the number of lines read."""
+"""Called whenever lines have been read, with their number."""
 
 
 class ScoredLine(NamedTuple):
@@ -135,7 +135,7 @@ def evaluate(
 
     Args:
         limit: Read at most this many lines of each set, drawn with `seed`.
-        advance: Called after each of many steps with the number of lines read.
+        advance: Called whenever lines have been read, with their number.
 
     Raises:
         DataError: if there is no clean line with a text, no character of the texts is in the model's alphabet, or no

@@ -36,7 +36,7 @@ WIDE_STEP = 12.0
 
 TOLERANCE = 0.25
 """Tolerance of a baseline, relative to the distance to the next line, and its minimum in pixels."""
-LEAST_TOLERANCE = 6.0
+MIN_TOLERANCE = 6.0
 
 BODY = 0.15
 """Distance above the baseline at which an outline must cover a line, relative to the distance to the next line."""
@@ -131,7 +131,7 @@ class PageLayout:
 def compare_layout(reference: Sequence[KnownLine], found: Sequence[FoundLine]) -> PageLayout:
     """Compare the lines of a page, both in reading order."""
     spacing = spacing_of([known.line.baseline for known in reference])
-    tolerance = np.maximum(TOLERANCE * spacing, LEAST_TOLERANCE)
+    tolerance = np.maximum(TOLERANCE * spacing, MIN_TOLERANCE)
     marks = [points_along(known.line.baseline, STEP) for known in reference]
     precision, recall = of_baselines(marks, [points_along(line.baseline, STEP) for line in found], tolerance)
     bodies = [lifted(points, BODY * distance) for points, distance in zip(marks, spacing, strict=True)]

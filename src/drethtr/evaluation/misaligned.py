@@ -48,7 +48,7 @@ def misaligned(
     Args:
         lines: Lines to read.
         among: All lines in order, in which to look for the right text.
-        advance: Called after each of many steps with the number of lines read.
+        advance: Called whenever lines have been read, with their number.
     """
     near = neighbors(among)
     suspects = []

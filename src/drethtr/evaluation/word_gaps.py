@@ -24,6 +24,7 @@ SURE = -0.7
 """Minimum mean log-probability of a space and the two characters on either side."""
 
 AROUND = 2
+"""Characters on either side of a space whose probability decides whether it was found."""
 
 
 def word_gaps(
@@ -32,7 +33,7 @@ def word_gaps(
     """The gaps between words by the fingerprint of the image; lines whose text does not align are omitted.
 
     Args:
-        advance: Called after each of many steps with the number of lines processed.
+        advance: Called whenever lines have been processed, with their number.
 
     Raises:
         ConfigError: if the model has no CTC head.

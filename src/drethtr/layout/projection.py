@@ -19,7 +19,7 @@ from drethtr.layout.ridge import Ridge
 
 Floats: TypeAlias = NDArray[np.float64]
 
-STEEPEST = 10.0
+MAX_SKEW = 10.0
 """Maximum skew of a page in degrees."""
 
 DARK, DARK_SHARE = 28, 0.4
@@ -28,7 +28,7 @@ DARK, DARK_SHARE = 28, 0.4
 SPARSE = 0.25
 """A pixel column counts as white below this share of the ink of text."""
 
-NARROWEST = 0.03
+MIN_COLUMN = 0.03
 """Minimum width of a text column, relative to the page."""
 
 
@@ -85,7 +85,7 @@ def find_slope(dark: NDArray[np.bool_]) -> float:
         profile = shear(small, np.tan(np.radians(degrees)) * step).sum(1).astype(np.float64)
         return float(np.square(np.diff(profile)).sum())
 
-    coarse = max(np.arange(-STEEPEST, STEEPEST + 0.5, 0.5), key=sharpness)
+    coarse = max(np.arange(-MAX_SKEW, MAX_SKEW + 0.5, 0.5), key=sharpness)
     fine = max(np.arange(coarse - 0.5, coarse + 0.51, 0.1), key=sharpness)
     return float(np.tan(np.radians(fine)))
 
@@ -95,7 +95,7 @@ def columns_of(dark: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
     window = max(1, gap // 2)
     density = smoothed(dark.mean(0), np.full(window, 1 / window))
     filled = density > max(0.004, SPARSE * float(np.quantile(density, 0.75)))
-    return [run for run in runs(filled, gap - window) if run[1] - run[0] > NARROWEST * dark.shape[1]]
+    return [run for run in runs(filled, gap - window) if run[1] - run[0] > MIN_COLUMN * dark.shape[1]]
 
 
 def smoothed(values: Floats, window: Floats) -> Floats:

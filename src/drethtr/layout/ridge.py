@@ -39,7 +39,7 @@ CUT_OFF = 0.7
 """Minimum share of the pieces in the strip that are cut off; on 54 pages, false lines fell from 8.4 to 6.0 of 100 by
 this (LOG.md, 2026-11-27)."""
 
-SHORTEST = 0.8
+MIN_PIECE = 0.8
 """Pieces that a rule leaves of a line are dropped if they are shorter than this, in thicknesses."""
 
 OFF_COURSE = 0.75
@@ -152,7 +152,7 @@ def cut(ridges: Sequence[Ridge], rules: Sequence[Rule]) -> list[Ridge]:
             pieces.append(ridge)
             continue
         for left, right in pairwise(sorted(ends)):
-            if right - left >= SHORTEST * ridge.thickness:
+            if right - left >= MIN_PIECE * ridge.thickness:
                 middle = ridge.middle[left - ridge.left : right - ridge.left]
                 pieces.append(Ridge(left, middle, ridge.thickness))
     return pieces

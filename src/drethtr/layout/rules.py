@@ -34,7 +34,7 @@ BESIDE_ITSELF = 0.5
 INTERRUPTED = 8.0
 """Maximum rows between them, in thicknesses."""
 
-MOST = 1000
+MAX_STROKES = 1000
 """Maximum number of strokes that are looked at; more are a pattern."""
 
 SQUARES, SQUARE = 12, 4.0
@@ -104,7 +104,7 @@ def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
         found.append(
             Rule(float(top), float(bottom), float(course(top) - shift[top]), float(course(bottom) - shift[bottom]))
         )
-    if len(found) > MOST:
+    if len(found) > MAX_STROKES:
         return []
     strokes = pieced(found, thickness)
     return [] if is_squared(strokes, thickness) else [rule for rule in strokes if rule.length >= LONG * thickness]

@@ -157,7 +157,7 @@ class Run:
 
     def read(self, tasks: Iterable[FileTask]) -> None:
         """Read files and write their results: images of single lines in groups, others page by page."""
-        # Neighbours only, so that results come in the order of the files.
+        # Neighbors only, so that results come in the order of the files.
         for alone, some in groupby(tasks, self.is_line):
             for task, record, sheets in self.lines(some) if alone else self.pages(some):
                 try:

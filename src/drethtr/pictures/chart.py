@@ -11,8 +11,10 @@ COLORS = ("#0b6e4f", "#d1495b", "#edae49", "#30638e", "#7b5ea7", "#5c5c5c", "#00
 INK, GRID = "#222222", "#d8d8d8"
 FONT = "font-family='Helvetica, Arial, sans-serif'"
 ROW, MARGIN, PANEL = 24, 16, 420
+"""Height of a row, white space, and width of a panel, in pixels."""
 
-ENOUGH = 4  # ticks
+ENOUGH = 4
+"""Ticks of an axis, from which on no finer steps are tried."""
 
 Mark = tuple[float, float, float]
 """A median and the limits of its range."""

@@ -21,7 +21,7 @@ from drethtr.evaluation.compare import (
 )
 from drethtr.text.normalize import for_scoring
 
-LARGEST = (2560, 64)
+MAX_SIZE = (2560, 64)
 """Width and height of the image of a line at most, in pixels."""
 
 CONFUSIONS, ROWS = 42, 14  # number shown, and rows per table
@@ -120,7 +120,7 @@ def line_part(line: ComparedLine) -> str:
     """The image of a line above its text and both readings."""
     text = line.sample.text
     return (
-        f'<div class="line"><img src="{jpeg_uri(Image.fromarray(np.asarray(line.sample.line())), LARGEST)}" alt="">'
+        f'<div class="line"><img src="{jpeg_uri(Image.fromarray(np.asarray(line.sample.line())), MAX_SIZE)}" alt="">'
         f'<p><span class="who">text</span>{escape(text)}</p>'
         f'<p><span class="who">A, {line.edits_a}</span>{marked(text, line.a.text)}</p>'
         f'<p><span class="who">B, {line.edits_b}</span>{marked(text, line.b.text)}</p>'

@@ -10,7 +10,7 @@ from drethtr.images.line import Line
 
 CAPTION_PIXELS = 15
 MARGIN = 8
-WIDEST, HIGHEST = 1100, 300  # larger lines are scaled down
+MAX_WIDTH, MAX_HEIGHT = 1100, 300  # larger lines are scaled down
 MAX_LETTERS = 140  # per row of a caption
 # System fonts, since Pillow's own font has no accents.
 SYSTEM_FONTS = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Helvetica.ttc")
@@ -41,7 +41,7 @@ def contact_sheet(lines: Sequence[tuple[Line, str]], columns: int = 2) -> Image.
 def draw_cell(line: Line, caption: str, font: FreeTypeFont | ImageFont.ImageFont) -> Image.Image:
     """Draw one line above its caption, as wide as both need."""
     picture = Image.fromarray(line)
-    picture.thumbnail((WIDEST, HIGHEST), Image.Resampling.LANCZOS)
+    picture.thumbnail((MAX_WIDTH, MAX_HEIGHT), Image.Resampling.LANCZOS)
     caption = "\n".join(shortened(row) for row in caption.split("\n"))
     _, _, right, bottom = ImageDraw.Draw(picture).multiline_textbbox((0, 0), caption, font=font)
     cell = Image.new("L", (max(picture.width, int(right) + 1), picture.height + int(bottom) + 3), 255)

@@ -19,7 +19,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.proofreading.given import GivenText, Pairing, encode, pair
 from drethtr.recognition.confidence.logistic import log_odds
-from drethtr.recognition.decoding.ctc_paths import LEAST, Beginning, Ending, Paths, Scores, TextScores
+from drethtr.recognition.decoding.ctc_paths import MIN_LOG_PROBABILITY, Beginning, Ending, Paths, Scores, TextScores
 from drethtr.recognition.decoding.ctc_search import CTCPath, align, best_path
 from drethtr.recognition.decoding.decoded import LogProbs, edges
 from drethtr.recognition.decoding.scorer import NetworkScorer
@@ -55,7 +55,7 @@ class Stretches:
             endings.append(self.paths.earlier(token, endings[-1]))
         self.beginnings: list[Beginning] = beginnings
         self.endings: list[Ending] = endings[::-1]
-        best = np.maximum(rows.max(1).astype(np.float64), LEAST)
+        best = np.maximum(rows.max(1).astype(np.float64), MIN_LOG_PROBABILITY)
         self.best: Scores = np.concatenate(([0.0], best.cumsum()))
 
     @cached_property
@@ -94,7 +94,7 @@ WORST = -12.0
 LEAD = 10.0
 """Leads of the decoder are clipped here, for the same reason."""
 
-LARGEST = 1e3
+MAX_DIFFERENCE = 1e3
 """Differences of log-probabilities are clipped here, in nats, since those of impossible texts are infinite."""
 
 WORD_FEATURES, GAP_FEATURES = 14, 8
@@ -333,9 +333,9 @@ def leads_of(tokens: Sequence[int], log_probs: Floats) -> Floats:
 
 def positive_log(value: float) -> float:
     """log(1 + x) of a value that is negative only by rounding."""
-    return float(np.log1p(np.clip(value, 0, LARGEST)))
+    return float(np.log1p(np.clip(value, 0, MAX_DIFFERENCE)))
 
 
 def signed_log(value: float) -> float:
     """sign(x) log(1 + |x|)."""
-    return float(np.copysign(np.log1p(min(abs(value), LARGEST)), value))
+    return float(np.copysign(np.log1p(min(abs(value), MAX_DIFFERENCE)), value))

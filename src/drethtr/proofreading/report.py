@@ -21,7 +21,7 @@ TEMPLATE = Path(__file__).with_name("report.html")
 SHOWN = 500
 """Maximum doubtful words in a report."""
 
-LARGEST = (1200, 1200)
+MAX_SIZE = (1200, 1200)
 """Maximum width and height of a strip in pixels."""
 
 MARGIN = 0.2
@@ -139,4 +139,4 @@ def picture(word: ProofWord, strip: tuple[Line, Box] | None) -> str:
         left, top = (box.left - place.left) / place.width, (box.top - place.top) / place.height
         width, height = box.width / place.width, box.height / place.height
         frame = f'<span style="left:{left:.2%};top:{top:.2%};width:{width:.2%};height:{height:.2%}"></span>'
-    return f'<div class=strip><img alt="" src="{jpeg_uri(Image.fromarray(image), LARGEST)}">{frame}</div>'
+    return f'<div class=strip><img alt="" src="{jpeg_uri(Image.fromarray(image), MAX_SIZE)}">{frame}</div>'

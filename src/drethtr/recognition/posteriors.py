@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from drethtr.images.prepare import Piece
 from drethtr.text.tokenizer import PAD, UNK, Tokenizer
 
-LEAST = 1e-3
+MIN_PROBABILITY = 1e-3
 """Characters less likely than this at a step are dropped there."""
 
 UNKNOWN = "\ufffd"
@@ -51,7 +51,7 @@ class Posteriors:
         """The posteriors in log-probabilities (steps, V); `texts[v]` is the text of token v."""
         probabilities = np.exp(log_probs.astype(np.float64))
         probabilities[:, PAD] = 0
-        rows, tokens = np.nonzero(probabilities > LEAST)
+        rows, tokens = np.nonzero(probabilities > MIN_PROBABILITY)
         numbers, firsts = np.unique(rows, return_index=True)
         used, places = np.unique(tokens, return_inverse=True)
         return cls(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
-from drethtr.recognition.posteriors import LEAST, Posteriors
+from drethtr.recognition.posteriors import MIN_PROBABILITY, Posteriors
 
 Bytes = NDArray[np.uint8]
 
@@ -24,7 +24,7 @@ LEVELS = 1 << LEVEL_BITS
 SUREST = 7.0
 """Log-odds of the highest level below certainty."""
 
-ODDS = np.linspace(SUREST, log(LEAST / (1 - LEAST)), LEVELS - 1)
+ODDS = np.linspace(SUREST, log(MIN_PROBABILITY / (1 - MIN_PROBABILITY)), LEVELS - 1)
 VALUES = np.concatenate([[1.0], 1 / (1 + np.exp(-ODDS))])
 """(32,) the probability of each level, from 1 downwards."""
 
@@ -196,7 +196,7 @@ def token_bits(texts: int) -> int:
 def levels_of(chances: NDArray[np.float64]) -> NDArray[np.int64]:
     """(N,) the nearest levels of probabilities, by log-odds; the first one only for certainty."""
     # By log-odds, since an error of 0.01 matters at 0.99 and not at 0.5.
-    odds = np.log(np.maximum(chances, LEAST) / np.maximum(1 - chances, 1e-9))
+    odds = np.log(np.maximum(chances, MIN_PROBABILITY) / np.maximum(1 - chances, 1e-9))
     nearest = np.rint((odds - SUREST) / (ODDS[-1] - SUREST) * (LEVELS - 2)).clip(0, LEVELS - 2).astype(np.int64)
     return np.where(chances >= 1, 0, nearest + 1)
 

@@ -18,7 +18,7 @@ from drethtr.synthesis.writing import Pen, write
 WRITTEN = 56
 """Height in pixels at which lines are written before they are put on the page."""
 
-MOST_CUT = 0.4
+MAX_CUT = 0.4
 """A line that loses more of its length than this at the edge of its page is no line of it."""
 
 Box = tuple[float, float, float, float]
@@ -189,7 +189,7 @@ class Sheet:
         place = np.array((round(left), round(foot)))
         baseline = mark.baseline + place
         seen = baseline[((baseline >= 0) & (baseline < (width, height))).all(1)]
-        if len(seen) < max(2, (1 - MOST_CUT) * len(baseline)):
+        if len(seen) < max(2, (1 - MAX_CUT) * len(baseline)):
             return []
         polygon = (mark.polygon + place).clip(0, (width, height))
         self.lines.append(FoundLine(seen, polygon, role))

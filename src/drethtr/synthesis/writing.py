@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Edges = list[tuple[float, float]]
 
 MAX_X_HEIGHT = 0.42  # of the picture's height; only faces without ascenders would exceed it
-STEEPEST = 25.0  # degrees of slant added to the face's own
+MAX_SLANT = 25.0  # degrees of slant added to the face's own
 BLUR = 1.1  # radius in pixels of the blur that thickens strokes
 BLUR_SPREAD = ((2 * BLUR + 1) ** 2 / 12) ** 0.5  # its standard deviation
 
@@ -172,7 +172,7 @@ def draw_warp(layout: Layout, face: Face, size: int, pen: Pen, height: int, rng:
     rows_top = above - margins[0] / scale - drift * share(wander(count, rng))
     rows_bottom = below + margins[1] / scale + drift * share(wander(count, rng))
     middle = layout.baseline - face.x_height * size / 2
-    slant = (rng.normal(0, pen.slant) + wander(count, rng) * pen.wobble).clip(-STEEPEST, STEEPEST)
+    slant = (rng.normal(0, pen.slant) + wander(count, rng) * pen.wobble).clip(-MAX_SLANT, MAX_SLANT)
     lean = np.tan(np.radians(slant))
     top_columns, bottom_columns = columns - lean * (middle - rows_top), columns + lean * (rows_bottom - middle)
     return Warp(knots, columns, top_columns, bottom_columns, rows_top, rows_bottom)

@@ -9,8 +9,8 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, check_apart
 from drethtr.images.prepare import Preparation
 from drethtr.training.finetuning.material import (
-    FEWEST,
     MAX_SHARE,
+    MIN_LINES,
     REMEMBERED,
     SHARE,
     all_lines,
@@ -72,7 +72,7 @@ def test_lines_to_choose_by_may_be_given():
 
 def test_lines_to_choose_by_must_be_usable():
     with pytest.raises(DataError, match="none of the 2 validation lines can be used; 1 without text; 1 with"):
-        split_lines(lines(FEWEST), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
+        split_lines(lines(MIN_LINES), [Sample(written("a"), " "), Sample(written("b"), "b", clean=False)])
 
 
 @pytest.mark.parametrize(("page", "apart"), [("page 9", True), (None, False)])
@@ -82,7 +82,7 @@ def test_given_lines_may_be_of_unknown_pages(page, apart):
 
 
 def test_whole_pages_are_no_lines():
-    wide = [Sample(np.full((40, 900 + number), 255, np.uint8), "wide", page=f"{number}") for number in range(FEWEST)]
+    wide = [Sample(np.full((40, 900 + number), 255, np.uint8), "wide", page=f"{number}") for number in range(MIN_LINES)]
     with pytest.raises(DataError, match="0 of 17 lines are short enough"):
         drop_unreadable(split_lines(wide), Preparation(height=40), 800)
 
@@ -94,32 +94,32 @@ def test_unusable_lines_are_counted():
         Sample(written("unsure"), "unsure", clean=False),
         Sample(written("empty"), " "),
     ]
-    parts = split_lines([*lines(FEWEST), *odd])
-    assert len(parts.train) + len(parts.validation) == FEWEST + 1
+    parts = split_lines([*lines(MIN_LINES), *odd])
+    assert len(parts.train) + len(parts.validation) == MIN_LINES + 1
     assert Counter(parts.left_out.values()) == {1: 3}
 
 
 def test_too_few_lines_are_refused():
-    with pytest.raises(DataError, match=f"{FEWEST - 1} usable lines.*at least {FEWEST}"):
-        split_lines(lines(FEWEST - 1))
+    with pytest.raises(DataError, match=f"{MIN_LINES - 1} usable lines.*at least {MIN_LINES}"):
+        split_lines(lines(MIN_LINES - 1))
 
 
 def test_lines_that_are_too_wide_do_not_train():
     wide = Sample(np.full((40, 900), 255, np.uint8), "wide")
-    parts = drop_unreadable(split_lines([*lines(FEWEST), wide], lines(1)), Preparation(height=40), 800)
-    assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}
+    parts = drop_unreadable(split_lines([*lines(MIN_LINES), wide], lines(1)), Preparation(height=40), 800)
+    assert len(parts.train) == MIN_LINES and parts.left_out == {"too wide to train on": 1}
 
 
 def test_a_text_too_long_for_its_image_is_left_out():
     whole_page = Sample(np.full((40, 199), 255, np.uint8), 100 * "a")
-    parts = drop_unreadable(split_lines([*lines(FEWEST), whole_page], lines(1)), Preparation(height=40), 800)
-    assert len(parts.train) == FEWEST and parts.left_out == {"with more text than fits the image": 1}
+    parts = drop_unreadable(split_lines([*lines(MIN_LINES), whole_page], lines(1)), Preparation(height=40), 800)
+    assert len(parts.train) == MIN_LINES and parts.left_out == {"with more text than fits the image": 1}
 
 
 def test_a_line_too_long_to_prepare_is_left_out_as_well():
     odd = Sample(np.full((2, 3000), 255, np.uint8), "odd")
-    parts = drop_unreadable(split_lines([*lines(FEWEST), odd], lines(1)), Preparation(height=64), 800)
-    assert len(parts.train) == FEWEST and parts.left_out == {"too wide to train on": 1}
+    parts = drop_unreadable(split_lines([*lines(MIN_LINES), odd], lines(1)), Preparation(height=64), 800)
+    assert len(parts.train) == MIN_LINES and parts.left_out == {"too wide to train on": 1}
 
 
 def test_forgetting_is_measured_on_old_lines_that_are_not_mixed_in():
@@ -129,8 +129,8 @@ def test_forgetting_is_measured_on_old_lines_that_are_not_mixed_in():
 
 
 def test_few_old_lines_are_all_mixed_in():
-    mixed, remembered = split_old_lines(lines(FEWEST - 1))
-    assert len(mixed) == FEWEST - 1 and not remembered
+    mixed, remembered = split_old_lines(lines(MIN_LINES - 1))
+    assert len(mixed) == MIN_LINES - 1 and not remembered
 
 
 def test_old_lines_must_be_usable():

@@ -33,7 +33,7 @@ typedef struct {
 
 /* The kinds of texts are numbered in search/automaton.py: AUTOMATON_MARK etc. */
 
-#define MOST_PIECES 8
+#define MAX_PIECES 8
 #define FLAT 1e-30f /* keeps products out of the slow denormal range */
 
 #define NO_KIND 250
@@ -262,7 +262,7 @@ static int take_pieces(Lines *l, struct Piece *pieces, const uint8_t *from, Py_s
 {
     l->piece = pieces;
     for (l->pieces = 0; length > 0; l->pieces++) {
-        if (l->pieces == MOST_PIECES || length < 4 || !from[0] || from[0] > QUERY_MAX_LETTERS || length < from[0] + 3)
+        if (l->pieces == MAX_PIECES || length < 4 || !from[0] || from[0] > QUERY_MAX_LETTERS || length < from[0] + 3)
             return 0;
         struct Piece *piece = &pieces[l->pieces];
         *piece = (struct Piece){.letters = from[0], .open_begin = from[1], .open_end = from[2]};
@@ -457,7 +457,7 @@ PyObject *word_on_pages(PyObject *self, PyObject *args)
     PyObject *contents, *classes;
     Py_buffer b[6];
     Lines l;
-    struct Piece pieces[MOST_PIECES];
+    struct Piece pieces[MAX_PIECES];
     int done = 0;
     if (!PyArg_ParseTuple(args, "OOy*y*y*y*y*nnddw*", &contents, &classes, &b[0], &b[1], &b[2], &b[3], &b[4], &l.found,
                           &l.dead, &l.faintest, &l.least, &b[5]))

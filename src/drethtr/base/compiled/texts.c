@@ -231,7 +231,7 @@ PyObject *surprises(PyObject *self, PyObject *args)
 
 /* ---- Prefix search: see prefix_search_in_python in recognition/decoding/ctc_search.py ---- */
 
-#define MOST_BEAMS (1 << 20)
+#define MAX_BEAMS (1 << 20)
 #define REMEMBERED (1 << 10)
 
 typedef struct {
@@ -605,7 +605,7 @@ PyObject *prefix_search(PyObject *self, PyObject *args)
     Py_ssize_t tokens = search->tokens;
     int fits = 0 < tokens && tokens <= INT32_MAX / 4 && 0 <= blank && blank < tokens &&
                is_array(&rows, rows.len / (4 * tokens) * tokens, 4) && 1 <= search->beams &&
-               search->beams <= MOST_BEAMS && 1 <= search->tokens_per_step && search->margin >= 0 &&
+               search->beams <= MAX_BEAMS && 1 <= search->tokens_per_step && search->margin >= 0 &&
                fabs(search->weight) < INFINITY && fabs(search->per_token) < INFINITY;
     if (!fits)
         refused("rows (S, V) are 32-bit floats, beams and tokens_per_step at least 1, margin and weights numbers");

@@ -12,13 +12,13 @@ from drethtr.text.normalize import for_scoring
 SENTENCE = 20
 """Shorter texts, such as dates and names, may occur twice by coincidence."""
 
-LOWEST = 8
+MIN_HEIGHT = 8
 """Lines less tall than this, in pixels, cannot be read."""
 
 FAINTEST = 12
 """Minimum difference in gray levels between the darkest and the lightest pixel of a line with writing."""
 
-LONGEST = 200
+MAX_CHARACTERS = 200
 """More characters than fit on a handwritten line."""
 
 CROWDED, ROOMY = 1 / 4, 8
@@ -107,13 +107,13 @@ def broken_images(splits: Splits) -> list[Finding]:
         except DataError:
             unreadable.append(Row(sample.key))
             continue
-        if line.shape[0] < LOWEST:
+        if line.shape[0] < MIN_HEIGHT:
             low.append(Row(sample.key))
         elif int(line.max()) - int(line.min()) < FAINTEST and sample.text.strip():
             blank.append(Row(sample.key))
     return [
         *finding_if(Severity.ERROR, "unreadable image", "images that cannot be decoded", unreadable),
-        *finding_if(Severity.WARNING, "low image", f"less than {LOWEST} pixels tall", low),
+        *finding_if(Severity.WARNING, "low image", f"less than {MIN_HEIGHT} pixels tall", low),
         *finding_if(Severity.WARNING, "blank image", "blank images that have a text", blank),
     ]
 
@@ -121,7 +121,7 @@ def broken_images(splits: Splits) -> list[Finding]:
 def lengths(splits: Splits) -> list[Finding]:
     """Find very long texts, and texts whose length does not fit their image."""
     every = [sample for samples in splits.values() for sample in samples]
-    long = [Row(sample.key) for sample in every if len(sample.text) > LONGEST]
+    long = [Row(sample.key) for sample in every if len(sample.text) > MAX_CHARACTERS]
     # Sets differ in the size of writing and of their images, so that a line is compared with those of its own set.
     of_set: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for sample in every:
@@ -133,7 +133,7 @@ def lengths(splits: Splits) -> list[Finding]:
         crowded += [Row(sample.key) for room, sample in lines if room < CROWDED * middle]
         roomy += [Row(sample.key) for room, sample in lines if room > ROOMY * middle]
     return [
-        *finding_if(Severity.WARNING, "over-long text", f"more than {LONGEST} characters", long),
+        *finding_if(Severity.WARNING, "over-long text", f"more than {MAX_CHARACTERS} characters", long),
         *finding_if(Severity.WARNING, "crowded line", "texts far too long for their image", crowded),
         *finding_if(Severity.WARNING, "roomy line", "texts far too short for their image", roomy),
     ]

@@ -48,7 +48,7 @@ UNCONFIRMED = "not confirmed by a person"
 PROBES = 2
 """Lines of a page that are read both ways: those with the longest texts."""
 
-LEAST_LETTERS = 6
+MIN_LETTERS = 6
 """Characters of a text that are enough to tell."""
 
 READ_WRONG = 0.5
@@ -256,7 +256,7 @@ def upside_down(
     found: dict[int, FoundLine] = {}
     for group in by_direction(places):
         texts = {number: for_scoring(lines[number].text) for number in group}
-        long = [number for number in group if len(texts[number]) >= LEAST_LETTERS]
+        long = [number for number in group if len(texts[number]) >= MIN_LETTERS]
         errors = []
         for number in sorted(long, key=lambda number: -len(texts[number]))[:PROBES]:
             try:

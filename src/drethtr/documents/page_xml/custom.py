@@ -22,7 +22,7 @@ DETAIL = re.compile(r"[{;]\s*([A-Za-z]\w{0,40})\s*:([^;{}]*)")
 PLACE = frozenset({"offset", "length", "continued"})
 CODES = re.compile(r"\\u([0-9a-fA-F]{4})")
 
-LONGEST = 10_000
+MAX_COMPARED = 10_000
 """Longest text that is compared letter by letter, since memory grows with the square."""
 
 
@@ -146,7 +146,7 @@ def moved(custom: str, old: str, new: str) -> Moved:
 def compared(old: str, new: str) -> list[Stretch]:
     """The stretches of an old text, those that stay and those that are replaced in turn."""
     blocks = [(0, 0, 0)]
-    if max(len(old), len(new)) <= LONGEST:
+    if max(len(old), len(new)) <= MAX_COMPARED:
         blocks += [(block.a, block.b, block.size) for block in Levenshtein.editops(old, new).as_matching_blocks()]
     else:
         blocks.append((len(old), len(new), 0))

@@ -33,7 +33,7 @@ BEGINNING = f"{FONT} BMC"
 """The marked content by which later runs recognize the layer."""
 
 INVISIBLE = 3
-SMALLEST = 8.0
+MIN_SIDE = 8.0
 """Minimum width and height of a word in pixels."""
 
 TEXT_HEIGHT = 0.5
@@ -165,12 +165,12 @@ def write_line(line: TextLine, page: Page, font: GlyphlessFont) -> Iterator[str]
     """The operators that write the words of a line."""
     axis = direction(line.baseline)
     words = list(placed_words(line, page, axis))
-    height = max(TEXT_HEIGHT * median(extent.thickness for _, extent in words), SMALLEST)
+    height = max(TEXT_HEIGHT * median(extent.thickness for _, extent in words), MIN_SIDE)
     middle = median(extent.middle for _, extent in words)
     rise = rise_of(line.baseline, axis) if line.baseline else level(middle - height * (ASCENT + DESCENT) / 2 / UNITS)
     limits = [*(extent.begin - GAP * height for _, extent in words[1:]), math.inf]
     for (text, extent), limit in zip(words, limits, strict=True):
-        length = max(min(extent.end, limit) - extent.begin, (extent.end - extent.begin) / 2, SMALLEST)
+        length = max(min(extent.end, limit) - extent.begin, (extent.end - extent.begin) / 2, MIN_SIDE)
         x, y = axis.point(extent.begin, rise(extent.begin + length / 2))
         stretch = 100 * length / (max(len(text), 1) * height * ADVANCE / UNITS)
         # The space belongs to the word, as what is copied from a viewer is the sum of its strings.

@@ -13,10 +13,10 @@ from drethtr.documents.document import Document
 from drethtr.documents.html import jpeg_uri, tooltip
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import written
-from drethtr.documents.transcription import LEAST, SHADES, UNDERLINE, Grade, PageWord
+from drethtr.documents.transcription import MIN_CONFIDENCE, SHADES, UNDERLINE, Grade, PageWord
 
 TEMPLATE = Path(__file__).with_name("view.html")
-LARGEST = (1800, 1800)
+MAX_SIZE = (1800, 1800)
 """Width and height of the scan at most: large enough for reading on a screen."""
 
 
@@ -29,13 +29,13 @@ def write_view(document: Document) -> bytes:
         title=escape(page.image),
         made_by=escape(str(document.provenance)),
         summary=summary(page),
-        legend=" ".join(map(legend, LEAST)),
+        legend=" ".join(map(legend, MIN_CONFIDENCE)),
         underline=UNDERLINE,
         **SHADES,
-        most=f"{LEAST[Grade.CERTAIN]:g}",
+        most=f"{MIN_CONFIDENCE[Grade.CERTAIN]:g}",
         width=page.width,
         height=page.height,
-        scan=jpeg_uri(sheet.scan.load(), LARGEST),
+        scan=jpeg_uri(sheet.scan.load(), MAX_SIZE),
         places="\n".join(place(line, numbers[line.id]) for line in page.lines),
         texts="\n".join(texts(page, numbers)),
     )
@@ -51,7 +51,7 @@ def summary(page: Page) -> str:
 
 def legend(grade: Grade) -> str:
     """The name of a grade in its shade, with its lowest probability."""
-    least = f" from {100 * LEAST[grade]:.0f} %" if LEAST[grade] else ""
+    least = f" from {100 * MIN_CONFIDENCE[grade]:.0f} %" if MIN_CONFIDENCE[grade] else ""
     return f'<span class="{grade}">{grade}</span>{least}'
 
 

@@ -17,7 +17,7 @@ from drethtr.documents.writers.table import tables_of, text_of_cell
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 
-LONGEST, MOST_ROWS, MOST_COLUMNS = 32_767, 1_048_576, 16_384
+MAX_CHARACTERS, MAX_ROWS, MAX_COLUMNS = 32_767, 1_048_576, 16_384
 """Limits of Excel, which refuses a file that exceeds them: characters of a cell, rows and columns of a sheet."""
 
 DOUBTFUL = 1
@@ -106,13 +106,13 @@ def sheet(table: Cells) -> bytes:
     """A sheet with the texts of cells; numbers stay texts, as they were written."""
     root = ET.Element("worksheet", xmlns=MAIN)
     data = ET.SubElement(root, "sheetData")
-    if len(table) > MOST_ROWS or max(map(len, table), default=0) > MOST_COLUMNS:
+    if len(table) > MAX_ROWS or max(map(len, table), default=0) > MAX_COLUMNS:
         raise DataError("a table is larger than a sheet of Excel can be; write it with --format tables")
     for number, row in enumerate(table, 1):
         element = ET.SubElement(data, "row", r=str(number))
         for column, regions in enumerate(row):
             if text := clean(text_of_cell(regions)):
-                if len(text) > LONGEST:
+                if len(text) > MAX_CHARACTERS:
                     raise DataError("the text of a cell is longer than Excel allows; write it with --format tables")
                 doubtful = any(word.doubtful for region in regions for line in region.lines for word in line.words)
                 place = {"r": f"{letters(column)}{number}", "t": "inlineStr", "s": str(DOUBTFUL * doubtful)}

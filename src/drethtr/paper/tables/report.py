@@ -195,7 +195,7 @@ Results = Mapping[str, Sequence[Result]]
 
 HARDEST = 6
 """Number of hard lines to show."""
-LONGEST = 40
+MAX_CHARACTERS = 40
 """Maximum characters of the line whose attention is drawn, for legibility."""
 STYLE = (
     "body{font:14px Helvetica,Arial,sans-serif;max-width:1200px;margin:2em auto;padding:0 1em;color:#222}"
@@ -230,7 +230,7 @@ def write_report(folder: Path, device: torch.device) -> str:
 def attention_maps(name: str, result: Result, device: torch.device) -> str:
     """Draw the attention of a trained system while it decodes the longest line that is short enough."""
     lines = result.outcome.lines
-    line = max(lines, key=lambda line: (len(line.text) <= LONGEST, min(len(line.text), LONGEST)))
+    line = max(lines, key=lambda line: (len(line.text) <= MAX_CHARACTERS, min(len(line.text), MAX_CHARACTERS)))
     sample = samples_of(result, [line])[line.key]
     model = load_model(Path(result.outcome.model))
     recognizer = Recognizer(model, network=TorchNetwork(network_of(model, device)))

@@ -21,10 +21,10 @@ from drethtr.recognition.reading import Reading
 NORMAL = 1.959964
 """Quantile 0.975 of the normal distribution."""
 
-SMALLEST = {1: 12.7062, 2: 4.30265}
+EXACT_QUANTILES = {1: 12.7062, 2: 4.30265}
 """Quantile 0.975 of Student's t where the expansion is too low."""
 
-LARGEST = 1e6
+MAX_PARAMETER = 1e6
 """Largest parameter that makes sense: learned ones are about 1, or some hundreds if texts are wrong."""
 
 MAX_POWER = 10.0
@@ -36,7 +36,7 @@ that correcting takes as long as typing. Ten lines of a set read with 34 % error
 17 % in 24 % of them, of 27 others with less in none (recipes/unknown_hands.py). The share of lines unlike training
 parts such sets worse, and PAGE does not keep it."""
 
-FEWEST_LINES = 10
+MIN_LINES = 10
 """Minimum number of lines to say so: five lines of sets read with 8 and 13 % errors reach that rate in 2 % of draws,
 ten in none."""
 
@@ -92,9 +92,9 @@ class ErrorRate:
         if self.sets < 2:
             raise ConfigError(f"sets must be at least 2, not {self.sets}")
         learned = self.factor, self.spread, self.noise
-        if not all(0 <= value <= LARGEST for value in learned) or self.factor == 0:
+        if not all(0 <= value <= MAX_PARAMETER for value in learned) or self.factor == 0:
             raise ConfigError(
-                f"factor must be positive, spread and noise non-negative, all at most {LARGEST:g}, not {learned}"
+                f"factor must be positive, spread and noise non-negative, all at most {MAX_PARAMETER:g}, not {learned}"
             )
         if not 0.1 <= self.power <= MAX_POWER:
             raise ConfigError(f"power must be between 0.1 and {MAX_POWER:g}, not {self.power}")
@@ -118,7 +118,7 @@ class ErrorRate:
 
     def unknown_hand(self, read: TotalDoubt) -> bool:
         """Whether the hand of some lines, or their language, is not known to the model, so that it should learn."""
-        return read.lines - read.empty >= FEWEST_LINES and self(read).cer >= UNKNOWN_HAND
+        return read.lines - read.empty >= MIN_LINES and self(read).cer >= UNKNOWN_HAND
 
 
 def doubt_of(readings: Iterable[Reading]) -> TotalDoubt:
@@ -139,8 +139,8 @@ def student_quantile(freedom: int) -> float:
 
     Source: Cornish-Fisher expansion; Abramowitz and Stegun 26.7.5.
     """
-    if freedom in SMALLEST:
-        return SMALLEST[freedom]
+    if freedom in EXACT_QUANTILES:
+        return EXACT_QUANTILES[freedom]
     z = NORMAL
     return (
         z

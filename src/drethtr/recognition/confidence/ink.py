@@ -38,7 +38,7 @@ The contrast of the ink alone would take 5 of 2,231 written lines for blank pape
 STEP = 4
 """Distance in columns for the grain: more than one, as lines lower than `ROWS` repeat their pixels."""
 
-LEAST = 2
+MIN_ROWS = 2
 """Minimum rows of ink in an inked column; less is a speck."""
 
 
@@ -60,7 +60,7 @@ class Ink(NamedTuple):
         seen = np.asarray(Image.fromarray(line).resize(size, Image.Resampling.BOX))
         # Against the paper of each column, since photographs get darker towards their edges.
         darkness = local_paper(seen)[None, :] - seen.astype(np.float32)
-        inked: Mask = find_ink(darkness).sum(0) >= LEAST
+        inked: Mask = find_ink(darkness).sum(0) >= MIN_ROWS
         return cls(inked[np.arange(width) * len(inked) // width], not inked.any() and is_bare(darkness))
 
 

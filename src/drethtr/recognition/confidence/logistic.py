@@ -20,7 +20,7 @@ ROUNDS, ENOUGH = 100, 1e-9
 SURE = 1e-4
 """Probabilities are clipped to [SURE, 1 - SURE]."""
 
-LARGEST = 700.0
+MAX_LOG_ODDS = 700.0
 """Larger log-odds would overflow."""
 
 
@@ -95,7 +95,7 @@ def fit_logistic(
 
 def sigmoid(score: Floats) -> Floats:
     """Probabilities from log-odds of any size."""
-    return 1 / (1 + np.exp(-np.clip(score, -LARGEST, LARGEST)))
+    return 1 / (1 + np.exp(-np.clip(score, -MAX_LOG_ODDS, MAX_LOG_ODDS)))
 
 
 def rounded(values: Sequence[float] | Floats, digits: int) -> tuple[float, ...]:

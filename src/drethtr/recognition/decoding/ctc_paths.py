@@ -14,7 +14,7 @@ from drethtr.base.native import native
 
 Scores = NDArray[np.float64]
 
-LEAST = -1e3
+MIN_LOG_PROBABILITY = -1e3
 """Log-probabilities are clipped here, so that differences of their sums are numbers."""
 
 
@@ -55,7 +55,7 @@ class Paths:
 
     def clipped(self, token: int) -> Scores:
         """(S,) log-probabilities of one token."""
-        return np.maximum(self.log_probs[:, token].astype(np.float64), LEAST)
+        return np.maximum(self.log_probs[:, token].astype(np.float64), MIN_LOG_PROBABILITY)
 
     def kept(self, scores: Scores) -> Scores:
         """Scores in the form with which this class computes."""

@@ -9,7 +9,7 @@ from drethtr.recognition.decoding.stepwise import BeamSearch, Floats, Hypothesis
 from drethtr.recognition.network import ImageMemory, Logits, Network, State, TextTree
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
-LONGEST = 400
+MAX_TOKENS = 400
 """Maximum tokens of a text without a CTC head."""
 
 FORBIDDEN = (BOS, PAD)
@@ -50,7 +50,7 @@ class NetworkScorer(NamedTuple):
     def text_limits(self) -> Ints:
         """The maximum length of each line's text, (B,), including its end: the number of CTC steps."""
         ctc = self.memory.ctc
-        return np.array([LONGEST] * self.memory.lines if ctc is None else [len(line) + 1 for line in ctc])
+        return np.array([MAX_TOKENS] * self.memory.lines if ctc is None else [len(line) + 1 for line in ctc])
 
     def search(self, beams: int, length_exponent: float = 1.0, nbest: int = 1) -> list[list[Hypothesis]]:
         """The best texts of each line by `beam_search`, greedy with one beam."""

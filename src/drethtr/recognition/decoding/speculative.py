@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.recognition.decoding.ctc_paths import LEAST, Paths, common_prefix
+from drethtr.recognition.decoding.ctc_paths import MIN_LOG_PROBABILITY, Paths, common_prefix
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
 from drethtr.recognition.network import TextTree
@@ -29,7 +29,7 @@ class Continuation:
     def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
         self.paths = Paths(log_probs, blank, np.maximum)
         self.best = log_probs.argmax(1)
-        best = np.maximum(log_probs.max(1).astype(np.float64), LEAST)
+        best = np.maximum(log_probs.max(1).astype(np.float64), MIN_LOG_PROBABILITY)
         self.rest = np.append(best[::-1].cumsum()[::-1], 0.0)
         self.blank = blank
         self.stack = [self.paths.nothing]

@@ -65,7 +65,7 @@ class ProseLines:
         return [] if self.corpus is None else [self.corpus.draw(rng).text for _ in range(self.lines)]
 
 
-NARROWEST = 2
+MIN_COLUMNS = 2
 """Minimum columns per character: a line with more text is probably wrong, and would make its whole batch as long."""
 
 AUGMENT, SHUFFLE, DRAW, FILL = 1, 2, 3, 4
@@ -115,7 +115,7 @@ class BatchConfig:
 
     pixels          maximum pixels of a batch, padding included: lines x rows x columns of the widest line
     lines           maximum lines of a batch
-    max_columns     wider lines are left out, and lines with less than `NARROWEST` columns per character
+    max_columns     wider lines are left out, and lines with less than `MIN_COLUMNS` columns per character
     chunk           samples that are sorted by width together and read by one worker in one go
     fixed_shapes    for GPUs, where cuDNN takes seconds for each new shape: all batches of one width have the same
                     number of lines; some lines of a chunk are used twice to fill the last one
@@ -190,7 +190,9 @@ class Batches(Dataset[list[Batch]]):
         config = self.config
         # All lines of a chunk are loaded before any batch: only so can lines of like width come together.
         samples = [self.prepared(index) for index in range(chunk * config.chunk, (chunk + 1) * config.chunk)]
-        kept = [(line, text) for line, text in samples if NARROWEST * len(text) <= line.shape[1] <= config.max_columns]
+        kept = [
+            (line, text) for line, text in samples if MIN_COLUMNS * len(text) <= line.shape[1] <= config.max_columns
+        ]
         if not kept:
             raise DataError(
                 f"all {len(samples)} lines of chunk {chunk} have more than {config.max_columns} columns, or more text "

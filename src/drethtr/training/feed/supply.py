@@ -230,7 +230,7 @@ class MadeLines(Supply):
 TOGETHER = 16
 """Number of blocks whose lines are shuffled together: 8,000 lines with the 500-line blocks of `drethtr data import`."""
 
-LONGEST_BLOCK = 5000
+MAX_BLOCK = 5000
 """Maximum lines in a row group, since all blocks that are shuffled together must fit in memory."""
 
 
@@ -274,7 +274,7 @@ class Streamed(FromFiles):
             for group in range(opened.num_row_groups):
                 about = opened.metadata.row_group(group)
                 count = about.num_rows
-                if count > LONGEST_BLOCK:
+                if count > MAX_BLOCK:
                     raise DataError(
                         f"a row group has {count:,} rows, too many to stream; rewrite it with row groups "
                         f"of 500, as pyarrow.parquet.write_table does with row_group_size=500",

@@ -18,7 +18,7 @@ from drethtr.evaluation.metrics import MIN_PAGES
 from drethtr.images.prepare import Preparation
 from drethtr.recognition.model.file import Model, load_model, weights_hash
 from drethtr.text.alphabet import AlphabetChange
-from drethtr.training.feed.batch import NARROWEST
+from drethtr.training.feed.batch import MIN_COLUMNS
 from drethtr.training.finetuning.plan import Plan, widest_line
 
 NEEDED = ("accelerate", "pyarrow")
@@ -36,7 +36,7 @@ FOLDS = 3
 MEASURED = 2
 """Folds to measure on. The third would cost a fourth training, for an interval a fifth narrower."""
 
-FEWEST = 20
+MIN_LINES = 20
 """Minimum number of lines for fine-tuning."""
 
 REMEMBERED = 100
@@ -190,7 +190,7 @@ def split_old_lines(samples: Sequence[Sample], *, seed: int = 0) -> tuple[tuple[
     kept = usable(samples, left_out)
     if not kept:
         raise DataError(f"none of the {len(samples)} old lines can be used{reasons(left_out)}")
-    if len(kept) < FEWEST:
+    if len(kept) < MIN_LINES:
         return tuple(kept), ()
     parts = split_lines(kept, seed=seed)
     return parts.train, parts.validation[:REMEMBERED]
@@ -216,8 +216,8 @@ def enough(samples: Sequence[Sample], left_out: Counter[str]) -> list[Sample]:
         DataError: if there are too few.
     """
     kept = usable(samples, left_out)
-    if len(kept) < FEWEST:
-        raise DataError(f"{len(kept)} usable lines{reasons(left_out)}; fine-tuning needs at least {FEWEST}")
+    if len(kept) < MIN_LINES:
+        raise DataError(f"{len(kept)} usable lines{reasons(left_out)}; fine-tuning needs at least {MIN_LINES}")
     return kept
 
 
@@ -266,12 +266,12 @@ def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Part
         columns = columns_of(sample.size(), preparation)
         if columns > widest:
             left_out["too wide to train on"] += 1
-        elif columns < NARROWEST * len(sample.text):
+        elif columns < MIN_COLUMNS * len(sample.text):
             left_out["with more text than fits the image"] += 1
         else:
             kept.append(sample)
     # Half of what is asked for at the start: a few broken images must not stop a run.
-    if len(kept) < FEWEST / 2:
+    if len(kept) < MIN_LINES / 2:
         raise DataError(
             f"only {len(kept)} of {len(parts.train)} lines are short enough to train on; does each image show one line?"
         )

@@ -31,7 +31,7 @@ ADAPTER_BYTES = 1_000_000
 HEADER_BYTES = 60_000
 """Upper limit of the names and shapes of an adapter's weights, its card and its calibration."""
 
-HIGHEST_RANK = 8
+MAX_RANK = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,7 @@ def characters_of(tokenizer: Tokenizer) -> str:
 
 
 def rank_of(model: Model) -> int:
-    """The rank of an adapter: the highest that fits the size limit, up to `HIGHEST_RANK`.
+    """The rank of an adapter: the highest that fits the size limit, up to `MAX_RANK`.
 
     Raises:
         ConfigError: if the model is too large even for rank 1.
@@ -206,4 +206,4 @@ def rank_of(model: Model) -> int:
         raise ConfigError(
             f"even the smallest adapter of this model is larger than {ADAPTER_BYTES:,} bytes; leave out --adapter"
         )
-    return min(room, HIGHEST_RANK)
+    return min(room, MAX_RANK)

@@ -26,13 +26,13 @@ from drethtr.training.layout.sources import Marked
 from drethtr.training.loop import SNAPSHOT
 from drethtr.training.optimize import OptimizerConfig
 
-FEWEST = 5
+MIN_PAGES = 5
 """Minimum number of pages; with fewer, one page would decide which weights are the best."""
 
 EVERY = 5
 """One page in this many is for validation."""
 
-CROPS, MOST_CROPS = 20, 8_000
+CROPS, MAX_CROPS = 20, 8_000
 """Crops seen per page, and at most."""
 
 VALIDATIONS = 4
@@ -71,8 +71,8 @@ def split(data: Sequence[str], validation: Sequence[str], images: Path | None = 
         held = sorted(str(original.description) for original in open_references(validation, texts=False, images=images))
         if both := set(names) & set(held):
             raise DataError(f"{min(both)} is both in DATA and in --validation; leave it out of one of them")
-    elif len(names) < FEWEST:
-        raise DataError(f"{counted(len(names), 'page')} with lines; correct at least {FEWEST}, better 20")
+    elif len(names) < MIN_PAGES:
+        raise DataError(f"{counted(len(names), 'page')} with lines; correct at least {MIN_PAGES}, better 20")
     else:
         collections = collections_of(names).values()
         ordered = [name for members in collections for name in sorted(members)]
@@ -123,7 +123,7 @@ def finetune_layout(
         train, held = split(data, validation, images)
         if not folder.exists():
             make_marked(folder)
-        total = samples or min(CROPS * len(train), MOST_CROPS)
+        total = samples or min(CROPS * len(train), MAX_CROPS)
         place = None if images is None else str(images)
         chosen_by = PagesValidation(paths=tuple(map(escape, held)), images=place, every=max(1, total // VALIDATIONS))
         run = LayoutRun(

@@ -53,7 +53,7 @@ RATES = {
 }
 """Columns: names of figures and their titles."""
 
-NARROWEST = 6
+MIN_WIDTH = 6
 
 
 def search_scores(situation: Situation, lines: LabeledLines, calibration: SearchCalibration) -> Floats:
@@ -177,7 +177,7 @@ def figures_of(lines: LabeledLines, crowd: Crowd, model: LanguageModel, weights:
 def table(judged: Mapping[str, SetFigures], *, held_out: bool) -> str:
     """The figures in percent, several rows per set."""
     width = max(len(name) for name in (*judged, *METHODS.values())) + 2
-    rows = [f"{'':{width}}  {'gAP':>20}" + "".join(f"  {title:>{NARROWEST}}" for title in RATES.values())]
+    rows = [f"{'':{width}}  {'gAP':>20}" + "".join(f"  {title:>{MIN_WIDTH}}" for title in RATES.values())]
     for name, found in judged.items():
         rows.append(
             f"{name}: {found.lines} lines, {found.queries} queries, {found.occurring} of which occur; "
@@ -212,7 +212,7 @@ def row(title: str, found: Mapping[str, float | None], width: int) -> str:
     """The figures of a method."""
     low, high = found["gap_low"], found["gap_high"]
     ends = "" if low is None or high is None else f" [{figure(low, 1)}, {figure(high, 1)}]"
-    rates = "".join(f"  {figure(found[name], 1):>{max(NARROWEST, len(title))}}" for name, title in RATES.items())
+    rates = "".join(f"  {figure(found[name], 1):>{max(MIN_WIDTH, len(title))}}" for name, title in RATES.items())
     return f"  {title:{width - 2}}  {figure(found['gap'], 1) + ends:>20}{rates}"
 
 
