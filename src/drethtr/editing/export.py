@@ -135,7 +135,7 @@ def preview(workspace: Workspace, pages: Sequence[str], format_name: str, model:
         shown = AS_TEXT.get(format_name, format_name)
         text = write_pages(workspace, [first], shown, model).decode("utf-8", "replace").lstrip("\ufeff")
         text = text[max(0, text.find(BEGINS.get(shown, ""))) :].lstrip()[:SHOWN]
-    return Preview(text, first and first.id, sum(lines for _, lines in chosen), confirmed, left_out)
+    return Preview(text, None if first is None else first.id, sum(lines for _, lines in chosen), confirmed, left_out)
 
 
 def about_of(workspace: Workspace) -> About:

@@ -78,11 +78,13 @@ class Alignment:
     text      with white space folded
     lines     the part of the text on each line
     readings  of the lines, with letters that are easily confused made the same
+    moved     numbers of the lines whose part stands elsewhere in the text than their neighbors'
     """
 
     text: str
     lines: tuple[AlignedLine, ...]
     readings: tuple[str, ...]
+    moved: frozenset[int] = frozenset()
 
     @property
     def apart(self) -> float:
@@ -106,11 +108,26 @@ class Alignment:
         return tuple(self.text[first:last] + hyphen for first, last, hyphen in self.lines)
 
     @property
+    def gaps(self) -> tuple[tuple[int, int], ...]:
+        """Where the text before, between and after the lines begins and ends; there is none before a moved line."""
+        gaps, end = list[tuple[int, int]](), 0
+        for number, line in enumerate(self.lines):
+            first, last = (end, end) if number in self.moved else (line.first, line.last)
+            gaps.append((end, first))
+            end = last
+        return (*gaps, (end, len(self.text)))
+
+    @property
     def between(self) -> tuple[str, ...]:
-        """The parts of the text before, between and after the lines; empty where there is none."""
-        ends = [0, *(last for _, last, _ in self.lines)]
-        begins = [*(first for first, _, _ in self.lines), len(self.text)]
-        return tuple(self.text[end:begin].strip() for end, begin in zip(ends, begins, strict=True))
+        """The parts of the text before, between and after the lines, without moved ones; empty where there is none."""
+        taken = sorted(self.lines[number] for number in self.moved)
+        parts = []
+        for begin, end in self.gaps:
+            inside = [line for line in taken if begin <= line.first < line.last <= end]
+            edges = [begin, *(edge for line in inside for edge in (line.first, line.last)), end]
+            kept = (self.text[first:last].strip() for first, last in zip(edges[::2], edges[1::2], strict=True))
+            parts.append(" ".join(filter(None, kept)))
+        return tuple(parts)
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -119,11 +136,12 @@ class Alignment:
 
     def without_other_pages(self, lines: Sequence[int]) -> "Alignment":
         """The alignment in which pages that the text does not fit have none of it; `lines` is their number on each."""
-        kept: list[AlignedLine] = []
+        kept, end = list[AlignedLine](), 0
         for count in lines:
-            here, end = slice(len(kept), len(kept) + count), kept[-1].last if kept else 0
+            here = slice(len(kept), len(kept) + count)
             page = replace(self, lines=self.lines[here], readings=self.readings[here])
             kept += page.lines if page.fits else [AlignedLine(end, end)] * count
+            end = max(end, *(kept[n].last for n in range(here.start, here.stop) if n not in self.moved), 0)
         return replace(self, lines=tuple(kept))
 
 

@@ -9,6 +9,7 @@ from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.proofreading.alignment import Alignment, LineBreaks, align_text, place_lines
 from drethtr.proofreading.inputs import ProofInput
+from drethtr.proofreading.moved import with_moved
 from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
 from drethtr.proofreading.rules import Rules
 from drethtr.recognition.recognizer import Recognizer
@@ -109,7 +110,7 @@ def aligned_texts(
     """
     readings = [line.text for _, page in read for line in page.lines]
     if line_breaks is LineBreaks.KEPT:
-        alignment = place_lines(source, text, readings)
+        alignment = with_moved(place_lines(source, text, readings))
     else:
         alignment = fitting(source, text, ", ".join(original.name for original, _ in read), readings)
         alignment = alignment.without_other_pages([len(page.lines) for _, page in read])
@@ -119,7 +120,7 @@ def aligned_texts(
 
 
 def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignment:
-    """A text aligned with the lines of its pages; `read` are the readings of the lines.
+    """A text aligned with the lines of its pages, also where their order differs; `read` are the readings of the lines.
 
     Args:
         source: Where the text comes from, for messages.
@@ -136,7 +137,7 @@ def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignmen
             "page, drethtr align --line-breaks kept places it",
             source,
         )
-    return alignment
+    return with_moved(alignment)
 
 
 def refuse_empty(source: str, text: str) -> None:

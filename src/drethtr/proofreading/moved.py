@@ -1,0 +1,53 @@
+"""A second pass over what an alignment leaves: lines without text whose text stands elsewhere on the page.
+
+An alignment keeps the order of both sides. Where two lines have changed places, or a note stands elsewhere in an
+edition, one of them finds no text, and its text no line.
+"""
+
+import re
+from dataclasses import replace
+
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
+
+from drethtr.proofreading.alignment import AlignedLine, Alignment, alike
+
+SHORTEST, LONGEST = 10, 2000
+"""Characters of a reading that tell enough, and of a part of the text in which a line is looked for."""
+
+ALIKE = 0.75
+"""Least similarity of a reading and its text."""
+
+MAX_TRIES = 100_000
+"""Most pairs of lines and parts to compare; so many leftovers are no lines that have changed places."""
+
+
+def with_moved(alignment: Alignment) -> Alignment:
+    """The alignment in which lines without text have the part on no line that reads like them."""
+    lines, letters, moved = list(alignment.lines), alike(alignment.text), set(alignment.moved)
+    parts = [part for part in alignment.gaps if SHORTEST <= part[1] - part[0] <= LONGEST]
+    bare = [number for number, line in enumerate(lines) if line.last == line.first]
+    if len(bare) * len(parts) > MAX_TRIES:
+        return alignment
+    for number in bare:
+        reading = alignment.readings[number]
+        if len(reading) < SHORTEST or not parts:
+            continue
+        part = max(parts, key=lambda one: fuzz.partial_ratio(reading, letters[slice(*one)]))
+        line = words_like(reading, letters, *part)
+        if Levenshtein.normalized_similarity(letters[line.first : line.last], reading) >= ALIKE:
+            lines[number] = line
+            moved.add(number)
+            parts.remove(part)
+            parts += [(part[0], line.first), (line.last, part[1])]
+    return replace(alignment, lines=tuple(lines), moved=frozenset(moved))
+
+
+def words_like(reading: str, letters: str, begin: int, end: int) -> AlignedLine:
+    """The words between two places of a text that are most like a reading."""
+    found = fuzz.partial_ratio_alignment(reading, letters[begin:end])
+    near = (0, 0) if found is None else (found.dest_start, found.dest_end)
+    words = [(word.start(), word.end()) for word in re.finditer(r"\S+", letters[begin:end])]
+    first = min((start for start, _ in words), key=lambda start: abs(start - near[0]), default=0)
+    last = min((stop for _, stop in words if stop > first), key=lambda stop: abs(stop - near[1]), default=first)
+    return AlignedLine(begin + first, begin + last)
