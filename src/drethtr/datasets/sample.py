@@ -1,4 +1,4 @@
-"""A transcribed line image before it is decoded or preprocessed, and what can be told about many of them."""
+"""A transcribed line: its image as stored and its text; and checks, counts and digests of many of them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

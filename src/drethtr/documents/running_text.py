@@ -88,8 +88,8 @@ def running_text(data: bytes, path: Path) -> str:
     reader = reader_of(path)
     if len(data) > MAX_BYTES:
         raise DataError(f"exceeds the limit of {MAX_BYTES:,} bytes for texts", path)
-    if reader is plain_text:
-        return plain_text(data, path)
+    if reader is decoded:
+        return decoded(data, path)
     _, text = sandboxed(str(path), parsed_text, data, path)
     return bytes(text).decode("utf-8", "surrogatepass")
 
@@ -114,14 +114,9 @@ def reader_of(path: Path) -> Callable[[bytes, Path], str]:
     return reader
 
 
-def plain_text(data: bytes, path: Path) -> str:
-    """The text of a file in UTF-8, or in UTF-16 with a byte order mark."""
-    return decoded(data, path)
-
-
 def markdown_text(data: bytes, path: Path) -> str:
     """The text of Markdown without its markup."""
-    return without_markup(plain_text(data, path))
+    return without_markup(decoded(data, path))
 
 
 def xml_text(data: bytes, path: Path) -> str:
@@ -167,7 +162,7 @@ def characters(utf8: bytes) -> str:
 def json_text(data: bytes, path: Path) -> str:
     """All text in a JSON file, in order, one row per part."""
     try:
-        return "\n".join(json_parts(json.loads(plain_text(data, path))))
+        return "\n".join(json_parts(json.loads(decoded(data, path))))
     except (ValueError, RecursionError) as error:
         raise DataError(f"not valid JSON: {error}", path) from error
 
@@ -238,7 +233,7 @@ def descendants(element: Element, but: Callable[[Element], bool] = lambda _: Fal
 
 
 READERS: Mapping[str, Callable[[bytes, Path], str]] = {
-    ".txt": plain_text,
+    ".txt": decoded,
     ".md": markdown_text,
     ".xml": xml_text,
     ".json": json_text,

@@ -1,4 +1,7 @@
-"""The three published conventions of what a word is, for word error rates."""
+"""Error rates of characters and of words, with bootstrap intervals over pages.
+
+What a word is differs between publications: `WORD_CONVENTIONS` has three definitions.
+"""
 
 import re
 import unicodedata

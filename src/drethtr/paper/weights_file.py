@@ -74,7 +74,7 @@ def read_torch(path: Path) -> dict[str, Tensor]:
     except CheckpointError as error:
         raise CheckpointError(str(error), path) from error
     except pickle.UnpicklingError as error:
-        raise CheckpointError(f"{refused(error)}", path) from error
+        raise CheckpointError(refused(error), path) from error
     except DAMAGES as error:
         raise CheckpointError(f"damaged, or not a torch file ({error})", path) from error
 

@@ -40,6 +40,7 @@ PRIOR = 2.0
 """Prior standard deviation of the log-odds between collections, before verdicts."""
 
 ROUNDS = 50
+"""Steps of Newton's method, far more than it needs."""
 
 
 class CandidateLines(NamedTuple):

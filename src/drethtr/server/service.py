@@ -94,9 +94,9 @@ class Service:
         return JSONResponse({"status": "ok"})
 
     async def about(self, request: Request) -> Response:
-        """`GET /`: the model, and how many lines are waiting."""
-        way = reading_settings(self.recognizer)
-        return JSONResponse({"made_by": self.provenance.to_json(), **way, "waiting": len(self.request_queue.waiting)})
+        """`GET /about`, and `GET /` of a server without an editor: the model, and how many lines are waiting."""
+        made = {"made_by": self.provenance.to_json(), **reading_settings(self.recognizer)}
+        return JSONResponse({**made, "waiting": len(self.request_queue.waiting)})
 
     async def read_line_image(self, request: Request) -> Response:
         """`POST /line`: the reading of a line image, as `drethtr transcribe --format json` writes it.

@@ -1,4 +1,4 @@
-"""How a text is spelled on paper: what writers of old hands drew where an edition prints another character."""
+"""The texts of synthetic lines: passages of text files, cut into lines, in today's spelling or an old one."""
 
 import lzma
 import re

@@ -76,19 +76,19 @@ def date(language: str, rng: np.random.Generator) -> str:
     number, year, place = int(rng.integers(1, 13)), year_number(rng), pick(PLACES[language], rng)
     if rng.random() < 0.25:
         return pick((f"{day}/{number}/{year % 100:02}", f"{day}.{number}.{year}", f"{day}-{number}-{year}"), rng)
-    ways = {
+    forms = {
         "en": (f"{month} {ordinal(day)}, {year}", f"{day} {month} {year}", f"{place}, {month} {day}. {year}"),
         "fr": (f"{place}, le {day} {month} {year}", f"le {day} {month} {year}.", f"ce {day} {month}"),
         "de": (f"{place}, d. {day}. {month} {year}", f"den {day}ten {month} {year}", f"am {day}. {month}"),
     }
-    return pick(ways[language], rng)
+    return pick(forms[language], rng)
 
 
 def sum_of_money(language: str, rng: np.random.Generator) -> str:
     """An amount of money in historical currency."""
     much, little = int(10 ** rng.uniform(0, 5)), int(rng.integers(0, 100))
     grouped = f"{much:,}"
-    ways = {
+    forms = {
         "en": (
             f"£{grouped}",
             f"£ {much}. {little % 20}. {little % 12}",
@@ -98,7 +98,7 @@ def sum_of_money(language: str, rng: np.random.Generator) -> str:
         "fr": (f"{much} fr. {little} c.", f"{grouped.replace(',', '.')} F", f"{much},{little:02}", f"{much} livres"),
         "de": (f"{much} fl. {little % 60} kr.", f"{much} Mk. {little} Pf.", f"{much} Gulden", f"{much},{little:02} M"),
     }
-    return pick(ways[language], rng)
+    return pick(forms[language], rng)
 
 
 def name(language: str, rng: np.random.Generator) -> str:
@@ -119,8 +119,8 @@ def abbreviation(language: str, rng: np.random.Generator) -> str:
 def number(language: str, rng: np.random.Generator) -> str:
     """A page, a year, an account, a share: mostly digits."""
     value, part = int(10 ** rng.uniform(0, 4.5)), int(rng.integers(1, 100))
-    ways = (f"{value}", f"- {part} -", f"{year_number(rng)}", f"({part})", f"{value}.{part}", f"{part} %")
-    return pick((*ways, f"{part}.", f"{value} + {part} = {value + part}", f"{part}-{part + 7}", f"[{value}]"), rng)
+    forms = (f"{value}", f"- {part} -", f"{year_number(rng)}", f"({part})", f"{value}.{part}", f"{part} %")
+    return pick((*forms, f"{part}.", f"{value} + {part} = {value + part}", f"{part}-{part + 7}", f"[{value}]"), rng)
 
 
 def year_number(rng: np.random.Generator) -> int:
@@ -144,3 +144,4 @@ KINDS: tuple[Callable[[str, np.random.Generator], str], ...] = (
     number,
     number,
 )
+"""Kinds of fragments; those that old papers have most of stand here twice."""

@@ -138,11 +138,11 @@ def opening(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) ->
     left, top, right, bottom = box
     middle = (left + right) / 2
     pages = ((left, top, middle, bottom), (middle, top, right, bottom))
-    way = pick((letter, letter, noted, register, account), rng)
+    fill = pick((letter, letter, noted, register, account), rng)
     blank = int(rng.integers(0, 2)) if rng.random() < 0.15 else None
     for number, page in enumerate(pages):
         if number != blank:
-            way(sheet, writer, page, rng)
+            fill(sheet, writer, page, rng)
 
 
 def noted(sheet: Sheet, writer: Writer, box: Box, rng: np.random.Generator) -> None:

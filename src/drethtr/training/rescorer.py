@@ -75,7 +75,7 @@ class RescorerRun:
         if not 1 <= self.per_step <= self.characters:
             raise ConfigError(f"per_step must be between 1 and characters ({self.characters:,}), not {self.per_step:,}")
         if not 0 <= self.share <= 1:
-            raise ConfigError(f"share must be in [0, 1], not {self.share}")
+            raise ConfigError(f"share must be between 0 and 1, not {self.share}")
 
     @property
     def optimizer(self) -> OptimizerConfig:

@@ -94,9 +94,9 @@ def test_any_width_of_network_goes_with_any_backbone(backbone):
     ("kind", "settings", "message"),
     [
         (ResNet50, {"rows": 3}, "rows must be 2 or 4 for ResNet50, not 3"),
-        (ResNet50, {"dropout": 1.0}, r"dropout must be in \[0, 1\), not 1.0"),
+        (ResNet50, {"dropout": 1.0}, "dropout must be at least 0 and less than 1, not 1.0"),
         (ShallowCNN, {"rows": 5}, "rows must be 4 or 10 for ShallowCNN, not 5"),
-        (ShallowCNN, {"dropout": -0.1}, r"dropout must be in \[0, 1\), not -0.1"),
+        (ShallowCNN, {"dropout": -0.1}, "dropout must be at least 0 and less than 1, not -0.1"),
         (Patches, {"rows": 24}, "rows must divide the height of 64, not 24"),
         (Patches, {"columns": 6}, "columns must be a multiple of 4, the patches in a column, not 6"),
         (Patches, {"width": 0}, "at least 1"),

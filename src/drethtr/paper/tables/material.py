@@ -100,8 +100,13 @@ def contents(patterns: Sequence[str]) -> tuple[str, ...]:
 
 
 STEM = "made"
+"""The name of generated files."""
+
 SPLITS = {"train": 12, "val": 2, "test": 4}
+"""Number of lines generated for each split."""
+
 PARAGRAPHS, PIECES = 20, 8
+"""Paragraphs of the generated text, and fragments in each."""
 
 
 def make_material(folder: Path) -> PaperData:

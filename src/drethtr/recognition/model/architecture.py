@@ -1,4 +1,7 @@
-"""Configurations of the backbones; their torch modules are in `network/backbones`."""
+"""The settings of a network and of its parts, as data; `drethtr.network` has the torch module of each.
+
+A field holds any variant of its base class, which a file names by its kind; plug-ins may add variants.
+"""
 
 from dataclasses import dataclass, field
 
@@ -56,7 +59,8 @@ class EfficientNetV2S(BackboneConfig):
     def __post_init__(self) -> None:
         if not (0 <= self.dropout < 1 and 0 <= self.stochastic_depth < 1):
             raise ConfigError(
-                f"dropout and stochastic_depth must be in [0, 1), not {self.dropout} and {self.stochastic_depth}"
+                "dropout and stochastic_depth must be at least 0 and less than 1, "
+                f"not {self.dropout} and {self.stochastic_depth}"
             )
         if self.canvas is not None and not 64 <= self.canvas <= 65_536:
             raise ConfigError(
@@ -71,7 +75,7 @@ def check_share(name: str, value: float) -> None:
         ConfigError: naming the setting.
     """
     if not 0 <= value < 1:
-        raise ConfigError(f"{name} must be in [0, 1), not {value}")
+        raise ConfigError(f"{name} must be at least 0 and less than 1, not {value}")
 
 
 @dataclass(frozen=True, kw_only=True)

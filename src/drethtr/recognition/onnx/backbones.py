@@ -1,4 +1,4 @@
-"""The backbone of PP-OCRv6 (small); see `drethtr.network.backbones.ppocr`, whose weights it takes.
+"""Backbones as ONNX graphs: `ppocr` and `light`, with the weights of those in `drethtr.network.backbones`.
 
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """
