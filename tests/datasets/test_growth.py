@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from drethtr.base.errors import DataError
+from drethtr.datasets import growth
 from drethtr.datasets.open import open_samples
 from drethtr.datasets.parquet import open_parquet, store_parquet
 from drethtr.datasets.sample import Sample
@@ -71,6 +72,14 @@ def test_a_footer_that_lies_is_not_believed(tmp_path, monkeypatch):
         metadata = type("Footer", (), {"num_rows": 1, "num_row_groups": 0, "row_group": None})
 
     monkeypatch.setattr(pq, "ParquetFile", Lying)
+    with pytest.raises(DataError, match="rewrite it with fewer repetitions"), open_parquet(str(path)):
+        pass
+
+
+def test_of_a_large_table_the_footer_is_asked(tmp_path, monkeypatch):
+    monkeypatch.setattr(growth, "SMALL", 0)
+    path = tmp_path / "a.parquet"
+    written(path, pa.array([bytes(40 << 20)], pa.binary()))
     with pytest.raises(DataError, match="rewrite it with fewer repetitions"), open_parquet(str(path)):
         pass
 

@@ -34,8 +34,8 @@ METADATA = re.compile(rb"<TranskribusMetadata\b[^<>]*>")
 APPROVED = re.compile(rb"""\bstatus\s*=\s*["'](?:GT|FINAL|DONE)["']""")
 """The status of a page in Transkribus whose lines somebody has approved, in its metadata."""
 
-FILES_KEPT = 16
-"""Parsed files that are kept, as long as their bytes stay the same."""
+MOST_KEPT, SMALL = 16 << 20, 1 << 20
+"""Bytes of the files that are kept parsed, which takes up to a hundred times as much; small ones count as this many."""
 
 
 class Missing(DrethtrError):
@@ -80,7 +80,7 @@ class PageFiles:
     def __init__(self, folder: Path, scans: Scans) -> None:
         self.folder = folder
         self.scans = scans
-        self.files = RecentResults(FILES_KEPT)
+        self.files = RecentResults(MOST_KEPT, lambda file: max(len(file.data), SMALL))
         self.error: str | None = None  # why the last file might be lost in a power failure, although it was written
 
     def open(self, page: FolderPage) -> OpenPage | None:

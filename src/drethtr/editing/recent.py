@@ -9,10 +9,17 @@ Result = TypeVar("Result")
 
 
 class RecentResults:
-    """The most recent `most` results; one that several threads request at once is computed once."""
+    """The most recent results; one that several threads request at once is computed once.
 
-    def __init__(self, most: int) -> None:
+    Args:
+        most: How many are kept, or how much they weigh together; the last one is kept in any case.
+        weigh: The weight of a result.
+    """
+
+    def __init__(self, most: int, weigh: Callable[[Any], int] = lambda result: 1) -> None:
         self.most = most
+        self.weigh = weigh
+        self.weight = 0
         self.results: OrderedDict[Hashable, Any] = OrderedDict()
         self.lock = Lock()
         self.making: dict[Hashable, Lock] = {}
@@ -37,6 +44,8 @@ class RecentResults:
                     self.making.pop(key, None)
             with self.lock:
                 self.results[key] = made
-                while len(self.results) > self.most:
-                    self.results.popitem(last=False)
+                self.weight += self.weigh(made)
+                while self.weight > self.most and len(self.results) > 1:
+                    _, oldest = self.results.popitem(last=False)
+                    self.weight -= self.weigh(oldest)
             return made

@@ -39,10 +39,6 @@ class TimedConnection(H11Protocol):
         super().data_received(data)
         self.watch()
 
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        self.watch()
-
     def pause_writing(self) -> None:
         super().pause_writing()
         self.stuck = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)

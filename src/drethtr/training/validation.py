@@ -54,9 +54,14 @@ class ModelTemplate:
             "samples": progress.samples,
             "hours": round(progress.seconds / 3600, 3),
             "trained_by": f"drethtr {__version__}",
-            "run": json.loads(without_credentials(json.dumps(config.changes(run)))),  # a card is made to be published
+            "run": settings_of(run),
         }
         return Candidate(self.with_weights(network, card), network)
+
+
+def settings_of(run: RunConfig) -> dict[str, Any]:
+    """The settings of a run for the card of its model, which is made to be published: without credentials."""
+    return dict(json.loads(without_credentials(json.dumps(config.changes(run)))))
 
 
 class Validator:

@@ -1,7 +1,6 @@
 """Edit PAGE XML."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from xml.etree import ElementTree as ET
@@ -203,9 +202,7 @@ class PageXMLEditor(Editor):
             yield self.splicer.set_attribute(element, "custom", new)
 
     def region_texts(self) -> Mapping[str, Element]:
-        texts = defaultdict[str, list[Element]](list)
-        for element in self.markup.root.walk():
-            texts[element.attributes.get("id", "")] += element.all("TextEquiv")
+        texts = {id: region.all("TextEquiv") for id, region in self.regions.items()}
         unicodes = {id: found[0].first("Unicode") for id, found in texts.items() if len(found) == 1}
         return {id: unicode for id, unicode in unicodes.items() if unicode and unicode.inside < unicode.end}
 
