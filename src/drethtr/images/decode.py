@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,8 +181,10 @@ OLD_TYPE, OLD_REDUCED = 255, 2
 """The same in older files, and its value for a reduced copy."""
 
 MASK_PHOTOMETRIC = 4
+"""The value of `PHOTOMETRIC` for a transparency mask."""
 
 WIDTH, HEIGHT = 256, 257
+"""The TIFF tags for the size."""
 
 SIDE, ALIKE = 64, 0.8
 """Two frames show the same if their pixels, reduced to squares with this side, correlate as much as this.
@@ -189,6 +192,13 @@ SIDE, ALIKE = 64, 0.8
 Averaged copies of six pages, down to a sixteenth, correlate with them by 0.89 and more; the pages with each other by
 less than 0.2. The limit is high because a page that is taken for a copy would be lost.
 """
+
+
+class Frame(NamedTuple):
+    """A frame of a TIFF by its number, with its width and height."""
+
+    number: int
+    size: tuple[int, int]
 
 
 def page_frames(image: Image.Image, limit: int) -> Iterator[int]:
@@ -200,23 +210,20 @@ def page_frames(image: Image.Image, limit: int) -> Iterator[int]:
     Raises:
         DataError: if there are more than `limit` frames.
     """
-    tiff, page, found = cast("TiffImageFile", image), None, False
-    for frame in frames(tiff):
-        if frame >= limit:
+    tiff, page = cast("TiffImageFile", image), None
+    for number in frames(tiff):
+        if number >= limit:
             raise DataError(f"has more than {limit:,} frames; split it", tiff.filename)
         if is_aside(tiff):
             continue
-        size = size_of(tiff)
-        if page is None or not is_copy(tiff, page, (frame, size)):
-            if page is not None:
-                yield page[0]
-            page, found = (frame, size), True
-        else:
-            page = max(page, (frame, size), key=lambda one: one[1])
-    if page is not None:
-        yield page[0]
-    elif not found:
-        yield 0
+        frame = Frame(number, size_of(tiff))
+        if page is not None and is_copy(tiff, page, frame):
+            page = max(page, frame, key=attrgetter("size"))
+            continue
+        if page is not None:
+            yield page.number
+        page = frame
+    yield 0 if page is None else page.number
 
 
 def frames(tiff: TiffImageFile) -> Iterator[int]:
@@ -250,15 +257,15 @@ def size_of(tiff: TiffImageFile) -> tuple[int, int]:
     return number_in(tiff, WIDTH), number_in(tiff, HEIGHT)
 
 
-def is_copy(tiff: TiffImageFile, one: tuple[int, tuple[int, int]], other: tuple[int, tuple[int, int]]) -> bool:
-    """Whether two frames, with their sizes, are the same image at two resolutions."""
-    (_, (width, height)), (_, (wide, high)) = sorted((one, other), key=lambda frame: frame[1])
+def is_copy(tiff: TiffImageFile, one: Frame, other: Frame) -> bool:
+    """Whether two frames are the same image at two resolutions."""
+    (width, height), (wide, high) = sorted((one.size, other.size))
     factor = round(wide / width) if width else 0
     is_whole = factor > 1 and abs(wide / factor - width) <= 1 and abs(high / factor - height) <= 1
     if not is_whole or wide * high > MAX_PIXELS:
         return False
     try:
-        shown = [reduced(tiff, frame) for frame, _ in (one, other)]
+        shown = [reduced(tiff, frame.number) for frame in (one, other)]
     except DECODING_ERRORS:
         return False
     return float(np.mean(shown[0] * shown[1])) > ALIKE

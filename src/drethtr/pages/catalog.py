@@ -73,8 +73,9 @@ class Facts(NamedTuple):
         """
         frames = values.get("frames", (0,))
         known = cls(Kind(values["kind"]), tuple(frames), *(values.get(name, usual) for name, usual in REST))
-        kinds = (*map(type, known[2:5]), *map(type, known.frames))
-        if kinds[:3] != (bool, str, bool) or {*kinds[3:]} != {int} or known.made_here not in (None, True, False):
+        kinds = type(known.is_line), type(known.image), type(known.has_lines)
+        is_sound = kinds == (bool, str, bool) and {*map(type, known.frames)} == {int}
+        if not is_sound or known.made_here not in (None, True, False):
             raise ValueError(values)
         return known
 

@@ -73,6 +73,7 @@ class LinePlace:
         Raises:
             DataError: if it is damaged.
         """
+        # Numbers of 4 bytes: the width, then four for each of at least two columns.
         if len(content) < 36 or len(content) % 16 != 4:
             raise DataError("the place of a line is damaged")
         numbers = np.frombuffer(content, "<i4")

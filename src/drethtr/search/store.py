@@ -41,7 +41,7 @@ from drethtr.search.records import (
 WAIT = 5.0
 """Seconds to wait for a process that is closing the file."""
 
-PAGE = 0.5
+WAIT_FOR_PAGE = 0.5
 """Seconds that a writer who is not alone waits for the lock: others hold it for one page, or for long."""
 
 MEMORY = 64 << 20
@@ -101,7 +101,7 @@ class Store:
         path = Path(path)
         if not path.parent.is_dir():
             raise DataError(f"there is no folder {path.parent}", path)
-        store = cls(path, opened(path, wait=0 if alone else PAGE, create=True), made_with, alone)
+        store = cls(path, opened(path, wait=0 if alone else WAIT_FOR_PAGE, create=True), made_with, alone)
         with store.closed_after_errors():
             # Checked before anything is written, so that no other program's database is changed; then again under the
             # lock, as another writer may have made the tables in between.
