@@ -11,7 +11,7 @@ from drethtr.base.files import is_there
 ADDRESS = ".address"
 """Name of the file that records a download's URL, beside it; no downloaded file begins with a dot."""
 
-UNUSUAL, LONGEST_NAME = re.compile(r"[^\w.-]+"), 100
+UNUSUAL, MAX_NAME = re.compile(r"[^\w.-]+"), 100
 """Characters to replace in file names, and the longest name."""
 
 
@@ -50,7 +50,7 @@ def joined(address: str, place: str) -> str:
 def name_of(address: str) -> str:
     """A file name for a URL: the last part of its path, with unusual characters replaced."""
     parts = parts_of(unquote(address))
-    return UNUSUAL.sub("_", parts.path.rstrip("/").rpartition("/")[2]).strip("._")[-LONGEST_NAME:] or "image"
+    return UNUSUAL.sub("_", parts.path.rstrip("/").rpartition("/")[2]).strip("._")[-MAX_NAME:] or "image"
 
 
 def place_of(address: str, name: str) -> Path:

@@ -6,6 +6,7 @@ searched again between its neighbors, which stay as they are, whoever wrote them
 
 from collections.abc import Collection, Iterable
 from math import exp, inf
+from operator import attrgetter
 from typing import NamedTuple, TypeAlias
 
 from drethtr.images.line import Line
@@ -60,6 +61,80 @@ def encode_line(recognizer: Recognizer, line: Line) -> LineViews | None:
     return tuple(recognizer.pieces.view([view]) for view in pieces[0].views)
 
 
+class Place(NamedTuple):
+    """The place of a word in its line, by the tokens before and after it."""
+
+    before: Tokens
+    after: Tokens
+
+    def line(self, word: Tokens) -> Tokens:
+        """The line with a word in this place."""
+        return (*self.before, *word, *self.after)
+
+    def word(self, line: Tokens) -> Tokens:
+        """What a line has in this place."""
+        return line[len(self.before) : len(line) - len(self.after)]
+
+    def holds(self, start: int, end: int, line: Tokens) -> bool:
+        """Whether some tokens of a line are in this place."""
+        return len(self.before) <= start and end <= len(line) - len(self.after)
+
+
+class WordSearch:
+    """The search for the text of one place: lines that differ in nothing else, with scores.
+
+    first  the scores of ranked lines by CTC head and n-grams; those of the decoder are in `lines.known`
+    """
+
+    def __init__(self, recognizer: Recognizer, line: LineViews, place: Place, word: Tokens) -> None:
+        strategy, network = recognizer.strategy, recognizer.network
+        assert isinstance(strategy, CTC | Joint), "`encode_line` refuses others"
+        self.strategy = strategy
+        self.place = place
+        self.languages = WeightedLanguages(recognizer.model.languages, strategy.weights.language)
+        rows = [view.scores.lines[0] for view in line]
+        self.lines = LineSearch(rows, lambda scored: 0.0, self.languages, base=place.line(word))
+        self.scorers = [NetworkScorer(network, view.memory) for view in line] if isinstance(strategy, Joint) else []
+        rescores = self.scorers and network.dimensions.rescores and self.languages.weight
+        self.alone = LanguageScorer(network) if rescores else None
+        self.first: dict[Tokens, float] = {}
+
+    def rank(self, words: Iterable[Tokens], always: Collection[Tokens] = ()) -> None:
+        """Score words; the decoder scores the most promising ones, and those of `always`."""
+        self.lines.propose(map(self.place.line, words))
+        waiting = self.lines.waiting
+        scores = {line: by.ctc + self.languages.weight * by.language for line, by in waiting.items()}
+        best = sorted(scores, key=scores.__getitem__, reverse=True)
+        kept = [line for rank, line in enumerate(best) if rank < RESCORED or self.place.word(line) in always]
+        self.first |= {line: scores[line] for line in kept}
+        if self.scorers and kept:
+            self.lines.waiting = {line: waiting[line] for line in kept}
+            self.lines.add_scores(rescore(self.scorers, [kept], self.alone)[0])
+
+    def follow_doubts(self) -> None:
+        """Rank the words to which the decoder's doubts about the best ones lead."""
+        best = sorted(self.first, key=self.quality, reverse=True)[:FOLLOWED]
+        self.rank(
+            self.place.word(changed(line, [change]))
+            for line in best
+            for doubt in self.lines.known[line].doubts
+            if self.place.holds(doubt.place, doubt.place, line)
+            for change in changes_at(doubt, line)
+            if self.place.holds(change.start, change.end, line)
+        )
+
+    def quality(self, line: Tokens) -> float:
+        """The score of a ranked line."""
+        return self.strategy.quality(self.lines.known[line]) if isinstance(self.strategy, Joint) else self.first[line]
+
+    def shares(self) -> dict[Tokens, float]:
+        """The share of each ranked word of the probability of all."""
+        best = max(map(self.quality, self.first))
+        shares = {self.place.word(line): exp(SHARPNESS * (self.quality(line) - best)) for line in self.first}
+        whole = sum(shares.values())
+        return {word: share / whole for word, share in shares.items()}
+
+
 def word_candidates(
     recognizer: Recognizer, line: LineViews, text: str, start: int, end: int, vocabulary: Iterable[str] = ()
 ) -> list[WordCandidate]:
@@ -71,67 +146,32 @@ def word_candidates(
         end: The character after its last one.
         vocabulary: Further words to rank, such as those that a person has confirmed nearby.
     """
-    tokenizer, strategy, network = recognizer.model.tokenizer, recognizer.strategy, recognizer.network
-    assert isinstance(strategy, CTC | Joint), "`encode_line` refuses others"
+    tokenizer = recognizer.model.tokenizer
     before, word, after = (tuple(tokenizer.encode(part)) for part in (text[:start], text[start:end], text[end:]))
-    rows = [view.scores.lines[0] for view in line]
-    languages = WeightedLanguages(recognizer.model.languages, strategy.weights.language)
-    search = LineSearch(rows, lambda scored: 0.0, languages, base=(*before, *word, *after))
-    first: dict[Tokens, float] = {}  # by CTC head and n-grams
-    scorers = [NetworkScorer(network, view.memory) for view in line] if isinstance(strategy, Joint) else []
-    alone = LanguageScorer(network) if scorers and network.dimensions.rescores and languages.weight else None
-
-    def rank(words: Iterable[Tokens], always: Collection[Tokens] = ()) -> None:
-        """Score words in the place of the word; the decoder scores the most promising, and some `always`."""
-        search.propose((*before, *one, *after) for one in words)
-        scores = {tokens: by.ctc + languages.weight * by.language for tokens, by in search.waiting.items()}
-        best = sorted(scores, key=scores.__getitem__, reverse=True)
-        kept = [tokens for place, tokens in enumerate(best) if place < RESCORED or tokens in always]
-        first.update((tokens, scores[tokens]) for tokens in kept)
-        if scorers and kept:
-            search.waiting = {tokens: search.waiting[tokens] for tokens in kept}
-            search.add_scores(rescore(scorers, [kept], alone)[0])
-
-    def score(tokens: Tokens) -> float:
-        return strategy.quality(search.known[tokens]) if isinstance(strategy, Joint) else first[tokens]
-
+    place = Place(before, after)
+    search = WordSearch(recognizer, line, place, word)
     texts = {
         tokenizer.decode(tokens).strip()
-        for scores in rows
-        for tokens in proposed(scores, before, word, after, languages)
+        for view in line
+        for tokens in proposed(view.scores.lines[0], place, word, search.languages)
     }
     given = {text[start:end], *vocabulary}
     words = {one: tuple(tokenizer.encode(one)) for one in given | texts if one}
-    rank(words.values(), {(*before, *words[one], *after) for one in given if one})
-    for _ in range(ROUNDS if scorers else 0):
-        best = sorted(first, key=score, reverse=True)[:FOLLOWED]
-        rank(
-            other[len(before) : len(other) - len(after)]
-            for tokens in best
-            for doubt in search.known[tokens].doubts
-            if len(before) <= doubt.place <= len(tokens) - len(after)
-            for change in changes_at(doubt, tokens)
-            if len(before) <= change.start and change.end <= len(tokens) - len(after)
-            for other in [changed(tokens, [change])]
-        )
-    most = max(map(score, first))
-    shares = {tokens: exp(SHARPNESS * (score(tokens) - most)) for tokens in first}
-    whole = sum(shares.values())
+    search.rank(words.values(), {words[one] for one in given if one})
+    for _ in range(ROUNDS if search.scorers else 0):
+        search.follow_doubts()
     found: dict[str, float] = {}
-    for tokens, share in shares.items():
-        one = tokenizer.decode(tokens[len(before) : len(tokens) - len(after)]).strip()
-        found[one] = found.get(one, 0.0) + share / whole
-    return sorted(
-        (WordCandidate(*one) for one in found.items() if one[0]), key=lambda one: one.probability, reverse=True
-    )
+    for tokens, share in search.shares().items():
+        one = tokenizer.decode(tokens).strip()
+        found[one] = found.get(one, 0.0) + share
+    candidates = (WordCandidate(*one) for one in found.items() if one[0])
+    return sorted(candidates, key=attrgetter("probability"), reverse=True)
 
 
-def proposed(
-    scores: LogProbs, before: Tokens, word: Tokens, after: Tokens, languages: WeightedLanguages
-) -> set[Tokens]:
+def proposed(scores: LogProbs, place: Place, word: Tokens, languages: WeightedLanguages) -> set[Tokens]:
     """What CTC head and n-grams may read between the neighbors of a word, white space at the ends included."""
-    path = align(scores, (*before, *word, *after), PAD)
-    left, right = len(before), len(before) + len(word)
+    path = align(scores, place.line(word), PAD)
+    left, right = len(place.before), len(place.before) + len(word)
     first = path.spans[left - 2][1] if left > 1 else 0
     last = path.spans[right + 1][0] if right + 1 < len(path.spans) else len(scores)
     return {

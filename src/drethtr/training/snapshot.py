@@ -148,7 +148,7 @@ def restore(tensors: Mapping[str, NDArray[Any]], learner: Learner[Any]) -> None:
 def missing_from(these: Sequence[str], those: Sequence[str]) -> str:
     """The items of the first list that the second lacks; the first few if there are many."""
     only = [words for words in these if words not in those]
-    return ", ".join([*only[:SHOWN], *(["..."] if len(only) > SHOWN else [])]) or "nothing else"
+    return ", ".join([*only[:SHOWN], *(["…"] if len(only) > SHOWN else [])]) or "nothing else"
 
 
 def with_new_defaults(run: Any, path: Path, kind: type[Any]) -> dict[str, Any]:

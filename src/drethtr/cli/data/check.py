@@ -114,7 +114,7 @@ def report_text(report: Report) -> str:
         lines.append(f"\n{finding.severity}: {finding.check}, {len(finding.rows):,}: {finding.message}")
         lines += [f"  {row}" for row in islice(finding.rows, SHOWN)]
         if len(finding.rows) > SHOWN:
-            lines.append(f"  ... {len(finding.rows) - SHOWN:,} more; --json has all")
+            lines.append(f"  … {len(finding.rows) - SHOWN:,} more; --json has all")
     counts = [sum(finding.severity is severity for finding in report.findings) for severity in Severity]
     total = ", ".join(map(counted, counts, Severity))
     return "\n".join([*lines, f"\n{total}. Nothing was changed or dropped."])

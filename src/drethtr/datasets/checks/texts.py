@@ -215,4 +215,4 @@ def right_to_left_letters(splits: Splits) -> list[Finding]:
 def listed(counts: Counter[str], limit: int = 20) -> str:
     """Characters with their counts, most frequent first."""
     shown = " ".join(f"{character}×{number}" for character, number in counts.most_common(limit))
-    return shown + (" ..." if len(counts) > limit else "")
+    return shown + (" …" if len(counts) > limit else "")

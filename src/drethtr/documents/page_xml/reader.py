@@ -4,8 +4,9 @@ Source: https://github.com/PRImA-Research-Lab/PAGE-XML, versions 2013-07-15 to 2
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Element, ids_of
@@ -56,8 +57,8 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     size = (width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)
     canvas = PageScale(*size, oddities=oddities)
 
-    entries = in_reading_order(found, list(regions_below(found, ())))
-    regions = [region for region, _ in entries]
+    entries = in_reading_order(found, regions_below(found))
+    regions = [entry.element for entry in entries]
     of_regions = [by_custom_index(region.all("TextLine")) for region in regions]
     refuse_many(sum(map(len, of_regions)), name)
     ids = iter(ids_of([line for lines in of_regions for line in lines], "id", "line"))
@@ -80,13 +81,20 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     return Parsed(page, lines, (width, height))
 
 
-def regions_below(parent: Element, lineage: tuple[str, ...]) -> Iterator[tuple[Element, tuple[str, ...]]]:
-    """Each region that may contain lines, with its id and those of the enclosing regions, innermost first."""
+class NestedRegion(NamedTuple):
+    """A region that may contain lines; `lineage` are its id and those of the enclosing regions, innermost first."""
+
+    element: Element
+    lineage: tuple[str, ...]
+
+
+def regions_below(parent: Element, lineage: tuple[str, ...] = ()) -> Iterator[NestedRegion]:
+    """Each region that may contain lines, in an element of this lineage."""
     regions = [child for child in parent.children if child.name.endswith("Region") or child.name == "TableCell"]
     for region in by_custom_index(regions):
         ids = (region.attributes.get("id", ""), *lineage)
         if region.name == "TextRegion" or region.first("TextLine"):
-            yield region, ids
+            yield NestedRegion(region, ids)
         yield from regions_below(region, ids)
 
 
@@ -120,9 +128,7 @@ def cell_of(region: Element, lineage: Sequence[str]) -> CellPlace | None:
     return CellPlace(lineage[1] if len(lineage) > 1 else "", int_or(row, 0), int_or(column, 0))
 
 
-def in_reading_order(
-    page: Element, regions: Sequence[tuple[Element, tuple[str, ...]]]
-) -> list[tuple[Element, tuple[str, ...]]]:
+def in_reading_order(page: Element, regions: Iterable[NestedRegion]) -> list[NestedRegion]:
     """Regions in the order of the page's ReadingOrder; those it omits come last."""
     order = page.first("ReadingOrder")
     rank: dict[str, int] = {}
@@ -130,8 +136,8 @@ def in_reading_order(
         rank.setdefault(reference, len(rank))
     last = len(rank)
 
-    def place(entry: tuple[Element, tuple[str, ...]]) -> int:
-        return next((rank[id] for id in entry[1] if id in rank), last)
+    def place(region: NestedRegion) -> int:
+        return next((rank[id] for id in region.lineage if id in rank), last)
 
     return sorted(regions, key=place)
 

@@ -195,6 +195,7 @@ class Features(NamedTuple):
 
 
 LARGEST = 127
+"""The largest number of 8 bits."""
 
 
 class Product(Protocol):
