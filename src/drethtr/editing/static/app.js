@@ -118,7 +118,7 @@ function App() {
   const close = () => setDialog(null);
   return html`
     ${
-      route.isLayout
+      route.isLayout && status.role !== "read"
         ? html`<${Layout} key=${`layout ${route.page}`} id=${route.page} wanted=${route} status=${status} toolbar=${toolbar} />`
         : route.page
           ? html`<${Page} key=${route.page} id=${route.page} wanted=${route} status=${status} isReading=${isReading} people=${people} onLine=${setLine} toolbar=${toolbar} />`

@@ -43,6 +43,7 @@ function Did({ when, who, model, action, status, what, children }) {
     <time datetime=${when}>${new Date(when).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })}</time>${children}</p>`;
 }
 
+// Without `restore`, no text can be put back.
 export function History({ page, line, close, restore }) {
   const [changes, setChanges] = useState(null);
   const [error, setError] = useState(null);
@@ -55,7 +56,7 @@ export function History({ page, line, close, restore }) {
     <ol class="history">${changes?.map(
       (one) => html`<li>
         <${Did} ...${one} what="this line" />
-        ${one.old && html`<p class="side">${one.old}${!OF_TAGS.includes(one.action) && html` <button type="button" onClick=${() => restore(one.old)}>Restore</button>`}</p>`}
+        ${one.old && html`<p class="side">${one.old}${restore && !OF_TAGS.includes(one.action) && html` <button type="button" onClick=${() => restore(one.old)}>Restore</button>`}</p>`}
       </li>`,
     )}</ol>
   <//>`;

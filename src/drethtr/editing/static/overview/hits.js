@@ -53,9 +53,9 @@ export function Hits({ words, status, jobs, pages, start }) {
     ${
       isIndexed &&
       html`<p class="least"><label>Possible lines from <input type="range" min="2" max="95" value=${least} onInput=${(event) => setLeast(Number(event.target.value))} /> ${least} %</label>
-        <span class="hint">Press <kbd>Y</kbd> or <kbd>N</kbd> at a line to say whether the words stand there; later searches learn from it.</span></p>`
+        ${status.role !== "read" && html`<span class="hint">Press <kbd>Y</kbd> or <kbd>N</kbd> at a line to say whether the words stand there; later searches learn from it.</span>`}</p>`
     }
-    <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} words=${words} hit=${hit} start=${start} judge=${judge} />`)}</ol>`;
+    <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} words=${words} hit=${hit} start=${start} judge=${status.role !== "read" && judge} />`)}</ol>`;
 }
 
 // In how many pages was searched, if not in all.
@@ -64,6 +64,7 @@ function saidOf(pages, isIndexed) {
   return read < pages.length && !isIndexed ? ` in the ${read} of ${counted(pages.length, "page")} read so far` : "";
 }
 
+// Without `judge`, nothing is said of it.
 function Hit({ words, hit, start, judge }) {
   const { page, line, text, ranges, probability } = hit;
   const name = hit.name.slice(start);
@@ -72,7 +73,7 @@ function Hit({ words, hit, start, judge }) {
     return html`<li><a href=${link}><span class="text">${marked(text, ranges)}</span><span class="name">${name}</span></a></li>`;
   const answer = (event) => {
     const stands = ANSWERS[event.key.toLowerCase()];
-    if (stands === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!judge || stands === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     const { nextElementSibling: next } = event.currentTarget;
     next?.querySelector("a").focus();
@@ -83,8 +84,11 @@ function Hit({ words, hit, start, judge }) {
       <img class="ink" src=${hit.unread ? api.image(page, hit.box.map(Math.round)) : api.strip(page, line)} alt="" loading="lazy" />
       <span class="text">${text}</span>
       <span class="name">${likely}, ${name}${hit.unread && ", not read yet"}</span></a>
-    <span class="verdict"><button type="button" title="Y" onClick=${() => judge(hit, true)}>Correct</button>
-      <button type="button" title="N" onClick=${() => judge(hit, false)}>Not there</button></span></li>`;
+    ${
+      judge &&
+      html`<span class="verdict"><button type="button" title="Y" onClick=${() => judge(hit, true)}>Correct</button>
+      <button type="button" title="N" onClick=${() => judge(hit, false)}>Not there</button></span>`
+    }</li>`;
 }
 
 // Ranges count code points.

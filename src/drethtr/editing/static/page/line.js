@@ -67,7 +67,7 @@ export function Line({
     repaint();
     on.caret(line.id, caretIn(element.current));
   };
-  const word = isActive && caret !== null ? wordToChoose(entry, caret, threshold, choice) : null;
+  const word = isActive && caret !== null && !isReadOnly ? wordToChoose(entry, caret, threshold, choice) : null;
   // Chromium takes back letter by letter what was typed while elements were removed: closed alternatives are hidden.
   const lastWord = useRef(null);
   if (word || !isActive) lastWord.current = word;

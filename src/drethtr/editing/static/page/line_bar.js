@@ -7,7 +7,7 @@ import { keyName } from "./keys.js";
 // Flags that nearly every line in an unknown hand has; the page says so once.
 const OF_THE_HAND = ["unlike-training", "disagreement"];
 
-export function LineBar({ entry, isHandKnown, afresh, differs, on }) {
+export function LineBar({ entry, isReadOnly, isHandKnown, afresh, differs, on }) {
   if (!entry) return html`<div class="line-bar" />`;
   const { line } = entry;
   const isLong = line.words.length >= 5; // to retype fewer words saves nothing
@@ -17,7 +17,7 @@ export function LineBar({ entry, isHandKnown, afresh, differs, on }) {
   const keep = (event) => event.preventDefault(); // the caret stays where it is
   const button = (label, key, act) =>
     html`<button type="button" title=${key && keyName(key)} onClick=${() => act(line.id)}>${label}${key && html` <kbd>${keyName(key)}</kbd>`}</button>`;
-  return html`<div class="line-bar" role="group" aria-label="This line" onMouseDown=${keep}>
+  const changes = html`
     ${button(line.status === "confirmed" ? "Undo confirmation" : "Confirm", "Ctrl+Enter", on.confirm)}
     ${
       differs &&
@@ -25,9 +25,11 @@ export function LineBar({ entry, isHandKnown, afresh, differs, on }) {
       ${button("Take the whole line", "Alt+Shift+T", on.takeLine)}`
     }
     ${line.status !== "read" && button("Read again", null, on.machine)}
-    ${button("Tag", "Alt+G", on.tag)}
+    ${button("Tag", "Alt+G", on.tag)}`;
+  return html`<div class="line-bar" role="group" aria-label="This line" onMouseDown=${keep}>
+    ${!isReadOnly && changes}
     ${button("History", null, on.history)}
-    ${isAfresh && html`<span class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.</span> ${button("Retype", "Alt+0", on.afresh)}`}
+    ${!isReadOnly && isAfresh && html`<span class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.</span> ${button("Retype", "Alt+0", on.afresh)}`}
     ${told && html`<span class="hint flag told" title=${told}>${told}</span>`}
   </div>`;
 }

@@ -83,6 +83,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     return html`${toolbar({})}<main class="page waiting" aria-busy="true"><i class="skeleton" /><i class="skeleton" /></main>`;
   const { page, order } = store;
   const hasScan = page.width > 0;
+  const isReadOnly = status.role === "read";
   const { active, caret, follow, back, step } = cursor;
   const { comparison } = comparing;
   const entry = store.entries.get(active) ?? null;
@@ -100,7 +101,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       const [left, top, right, bottom] = boxOfLine(store.entries.get(line).line);
       cursor.goTo(line, [left + part * (right - left), (top + bottom) / 2]);
     },
-    key: (event, line) => lineKeys(event, line, { store, step, on }),
+    key: (event, line) => isReadOnly || lineKeys(event, line, { store, step, on }),
     saveAndGo: (line, by) => {
       store.save(line);
       step(line, by);
@@ -183,10 +184,10 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     found: search.jump,
     closer: () => setCloser({}),
     turn: (way) => turn(page[way]),
-    characters: () => enter(".palette", setPalette),
-    layout: () => hasScan && go(layoutPath),
+    characters: () => isReadOnly || enter(".palette", setPalette),
+    layout: () => hasScan && !isReadOnly && go(layoutPath),
     cancel: active && on.unchoose,
-    tag: () => on.tag(),
+    tag: () => isReadOnly || on.tag(),
   };
   const tag = async (tags) => {
     try {
@@ -220,15 +221,15 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
               onInput=${(event) => setShare(Number(event.target.value))} /></label>
           <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${doubts || "None"} to look at <kbd>F2</kbd></button>
           <span class="count">${confirmed} of ${order.length} confirmed</span>
-          <button type="button" onClick=${on.confirmPage} disabled=${confirmed === order.length} title="Ctrl+Shift+Enter">Confirm page</button>`
+          ${!isReadOnly && html`<button type="button" onClick=${on.confirmPage} disabled=${confirmed === order.length} title="Ctrl+Shift+Enter">Confirm page</button>`}`
           }
           <div class="acts">
           ${
             order.length > 0 &&
-            html`<button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title=${`Special characters (${keyName("Alt+C")})`} aria-label="Special characters">ſ ä &</button>
+            html`${!isReadOnly && html`<button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title=${`Special characters (${keyName("Alt+C")})`} aria-label="Special characters">ſ ä &</button>`}
           <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>`
           }
-          ${status.role !== "read" && hasScan && html`<a class="button" href=${layoutPath} title=${`Lines, regions and their order (${keyName("Alt+L")})`}>Layout</a>`}
+          ${!isReadOnly && hasScan && html`<a class="button" href=${layoutPath} title=${`Lines, regions and their order (${keyName("Alt+L")})`}>Layout</a>`}
           </div>
         </div>
         <div class="written">
@@ -255,12 +256,12 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
               const isActive = other.line.id === active;
               return html`<${Line} key=${other.line.id} page=${id} entry=${other} number=${place + 1} store=${store} threshold=${threshold} room=${room}
                 comparison=${comparison} hits=${search.hits} isActive=${isActive} caret=${isActive ? caret : null} choice=${isActive ? choice : null}
-                people=${people.filter((one) => one.page === id && one.line === other.line.id)} isReadOnly=${status.role === "read"} on=${on} />`;
+                people=${people.filter((one) => one.page === id && one.line === other.line.id)} isReadOnly=${isReadOnly} on=${on} />`;
             })}
           </ol>
           <div class="foot">
             <p class="said" role="status">${said}</p>
-            ${hasPalette && order.length > 0 && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
+            ${hasPalette && !isReadOnly && order.length > 0 && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
             ${
               passage?.line === active &&
               entry &&
@@ -268,7 +269,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
             }
             ${
               order.length > 0 &&
-              html`<${LineBar} entry=${entry} isHandKnown=${!page.unknown_hand} afresh=${status.afresh} on=${on}
+              html`<${LineBar} entry=${entry} isReadOnly=${isReadOnly} isHandKnown=${!page.unknown_hand} afresh=${status.afresh} on=${on}
               differs=${entry && comparison?.differences(entry).length > 0} />`
             }
           </div>
@@ -277,10 +278,13 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       ${comparing.isChoosing && html`<${Compare} page=${id} close=${comparing.unchoose} done=${comparing.begin} />`}
       ${
         history &&
-        html`<${History} page=${id} line=${history} close=${() => setHistory(null)} restore=${(text) => {
-          setHistory(null);
-          restore({ line: history, text });
-        }} />`
+        html`<${History} page=${id} line=${history} close=${() => setHistory(null)} restore=${
+          !isReadOnly &&
+          ((text) => {
+            setHistory(null);
+            restore({ line: history, text });
+          })
+        } />`
       }
     </main>`;
 }
