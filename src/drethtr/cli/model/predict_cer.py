@@ -57,7 +57,7 @@ Report: TypeAlias = tuple[str, dict[str, Any]]
 """The result as text and as plain values."""
 
 SHOWN = 30  # pages in the table; --json has them all
-PAGE = 100  # least characters for which the CER of a page is meaningful
+MIN_CHARACTERS = 100  # of a page, for its CER to be meaningful
 
 INHERITED = (
     "An estimate: the prediction was fitted before this model was fine-tuned or calibrated again. "
@@ -124,28 +124,8 @@ def predict_cer(
         rate, segmentation = known_rate(recognizer, reading.decoder), segmentation_named(lines)
         text, report, failed = of_scans(rate, recognizer, inputs, segmentation, described.images)
     else:
-        rate, tally = known_rate(recognizer, reading.decoder), Tally()
-        try:
-            found = lines_to_read(inputs, tally.count, described)
-        finally:  # where nothing is left to read, this says why
-            for words in left_out_of(tally):
-                say(words)
-        report_remarks(found)
-        chosen = choose(found, limit or len(found), seed)
-        pairs = read_usable(recognizer, chosen)
-        if not pairs:
-            raise typer.Exit(2)
-        if not any(reading.characters for _, reading in pairs):
-            typer.echo(
-                f"No text was found on any of {len(pairs):,} lines, so no error rate can be predicted.", err=True
-            )
-            raise typer.Exit(1)
-        failed = len(chosen) - len(pairs)
-        groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
-        pages = {name: Doubts(doubt_of(reading for _, reading in of_page)) for name, of_page in groups.items()}
-        text, report = predicted(
-            rate, pages, failed, len(chosen), calibrated=all(reading.calibrated for _, reading in pairs)
-        )
+        rate, found = known_rate(recognizer, reading.decoder), usable_lines(inputs, described)
+        text, report, failed = of_lines(rate, recognizer, choose(found, limit or len(found), seed))
     if json_file is not None:
         write_json(json_file, {**report, **measured_with(recognizer)})
     typer.echo(text)
@@ -220,6 +200,41 @@ class Doubts(NamedTuple):
     def expected(self, rate: ErrorRate) -> Expected:
         """The expected error rate."""
         return rate(self.read).with_cost(self.layout.expected, self.layout.high)
+
+
+def usable_lines(inputs: Sequence[str], described: Pages) -> list[Sample]:
+    """The lines that some inputs have; what was left out is said.
+
+    Raises:
+        DataError: if there are none.
+    """
+    tally = Tally()
+    try:
+        found = lines_to_read(inputs, tally.count, described)
+    finally:  # where nothing is left to read, this says why
+        for words in left_out_of(tally):
+            say(words)
+    report_remarks(found)
+    return found
+
+
+def of_lines(rate: ErrorRate, recognizer: Recognizer, samples: Sequence[Sample]) -> tuple[str, dict[str, Any], int]:
+    """Expected CER of the pages of some lines, and how many lines could not be read.
+
+    Raises:
+        typer.Exit: with 2 if none could, or with 1 if none has text.
+    """
+    pairs = read_usable(recognizer, samples)
+    if not pairs:
+        raise typer.Exit(2)
+    if not any(reading.characters for _, reading in pairs):
+        typer.echo(f"No text was found on any of {len(pairs):,} lines, so no error rate can be predicted.", err=True)
+        raise typer.Exit(1)
+    failed = len(samples) - len(pairs)
+    groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
+    pages = {name: Doubts(doubt_of(reading for _, reading in of_page)) for name, of_page in groups.items()}
+    sure = all(reading.calibrated for _, reading in pairs)
+    return *predicted(rate, pages, failed, len(samples), calibrated=sure), failed
 
 
 def of_scans(
@@ -343,9 +358,9 @@ def beside_truth(predictions: Sequence[Prediction], pages: Sequence[Prediction],
     ]
     lines = [table(["set", "lines", "expected CER %", "CER %", ""], rows)]
     known = [one for one in predictions if one.cer is not None]
-    long = [page for page in pages if page.characters >= PAGE and page.cer is not None]
+    long = [page for page in pages if page.characters >= MIN_CHARACTERS and page.cer is not None]
     lines.append(f"Predicted {how}:")
-    for group, what, which in ((known, "set", ""), (long, "page", f" of {PAGE} characters or more")):
+    for group, what, which in ((known, "set", ""), (long, "page", f" of {MIN_CHARACTERS} characters or more")):
         if group:
             lines.append(f"  {counted(len(group), what)}{which}: {errors(group)}")
     sets = [
