@@ -24,7 +24,7 @@ NEAR_ONE = 0.5
 """Regularization of the power; the sum of squares it competes with is about 5 for the validation sets."""
 
 POWERS = 0.5, 2.0
-"""The least and the most that a power may be; real sets are at 1.2."""
+"""Limits of the power; real sets are at 1.2."""
 
 DIGITS = 4
 

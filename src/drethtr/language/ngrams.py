@@ -41,6 +41,7 @@ State = tuple[int, ...]
 """The nodes of the last 0, 1, 2, … order - 1 tokens; -1 where no n-gram begins with these tokens."""
 
 Table = tuple[int, NDArray[Any], NDArray[Any], memoryview, NDArray[Any]]
+"""Order, tokens, losses, first children and backoffs, as `base/compiled/texts.c` takes them."""
 
 
 def dtypes(size: int) -> dict[str, np.dtype[Any]]:

@@ -95,6 +95,7 @@ class PackedLines:
         """
         try:
             lines, steps, entries, length = HEAD.unpack_from(content)
+            # Of each line, the width of a step in 4 bytes and the number of its steps in 2.
             if len(content) != HEAD.size + 6 * lines + steps + entries + length:
                 raise ValueError("other lengths")
             texts = content[len(content) - length :].decode()
