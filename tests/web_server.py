@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Reply(NamedTuple):
-    """A reply of a host; `length` is a false Content-Length."""
+    """A reply of a host; `length` is a false Content-Length, a negative one none at all."""
 
     status: int = 200
     content: bytes = b""
@@ -65,7 +65,9 @@ def served() -> Iterator[Host]:
             self.send_response(reply.status)
             for name, value in reply.headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(reply.content) if reply.length is None else reply.length))
+            length = len(reply.content) if reply.length is None else reply.length
+            if length >= 0:
+                self.send_header("Content-Length", str(length))
             self.end_headers()
             self.wfile.write(reply.content)
 

@@ -133,6 +133,7 @@ def test_a_host_that_wants_peace_gets_it(host, web, waits):
         (Reply(404), "not found"),
         (Reply(418), "the host responds with status 418"),
         (Reply(content=b"x" * 2000), "is larger than 0 MB"),
+        (Reply(content=b"x" * 2000, length=-1), "is larger than 0 MB"),
         (Reply(content=b"x", headers={"Content-Encoding": "gzip"}), "is sent as gzip"),
         (Reply(content=b"x", length=9), "the connection broke after 1 of 9 bytes"),
     ],
@@ -205,7 +206,9 @@ def test_a_host_that_drips_is_left(web, drip, secure):
         with connection, suppress(OSError):
             connection.recv(9999)
             connection.sendall(b"\x16\x03\x03\x3f\xff" if secure else begin)
-            while not left.wait(0.02):
+            for _ in range(500):
+                if left.wait(0.02):
+                    return
                 connection.sendall(again)
 
     left = Event()

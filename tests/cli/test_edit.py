@@ -24,7 +24,11 @@ def running(place, name, *options, **variables):
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own) as process:
         said = next(row for row in process.stderr if " is open at " in row)
         address = said.split(" is open at ")[1].split()[0]
-        yield address
+        try:
+            yield address
+        except BaseException:
+            process.kill()  # or its end would be waited for
+            raise
         with suppress(HTTPError):
             urlopen(address.partition("/?")[0]).close()  # it serves now, and so does what Ctrl-C should do
         process.send_signal(signal.SIGINT)
@@ -85,7 +89,9 @@ def test_no_command_line_shows_the_token(tmp_path):
     )
     browser.chmod(0o755)
     with running(tmp_path, "edit", BROWSER=f"{browser} %s") as address:
-        while not (said.exists() and said.read_text().endswith("</a>\n")):
+        for _ in range(1000):
+            if said.exists() and said.read_text().endswith("</a>\n"):
+                break
             sleep(0.05)
     command, mode, page = said.read_text().split("\n", 2)
     token = address.partition("/?token=")[2]

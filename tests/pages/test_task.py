@@ -11,7 +11,7 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review, Transcription
-from drethtr.pages.task import FileTask, write_result, write_update
+from drethtr.pages.task import FileTask, Shelf, write_result, write_update
 
 
 def confirm(file, line="l1", text="typed by a person"):
@@ -81,3 +81,11 @@ def test_an_updated_copy_that_a_person_has_corrected_is_not_replaced(tmp_path):
     with pytest.raises(DataError, match="a person corrected or confirmed 1 line"):
         write_update(task, read_again(file), Provenance.now("machine"), replace=True)
     assert texts(copy)[1] == "typed by a person"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_the_folder_of_pages_that_were_read_is_no_link(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / ".a.pages").symlink_to("mine")
+    with pytest.raises(DataError, match="is a link; remove it"):
+        Shelf(tmp_path / ".a.pages")

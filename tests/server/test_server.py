@@ -86,7 +86,7 @@ def held_back(recognizer, monkeypatch):
 
     def slowly(lines):
         begun.set()
-        go_on.wait()
+        go_on.wait(30)
         turns.append(len(lines))
         return read(lines)
 
@@ -428,6 +428,12 @@ def test_too_many_requests_are_told_so_and_connections_alone_are_none(recognizer
         assert ask("/")[0] == 200
         go_on.set()
         assert first.result()[0] == 200 and ask("/line", line("abc"))[0] == 200
+
+
+def test_a_body_without_a_length_is_bounded(recognizer, monkeypatch):
+    monkeypatch.setattr(uploads, "MAX_BYTES", 1000)
+    with serving(recognizer) as ask:
+        assert ask("/line", iter([bytes(600)] * 2))[0] == 413
 
 
 def test_all_requests_share_one_budget(recognizer, monkeypatch):

@@ -34,7 +34,7 @@ METADATA = re.compile(rb"<TranskribusMetadata\b[^<>]*>")
 APPROVED = re.compile(rb"""\bstatus\s*=\s*["'](?:GT|FINAL|DONE)["']""")
 """The status of a page in Transkribus whose lines somebody has approved, in its metadata."""
 
-MOST_KEPT, SMALL = 16 << 20, 1 << 20
+MAX_KEPT, SMALL = 16 << 20, 1 << 20
 """Bytes of the files that are kept parsed, which takes up to a hundred times as much; small ones count as this many."""
 
 
@@ -80,7 +80,7 @@ class PageFiles:
     def __init__(self, folder: Path, scans: Scans) -> None:
         self.folder = folder
         self.scans = scans
-        self.files = RecentResults(MOST_KEPT, lambda file: max(len(file.data), SMALL))
+        self.files = RecentResults(MAX_KEPT, lambda file: max(len(file.data), SMALL))
         self.error: str | None = None  # why the last file might be lost in a power failure, although it was written
 
     def open(self, page: FolderPage) -> OpenPage | None:
