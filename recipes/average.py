@@ -1,4 +1,4 @@
-"""Average the weights of a run and of its start.
+"""Average the weights of a run and of its start: two models, or two networks that find lines.
 
 python recipes/average.py start.safetensors runs/long/latest.safetensors 0.85 averaged.safetensors
 
@@ -6,10 +6,13 @@ python recipes/average.py start.safetensors runs/long/latest.safetensors 0.85 av
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
-from drethtr.recognition.model.file import load_model, save_model
-from drethtr.training.finetuning.interpolation import interpolate
+from drethtr.layout.network import load_lines, save_lines
+from drethtr.recognition.model.file import LINES, load_model, save_model
+from drethtr.recognition.model.weights import read_metadata
+from drethtr.training.finetuning.interpolation import between, interpolate
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -18,4 +21,9 @@ if __name__ == "__main__":
     parser.add_argument("share", type=float)
     parser.add_argument("output", type=Path)
     wanted = parser.parse_args()
-    save_model(interpolate(load_model(wanted.start).weights, load_model(wanted.run), wanted.share), wanted.output)
+    if LINES in read_metadata(wanted.run):
+        lines = load_lines(wanted.run)
+        weights = between(load_lines(wanted.start).weights, lines.weights, wanted.share)
+        save_lines(replace(lines, weights=weights), wanted.output)
+    else:
+        save_model(interpolate(load_model(wanted.start).weights, load_model(wanted.run), wanted.share), wanted.output)

@@ -1,6 +1,8 @@
 """Every recipe is a valid run, and the published ones have the published settings."""
 
 import importlib
+import subprocess
+import sys
 from dataclasses import replace
 from math import isinf
 from pathlib import Path
@@ -14,6 +16,7 @@ from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
+from drethtr.layout.network import SHIPPED, load_lines, save_lines
 from drethtr.paper.authors import PRESETS
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.decoding.strategies import Greedy
@@ -171,8 +174,18 @@ def test_an_older_model_is_compared_by_its_weights_alone(tiny_model, tiny_path, 
     assert mixed.tokenizer == more and mixed.card == {"name": "newer"}
 
 
-def test_the_recipe_of_the_lines_network_trains_only_its_second_head():
+def test_weights_that_find_lines_are_averaged_like_models(tmp_path):
+    start, run, mean = (tmp_path / f"{name}.safetensors" for name in ("start", "run", "mean"))
+    lines = load_lines(SHIPPED)
+    save_lines(lines, start)
+    save_lines(replace(lines, weights={name: weight + 1 for name, weight in lines.weights.items()}), run)
+    subprocess.run([sys.executable, RECIPES / "average.py", start, run, "0.25", mean], check=True)
+    for name, weight in load_lines(mean).weights.items():
+        np.testing.assert_allclose(weight, lines.weights[name] + 0.25, rtol=1e-6, atol=1e-6)
+
+
+def test_the_recipe_of_the_lines_network_trains_all_of_it():
     run = config.load(LayoutRun, RECIPES / "layout.toml")
-    assert isinstance(run.tuning, Whole) and run.tuning.frozen == ("backbone.", "head.")
+    assert run.tuning == Whole()
     assert {type(source) for source in run.train} == {Marked, Drawn}
     assert config.from_dict(LayoutRun, config.changes(run)) == run

@@ -23,7 +23,7 @@ def test_what_is_saved_is_loaded(tmp_path):
     assert again.hash == model.hash and again.card == {"name": "mine"}
     save_lines(again, tmp_path / "b.safetensors", small=True)
     small = load_lines(tmp_path / "b.safetensors")
-    assert (tmp_path / "b.safetensors").stat().st_size < 2.5e6
+    assert (tmp_path / "b.safetensors").stat().st_size < 2.6e6
     save_lines(small, tmp_path / "c.safetensors", small=True)
     assert load_lines(tmp_path / "c.safetensors").hash == small.hash, "8 bits of 8 bits are the same"
 

@@ -33,6 +33,7 @@ PAGES = {
     "a note on the left": [column(300, 900, ROWS), column(60, 250, (320, 360))],
     "a heading over a note": [[line(60, 900, 120), *column(300, 900, range(200, 800, 40))], column(60, 250, ROWS[3:6])],
     "a note on the right": [column(100, 700, ROWS), column(760, 930, (240, 280, 320))],
+    "a closer note beside two lines": [column(300, 900, range(120, 800, 80)), column(60, 250, (290, 330, 370))],
 }  # fmt: skip
 
 

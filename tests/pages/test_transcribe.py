@@ -66,7 +66,7 @@ def check_complete(page, made):
         assert [word.text for word in line.words] == line.text.split()
         left, top, right, bottom = line.box
         for x, y in (point for word in line.words for point in word.polygon or ()):
-            assert left - 8 <= x <= right + 8 and top - 8 <= y <= bottom + 8
+            assert left - 12 <= x <= right + 12 and top - 12 <= y <= bottom + 12
 
 
 @pytest.mark.parametrize("finder", [FINDER, RapidDetector(side=512)], ids=["projection", "rapid"])

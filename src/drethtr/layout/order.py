@@ -23,6 +23,9 @@ NOTE = 0.45
 SIDE_BY_SIDE = 3
 """Minimum number of lines of a column beside lines of the other for the gap between them to be a gutter."""
 
+BESIDE_NOTE = 2
+"""The same beside a note, which is written closer: three lines of it may stand beside two of the text."""
+
 TABLE_COLUMNS = 3
 """Rules make a table of lines if they separate at least this many columns of at least `SIDE_BY_SIDE` lines."""
 
@@ -357,7 +360,7 @@ def between(left: list[LinePosition], right: list[LinePosition], start: float, e
     return [block for side in sides for block in read(side)]
 
 
-def is_note(side: list[LinePosition], other: list[LinePosition]) -> bool:
+def is_note(side: Sequence[LinePosition], other: Sequence[LinePosition]) -> bool:
     """Whether the lines on one side are notes to those on the other: fewer, and much shorter."""
     width = max(place.right for place in side) - min(place.left for place in side)
     usual = float(np.median([place.right - place.left for place in other]))
@@ -398,7 +401,8 @@ def are_side_by_side(left: Sequence[LinePosition], right: Sequence[LinePosition]
     """Whether two sides overlap vertically: as columns, or as a note beside a column."""
     few, many = sorted((left, right), key=len)
     beside, others = count_beside(few, many), count_beside(many, few)
-    return len(many) >= SIDE_BY_SIDE and beside >= len(few) / 2 and others >= min(len(few), SIDE_BY_SIDE)
+    least = BESIDE_NOTE if is_note(few, many) else SIDE_BY_SIDE
+    return len(many) >= SIDE_BY_SIDE and beside >= len(few) / 2 and others >= min(len(few), least)
 
 
 def count_beside(places: Sequence[LinePosition], others: Sequence[LinePosition]) -> int:

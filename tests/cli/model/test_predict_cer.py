@@ -9,6 +9,7 @@ from printed_pages import put_page
 
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
+from drethtr.layout.doubt import USUAL
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import load_model, save_record
 from drethtr.recognition.pieces import reading_of
@@ -140,7 +141,7 @@ def test_pages_are_refused_with_the_way_to_read_them(drethtr, taught, tmp_path):
 
 
 def test_scans_are_read_and_their_layout_is_doubted(drethtr, taught, tmp_path):
-    """Given lines have no doubt about the layout, found ones at least the usual one."""
+    """Given lines have no doubt about the layout, found ones the usual one."""
     put_page(tmp_path / "scans" / "1.png", tmp_path / "scans" / "1.xml", ["abc def", "a big egg", "a cabbage", "jam"])
     figures = tmp_path / "p.json"
 
@@ -153,7 +154,7 @@ def test_scans_are_read_and_their_layout_is_doubted(drethtr, taught, tmp_path):
 
     given, found = told("given"), told("rapid")
     assert given[1]["layout"] == 0 and "layout" not in given[0]
-    assert found[1]["layout"] >= 0.02 and "points of it are what the layouts found may cost" in found[0]
+    assert found[1]["layout"] == USUAL and "points of it are what the layouts found may cost" in found[0]
     assert found[1]["high"] >= found[1]["cer"] > found[1]["layout"]
     outcome = drethtr("predict-cer", tmp_path / "scans", "--lines", "rapid", "--truth", "--model", taught)
     assert outcome.code == 2 and "leave out --learn, --truth and --limit" in outcome.err

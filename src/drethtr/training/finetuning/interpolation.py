@@ -46,13 +46,17 @@ def weights_at_start(start: Start, model: Model) -> Weights:
 
 def interpolate(start: Weights, learned: Model, share: float) -> Model:
     """The model with this share of the change from the starting weights to its own."""
-    mixed = {
+    return replace(learned, weights=between(start, learned.weights, share))
+
+
+def between(start: Weights, learned: Weights, share: float) -> Weights:
+    """The starting weights with this share of the change to those learned; numbers that are counted stay as learned."""
+    return {
         name: (start[name] + np.float32(share) * (weight - start[name])).astype(weight.dtype)
         if np.issubdtype(weight.dtype, np.floating)
         else weight
-        for name, weight in learned.weights.items()
+        for name, weight in learned.items()
     }
-    return replace(learned, weights=mixed)
 
 
 def smallest_share(errors: Mapping[float, int]) -> float:
