@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import sys
+from shutil import rmtree
 
 import pytest
 from drives import needs_compiler, run_without_locks
@@ -114,6 +115,39 @@ def test_a_long_history_is_shown_from_its_end(tmp_path):
     journal.add([Change("p", "l", "text", None, f"text {number}", None) for number in range(1500)])
     found = journal.of_line("p", "l")
     assert len(found) == 1000 and found[0].new == "text 1499"
+    journal.close()
+
+
+def test_a_history_that_is_removed_while_it_is_open_begins_again(tmp_path):
+    """As anybody may do; what is written into a removed file nobody would find again."""
+    journal = Journal.open(tmp_path)
+    journal.add([Change("p", "l", "text", None, "before", None)])
+    rmtree(tmp_path / FOLDER)
+    journal.add([Change("p", "l", "text", "before", "after", None)])
+    journal.close()
+    journal = Journal.open(tmp_path)
+    assert [change.new for change in journal.of_line("p", "l")] == ["after"] and journal.error is None
+    journal.close()
+
+
+def test_no_folder_is_made_for_the_history_of_one_that_is_gone(tmp_path):
+    (tmp_path / "scans").mkdir()
+    journal = Journal.open(tmp_path / "scans")
+    (tmp_path / "scans").rename(tmp_path / "moved")
+    journal.add([Change("p", "l", "text", None, "before", None)])
+    assert [change.new for change in journal.of_line("p", "l")] == ["before"]
+    assert not (tmp_path / "scans").exists()
+    journal.close()
+
+
+def test_a_history_is_not_begun_again_through_a_link(tmp_path):
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "other").mkdir()
+    journal = Journal.open(tmp_path / "scans")
+    rmtree(tmp_path / "scans" / FOLDER)
+    (tmp_path / "scans" / FOLDER).symlink_to(tmp_path / "other")
+    journal.add([Change("p", "l", "text", None, "before", None)])
+    assert "link" in journal.error and not list((tmp_path / "other").iterdir())
     journal.close()
 
 

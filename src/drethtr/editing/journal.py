@@ -119,10 +119,15 @@ class Step:
         }
 
 
+UNWRITABLE = (sqlite3.Error, OSError, DataError)
+"""Errors of a database that cannot be written, or not be made again."""
+
+
 class Journal:
     """The open database of a folder."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, path: Path, database: Database) -> None:
+        self.path = path
         self.database = database
         self.lock = Lock()
         self.error: str | None = None  # why the last changes could not be added
@@ -141,7 +146,7 @@ class Journal:
         make_folder(place)
         refuse_protected(path)
         try:
-            return cls(opened(path))
+            return cls(path, opened(path))
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise DataError(f"cannot be opened: {error}", path) from error
@@ -156,7 +161,7 @@ class Journal:
                     file.replace(file.with_name(file.name.replace(NAME, DAMAGED)))
             except OSError as failed:
                 raise DataError(f"damaged ({error}); remove it, it holds no texts", path) from failed
-            return cls(opened(path))
+            return cls(path, opened(path))
 
     def add(self, changes: Sequence[Change], difference: bytes | None = None, of: int | None = None) -> None:
         """Add changes with the present time; an error such as a full disk is kept in `error`.
@@ -169,24 +174,38 @@ class Journal:
         rows = [
             (one.page, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
         ]
-        with self.guarded(), self.lock, self.database:
-            self.database.executemany(
+        with self.guarded(), self.lock, self.written() as database:
+            database.executemany(
                 "INSERT INTO change (page, line, time, who, model, action, old, new, status) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
             if difference is not None and rows:
-                [last] = self.database.execute("SELECT max(number) FROM change").fetchone()
+                [last] = database.execute("SELECT max(number) FROM change").fetchone()
                 step = (last - len(rows) + 1, last, changes[0].page, of, difference)
-                self.database.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", step)
+                database.execute("INSERT INTO step VALUES (?, ?, ?, ?, ?)", step)
             self.error = None
+
+    def written(self) -> Database:
+        """The database, to write to it; a new one if somebody has removed it while it was open.
+
+        Raises:
+            DataError: if our hidden folder is a link now.
+            OSError, sqlite3.Error: if it cannot be made.
+        """
+        if not self.path.exists() and self.path.parents[1].is_dir():
+            refuse_link(self.path.parent)
+            self.path.parent.mkdir(exist_ok=True)
+            self.database.close()
+            self.database = opened(self.path)
+        return self.database
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
         """Keep an error in `error` instead of raising it: the text is saved by now, whatever happens to its history."""
         try:
             yield
-        except (sqlite3.Error, UnicodeError, ValueError, OverflowError) as error:
+        except (*UNWRITABLE, UnicodeError, ValueError, OverflowError) as error:
             self.error = str(error)
 
     def of_line(self, page: str, line: str) -> list[Change]:
@@ -269,8 +288,8 @@ class Journal:
 
     def keep_summaries(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Store summaries of pages (page, mark of its file, summary); errors such as a full disk are ignored."""
-        with suppress(sqlite3.Error), self.lock, self.database:
-            self.database.executemany("INSERT OR REPLACE INTO summary VALUES (?, ?, ?)", rows)
+        with suppress(*UNWRITABLE), self.lock, self.written() as database:
+            database.executemany("INSERT OR REPLACE INTO summary VALUES (?, ?, ?)", rows)
 
     def close(self) -> None:
         """Close the database, so that others can open it."""
