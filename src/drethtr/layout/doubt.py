@@ -14,7 +14,7 @@ from drethtr.documents.page import Page
 from drethtr.layout.finder import FoundLine, Kind, Layout
 from drethtr.layout.order import level, typical_angle
 
-USUAL, FOR_ODD, UP_TO = 0.018, 0.283, 2.920
+USUAL, FOR_ODD, UP_TO = 0.020, 0.244, 2.791
 """The expected cost of a page without odd lines, what it grows by with their share, and the factor by which the true
 cost may exceed it.
 
@@ -30,7 +30,7 @@ ASLANT, SMALL = np.radians(4), 0.6
 """The angle to most of the writing from which a line is odd, and the height relative to the usual one."""
 
 REASON = 0.3
-"""Share of odd lines from which a layout is flagged: 10 such pages of 103 cost 18 %, the others 3 %."""
+"""Share of odd lines from which a layout is flagged: 8 such pages of 103 cost 19 %, the others 3 %."""
 
 
 class LayoutDoubt(NamedTuple):
