@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -226,6 +227,15 @@ def test_a_file_is_no_folder(tmp_path):
     ):
         with pytest.raises(DataError, match=message):
             make_folder(place)
+
+
+def test_a_full_disk_is_no_matter_of_permissions(tmp_path, monkeypatch):
+    def fails(folder):
+        raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+    monkeypatch.setattr("drethtr.base.files.make_folders", fails)
+    with pytest.raises(DataError, match="No space left on device; make room on the disk"):
+        make_folder(tmp_path / "out")
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="everybody may write")

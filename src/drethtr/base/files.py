@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from errno import EACCES, EMLINK
+from errno import EACCES, EMLINK, ENOSPC
 from functools import cache
 from pathlib import Path
 from shutil import rmtree
@@ -249,7 +249,8 @@ def make_folder(folder: Path) -> None:
     try:
         make_folders(folder)
     except OSError as error:
-        raise DataError(f"the folder cannot be created: {error.strerror}; {CURE}", folder) from error
+        cure = "make room on the disk" if error.errno == ENOSPC else CURE
+        raise DataError(f"the folder cannot be created: {error.strerror}; {cure}", folder) from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise DataError(f"the folder is not writable; {CURE}", folder)
 
