@@ -40,7 +40,7 @@ NoToken = Annotated[
     typer.Option("--no-token", help="Let in everyone who reaches the port: behind a proxy that checks who asks."),
 ]
 
-LEAST = 32
+MIN_TOKEN = 32
 """Characters of a token: 24 random bytes."""
 
 PATIENCE = 3
@@ -117,7 +117,7 @@ def token_of_user() -> str:
             new.write(token_urlsafe(24))
         found = file.lstat()
         is_private = sys.platform == "win32" or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
-        if S_ISREG(found.st_mode) and is_private and len(token := file.read_text(encoding="ascii")) >= LEAST:
+        if S_ISREG(found.st_mode) and is_private and len(token := file.read_text(encoding="ascii")) >= MIN_TOKEN:
             return token
     return token_urlsafe(24)
 

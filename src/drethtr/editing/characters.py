@@ -11,7 +11,7 @@ from drethtr.recognition.model.file import Model
 from drethtr.text.tokenizer import Characters
 
 SHOWN = 200
-"""Most characters of each kind."""
+"""Maximum number of characters of each kind."""
 
 SELDOM = -11.5
 """Log-probability below which a character is none of a language: 1 in 100,000, as in foreign names."""

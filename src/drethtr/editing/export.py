@@ -26,7 +26,7 @@ EDITION = "drethtr.edition.json"
 """The file in a folder that says what it is an edition of."""
 
 MAX_EDITION = 100_000
-"""Most bytes of it."""
+"""Maximum bytes of it."""
 
 SHOWN = 4000
 """Characters of a preview."""

@@ -34,7 +34,7 @@ NAME, DAMAGED = "edit.sqlite", "edit.damaged"
 ADDRESS = "address.txt"
 """Holds the address of the program that has the folder open, without its token."""
 
-URL, LONGEST_URL = re.compile(r"http://[\w.:\[\]-]+", re.ASCII), 200
+URL, MAX_URL = re.compile(r"http://[\w.:\[\]-]+", re.ASCII), 200
 
 TABLES = (
     """CREATE TABLE change (
@@ -48,8 +48,8 @@ TABLES = (
 )
 """The tables; SQLite stores these statements verbatim, and they are compared. Version 0.2 had the first three."""
 
-LONGEST = 16 << 20
-"""Most bytes of a value."""
+MAX_VALUE = 16 << 20
+"""Maximum bytes of a value."""
 
 MAX_CHANGES = 1000
 """How many changes of a line, or steps of a page, are returned, the newest."""
@@ -304,7 +304,7 @@ def opened(path: Path) -> Database:
         DataError: if files beside it lead elsewhere.
         sqlite3.DatabaseError: if it is damaged, or has other tables than ours; `OperationalError` if it is locked.
     """
-    database = connect(path, "rwc", wait=0.5, longest=LONGEST)
+    database = connect(path, "rwc", wait=0.5, longest=MAX_VALUE)
     try:
         database.text_factory = lambda value: value.decode("utf-8", "replace")
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -325,7 +325,7 @@ def opened(path: Path) -> Database:
 
 def address_told(place: Path) -> str:
     """At which address the program that has the folder open answers, as far as it says in our hidden folder."""
-    address = text_of_own(place / ADDRESS, LONGEST_URL)
+    address = text_of_own(place / ADDRESS, MAX_URL)
     return f" at {address}" if URL.fullmatch(address) else ""
 
 

@@ -55,7 +55,7 @@ STEPS = 100
 BASE = "base.txt"
 """Names the model that an adopted one was learned from, beside the journal; without it, the shipped one."""
 
-LONGEST_PATH = 4096
+MAX_PATH = 4096
 
 
 class AlreadyLearning(DataError):
@@ -257,7 +257,7 @@ def drethtr_command(arguments: Sequence[str]) -> list[str]:
 
 def base_of(folder: Path) -> Path:
     """The model that the adopted one in a folder was learned from; the shipped one if that is not known, or gone."""
-    path = Path(text_of_own(folder / FOLDER / BASE, LONGEST_PATH))
+    path = Path(text_of_own(folder / FOLDER / BASE, MAX_PATH))
     with suppress(OSError, ValueError):
         if path.is_absolute() and path.is_file():
             return path

@@ -69,8 +69,8 @@ def without_repetitions(points: Sequence[tuple[int, int]]) -> Points:
 SHARE_ABOVE = 0.35
 """Where a stroke that misses the baseline still crosses a line, above it, relative to the height of the line."""
 
-LEAST_PIECE = 0.5
-"""Least length of a piece that a stroke cuts off, relative to the height of the line."""
+MIN_PIECE = 0.5
+"""Minimum length of a piece that a stroke cuts off, relative to the height of the line."""
 
 
 def crossings(line: TextLine, stroke: Points) -> list[tuple[int, int]]:
@@ -87,7 +87,7 @@ def crossings(line: TextLine, stroke: Points) -> list[tuple[int, int]]:
     cuts = sorted((cut_at(line.baseline, (float(x), float(y))) for x, y in found), key=lambda cut: -cut[0])
     points, last = list[tuple[int, int]](), length
     for along, (x, y), _ in cuts:
-        if last - along > LEAST_PIECE * height and along > LEAST_PIECE * height:
+        if last - along > MIN_PIECE * height and along > MIN_PIECE * height:
             points.append((round(float(x)), round(float(y))))
             last = along
     return points

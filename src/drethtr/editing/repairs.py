@@ -42,8 +42,8 @@ MIDDLE = (0.3, 0.7)
 FLAT = 25
 """Width of a line without an outline, relative to its height."""
 
-LEAST_COLUMN = 3
-"""Least number of lines of a column."""
+MIN_COLUMN = 3
+"""Minimum number of lines of a column."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ def as_text(lines: Sequence[TextLine]) -> list[TextLine]:
 
 def columns_of(places: Sequence[LinePosition]) -> Iterator[list[LinePosition]]:
     """Columns from left to right, divided at gutters, their lines from top to bottom."""
-    white = gutter(places) if len(places) > LEAST_COLUMN else None
+    white = gutter(places) if len(places) > MIN_COLUMN else None
     if white is None:
         yield in_rows(places)
         return

@@ -26,8 +26,8 @@ THUMBNAIL = 240
 MAX_STRIP_HEIGHT = 160
 """Largest height of the picture of a line, in pixels."""
 
-QUALITY, LARGEST = 85, 64 << 20
-"""JPEG quality of new images; a scan that is a JPEG of at most so many bytes is sent unchanged."""
+QUALITY, MAX_UNCHANGED = 85, 64 << 20
+"""JPEG quality of new images; a scan that is a JPEG of at most this many bytes is sent unchanged."""
 
 PAGES_KEPT = 3
 LARGE_KEPT = 8
@@ -193,7 +193,7 @@ def upright_jpeg(source: PageSource) -> bytes | None:
         DataError: if it is damaged.
     """
     is_other = suppress(UnidentifiedImageError)
-    if scan_mark(source)[0] > LARGEST:
+    if scan_mark(source)[0] > MAX_UNCHANGED:
         return None
     with decoding(source.name), is_other, Image.open(source.path, formats=["JPEG"]) as image:
         if image.mode in ("L", "RGB") and image.getexif().get(ORIENTATION, 1) == 1:

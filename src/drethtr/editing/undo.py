@@ -32,13 +32,13 @@ WORDS = re.compile(r"\w+|\W")
 APART, MISSING = "\1", "\2"
 """In the journal, they separate the values of a difference and stand for missing ones; no XML contains them."""
 
-MOST_BYTES, MOST_PARTS = 64 << 20, 4 * MAX_LINES
-"""Most bytes and parts of a difference that is taken back: far more than the fullest page has before and after."""
+MAX_BYTES, MAX_PARTS = 64 << 20, 4 * MAX_LINES
+"""Maximum bytes and parts of a difference that is taken back: far more than the fullest page has before and after."""
 
 DAMAGED = "the history of this change is damaged, so that it cannot be undone"
 
-MOST_TOKENS = 20_000
-"""Most tokens that are compared, as comparing takes up to their square."""
+MAX_TOKENS = 20_000
+"""Maximum tokens that are compared, as comparing takes up to their square."""
 
 Part = tuple[str, str]
 Sides = tuple[str | None, str | None]
@@ -88,8 +88,8 @@ class Difference:
         """
         try:
             unpacker = zlib.decompressobj()
-            text = unpacker.decompress(data, MOST_BYTES).decode()
-            values = text.split(APART, 4 * MOST_PARTS) if unpacker.eof else ()
+            text = unpacker.decompress(data, MAX_BYTES).decode()
+            values = text.split(APART, 4 * MAX_PARTS) if unpacker.eof else ()
             sides = {
                 (kind, id): (None if old == MISSING else old, None if new == MISSING else new)
                 for kind, id, old, new in zip(*[iter(values)] * 4, strict=True)
@@ -171,7 +171,7 @@ def assembled(parts: Parts) -> str:
 def merge(base: str, ours: str, theirs: str, tokens: re.Pattern[str]) -> str | None:
     """A text with two changes made to it; None if both changed the same place."""
     words, *sides = (tokens.findall(text) for text in (base, ours, theirs))
-    if max(map(len, (words, *sides))) > MOST_TOKENS:
+    if max(map(len, (words, *sides))) > MAX_TOKENS:
         return None
     changes = sorted((change for side in sides for change in changes_of(words, side)), key=lambda one: one[:2])
     found, done = list[str](), 0

@@ -145,7 +145,7 @@ def calibrate(
     known_writing = model.record.unlike_training
     if known_writing is not None and len(known_writing.alike.weights) != features_of(reader.network.dimensions):
         known_writing = None
-    # Only if there are enough lines. It depends on the image alone, so calibrating another decoder does not change it.
+    # This needs enough lines. It sees only the image, so there is no need to refit it for another decoder.
     turns = turns_of(len(chosen))
     if turns and not (groups and known_writing):
         looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])

@@ -14,6 +14,7 @@ the vocabulary; `room` for tokens.
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from threading import Lock
 from typing import NamedTuple, Self
 
@@ -218,8 +219,10 @@ class ResidentSearches:
         Raises:
             FloatingPointError: if the network's numbers overflow.
         """
-        lines = memory.layers[0].keys.shape[0]
-        with self.turn:
+        keys = memory.layers[0].keys
+        lines = keys.shape[0]
+        # Streams, graphs and kernels are those of the current GPU, which need not be the network's.
+        with self.turn, torch.cuda.device(keys.device) if keys.is_cuda else nullcontext():
             found = self.run_batch(memory, wanted)
         rows = np.arange(lines * wanted.beams).reshape(lines, -1)
         return [best_of(found.select(own), wanted.end, wanted.length_exponent, wanted.nbest) for own in rows]

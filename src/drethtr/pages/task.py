@@ -31,7 +31,7 @@ from drethtr.pages.volume import given_name
 
 ReadPage: TypeAlias = Callable[[Original], Page]
 
-LACKS, LONGEST_NOTE = ".lacks", 100_000
+LACKS, MAX_NOTE = ".lacks", 100_000
 """Extension of a note that lists the pages a file lacks, and most characters of it."""
 
 
@@ -74,7 +74,7 @@ class Shelf:
     def lacking(self, target: Path) -> frozenset[str]:
         """The numbers of the pages that `target` lacks."""
         note = self.note_on(target)
-        return frozenset(text_of_own(note, LONGEST_NOTE).split())
+        return frozenset(text_of_own(note, MAX_NOTE).split())
 
     def note_on(self, target: Path) -> Path:
         """The path of the note on a file."""

@@ -12,26 +12,26 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.proofreading.alignment import AlignedLine, Alignment, alike
 
-SHORTEST, LONGEST = 10, 2000
-"""Characters of a reading that tell enough, and of a part of the text in which a line is looked for."""
+MIN_LENGTH, MAX_LENGTH = 10, 2000
+"""Minimum characters of a reading to place it by, and the length of a part of the text in which it is looked for."""
 
 ALIKE = 0.75
-"""Least similarity of a reading and its text."""
+"""Minimum similarity of a reading and its text."""
 
 MAX_TRIES = 100_000
-"""Most pairs of lines and parts to compare; so many leftovers are no lines that have changed places."""
+"""Maximum pairs of lines and parts to compare; with more left over, the text is another one."""
 
 
 def with_moved(alignment: Alignment) -> Alignment:
     """The alignment in which lines without text have the part on no line that reads like them."""
     lines, letters, moved = list(alignment.lines), alike(alignment.text), set(alignment.moved)
-    parts = [part for part in alignment.gaps if SHORTEST <= part[1] - part[0] <= LONGEST]
+    parts = [part for part in alignment.gaps if MIN_LENGTH <= part[1] - part[0] <= MAX_LENGTH]
     bare = [number for number, line in enumerate(lines) if line.last == line.first]
     if len(bare) * len(parts) > MAX_TRIES:
         return alignment
     for number in bare:
         reading = alignment.readings[number]
-        if len(reading) < SHORTEST or not parts:
+        if len(reading) < MIN_LENGTH or not parts:
             continue
         part = max(parts, key=lambda one: fuzz.partial_ratio(reading, letters[slice(*one)]))
         line = words_like(reading, letters, *part)
