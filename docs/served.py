@@ -48,7 +48,7 @@ class Site(NamedTuple):
 def served(folder: Path, *options: str) -> Iterator[Site]:
     """Serve a folder for editing until the end of the block."""
     alone = ("--no-browser", "--no-token", "--port", "0")
-    command = [sys.executable, "-m", "drethtr.cli", "edit", str(folder), *alone, *options]
+    command = [sys.executable, "-m", "drethtr", "edit", str(folder), *alone, *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None

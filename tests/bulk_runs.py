@@ -66,7 +66,7 @@ def quarantine(folder: Path) -> list[dict[str, Any]]:
 
 def start(*arguments: object, **variables: str) -> subprocess.Popen[str]:
     """Start `drethtr batch` in its own process group, with these environment variables."""
-    command = [sys.executable, "-m", "drethtr.cli", "batch", *map(str, arguments)]
+    command = [sys.executable, "-m", "drethtr", "batch", *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "CUDA_VISIBLE_DEVICES": ""} | variables
     return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True

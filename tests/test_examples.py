@@ -25,7 +25,7 @@ ZIP = ["python", "-m", "zipfile"]
 READERS = ("pdftotext",)
 """Other programs that read our files, if installed."""
 
-IN_SHELL = 'drethtr() { "$0" -m drethtr.cli "$@"; }; '
+IN_SHELL = 'drethtr() { "$0" -m drethtr "$@"; }; '
 """A shell function that makes `drethtr` in pipes the version under test."""
 
 PACKAGED = ("samples", "tests/fonts", "tests/texts", "LICENSE")
@@ -73,7 +73,7 @@ def to_run(command):
         return None  # --lines kraken
     if "|" in words:
         return ["bash", "-c", IN_SHELL + command, sys.executable]
-    return [sys.executable, "-m", "drethtr.cli", *words[1:]]
+    return [sys.executable, "-m", "drethtr", *words[1:]]
 
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -174,7 +174,7 @@ def desk(tmp_path_factory):
         "transcribe scans --format page --output scans",
         "index letter.jpg --output archive.drethtr.sqlite",
     ):
-        subprocess.run([sys.executable, "-m", "drethtr.cli", *command.split()], cwd=folder, check=True)
+        subprocess.run([sys.executable, "-m", "drethtr", *command.split()], cwd=folder, check=True)
     shutil.copy(folder / "scans" / "letter.page.xml", folder / "0001.xml")
     return folder
 

@@ -158,7 +158,7 @@ def test_servers_answer_and_ask_nobody(command, offline, tmp_path, tiny_path):
     put_page(tmp_path / "scans", "a", lines=2)
     options = ("--port", "0", "--model", tiny_path, "--device", "cpu")
     with (tmp_path / "said").open("wb") as said:
-        program = [sys.executable, "-m", "drethtr.cli", *command, *options]
+        program = [sys.executable, "-m", "drethtr", *command, *options]
         with subprocess.Popen(program, cwd=tmp_path, env=offline, stdout=said, stderr=said) as server:
             address = address_of(tmp_path / "said", server)
             with urlopen(f"{address}/line", (SAMPLES / "000000.png").read_bytes()) as answer:

@@ -41,7 +41,7 @@ def test_commands_answer_as_with_assertions(arguments, tmp_path, tiny_path):
         place.mkdir()
         (place / "half.safetensors").write_bytes(tiny_path.read_bytes()[:5000])
         (place / "tiny.safetensors").write_bytes(tiny_path.read_bytes())
-        command = [sys.executable, *options, "-m", "drethtr.cli", *map(str, arguments)]
+        command = [sys.executable, *options, "-m", "drethtr", *map(str, arguments)]
         done = subprocess.run(
             command, cwd=place, env={**os.environ, **source_first()}, capture_output=True, encoding="utf-8"
         )

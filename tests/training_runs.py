@@ -61,7 +61,7 @@ def data(tmp_path: Path) -> Path:
 
 def start(data: Path, output: str, *options: str, processes: int = 1) -> subprocess.Popen[bytes]:
     """Start `drethtr model train` on the CPU."""
-    train = ["-m", "drethtr.cli", "train", "run.toml", "--output", output, "--device", "cpu", *options]
+    train = ["-m", "drethtr", "train", "run.toml", "--output", output, "--device", "cpu", *options]
     return launch(data, train, processes=processes)
 
 

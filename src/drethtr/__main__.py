@@ -1,4 +1,4 @@
-"""Run `drethtr` as `python -m drethtr`."""
+"""Run `drethtr` as `python -m drethtr`, as torchrun does."""
 
 from drethtr.cli.main import main
 

@@ -101,7 +101,7 @@ def test_the_bar_says_that_the_disk_has_not_confirmed_a_save(folder, tiny_path, 
 
 def start(folder, model, port):
     """Start the command; the token is the same each time, so that open tabs go on."""
-    command = [sys.executable, "-m", "drethtr.cli", "edit", str(folder), "--no-browser", "--lines", "projection"]
+    command = [sys.executable, "-m", "drethtr", "edit", str(folder), "--no-browser", "--lines", "projection"]
     process = subprocess.Popen([*command, "--port", port, "--model", str(model)], stderr=subprocess.PIPE, text=True)
     said = next(row for row in process.stderr if " is open at " in row)
     return process, said.split(" is open at ")[1].split()[0]

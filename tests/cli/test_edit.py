@@ -19,7 +19,7 @@ SAMPLE = Path(__file__).parents[2] / "samples" / "page" / "letter.jpg"
 @contextmanager
 def running(place, name, *options, **variables):
     """A running command, with its settings in a folder: the address that it prints, and its process."""
-    command = [sys.executable, "-m", "drethtr.cli", name, "--port", "0", *map(str, options)]
+    command = [sys.executable, "-m", "drethtr", name, "--port", "0", *map(str, options)]
     own = os.environ | {"XDG_CONFIG_HOME": str(place), "APPDATA": str(place)} | variables
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=own) as process:
         said = next(row for row in process.stderr if " is open at " in row)

@@ -42,11 +42,11 @@ def test_a_command_of_a_group_runs_without_the_name_of_the_group(drethtr):
     assert "synth" not in drethtr("--help").out and drethtr("synth", "--help").code == 0
 
 
-@pytest.mark.parametrize("module", ["drethtr", "drethtr.cli"])  # as a person and as torchrun start it
-def test_the_command_line_as_a_module(module, monkeypatch, capsys):
+def test_the_command_line_as_a_module(monkeypatch, capsys):
+    """As torchrun starts it."""
     monkeypatch.setattr(sys, "argv", ["drethtr", "--version"])
     with pytest.raises(SystemExit):
-        run_module(module, run_name="__main__")
+        run_module("drethtr", run_name="__main__")
     assert capsys.readouterr().out.strip() == __version__
 
 
@@ -101,7 +101,7 @@ def test_device_that_is_not_there(drethtr, lines, device):
 def test_files_and_pipes_have_every_character(arguments):
     """Where the system would write something poorer, as Windows does."""
     environment = os.environ | {"PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
-    run = subprocess.run([sys.executable, "-m", "drethtr.cli", *arguments], capture_output=True, env=environment)
+    run = subprocess.run([sys.executable, "-m", "drethtr", *arguments], capture_output=True, env=environment)
     assert run.returncode == 0, run.stderr.decode()
     assert not run.stdout.isascii() and "\ufffd" not in run.stdout.decode("utf-8")
 
@@ -110,7 +110,7 @@ def test_files_and_pipes_have_every_character(arguments):
 def test_a_terminal_obeys_no_name_of_a_file(tmp_path):
     (tmp_path / "a\x1b]0;title\x07\x9b2J\x1b[2J.png").write_bytes(b"no image")
     ours, theirs = os.openpty()
-    command = [sys.executable, "-m", "drethtr.cli", "transcribe", *map(str, tmp_path.iterdir())]
+    command = [sys.executable, "-m", "drethtr", "transcribe", *map(str, tmp_path.iterdir())]
     subprocess.run(command, stdout=theirs, stderr=theirs, check=False)
     os.close(theirs)
     said = os.read(ours, 10_000).decode()

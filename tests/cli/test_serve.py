@@ -13,7 +13,7 @@ LINE = Path(__file__).parents[2] / "samples" / "000003.png"
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
 def test_it_answers_at_the_address_it_prints_until_it_is_interrupted(tiny_path, host):
-    command = [sys.executable, "-m", "drethtr.cli", "serve", "--model", str(tiny_path), "--host", host, "--port", "0"]
+    command = [sys.executable, "-m", "drethtr", "serve", "--model", str(tiny_path), "--host", host, "--port", "0"]
     command.append("--access-log")
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         said = next(row for row in process.stderr if "running on" in row)

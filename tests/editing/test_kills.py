@@ -28,7 +28,7 @@ KILLS = int(os.environ.get("DRETHTR_KILLS", "3"))
 
 
 def start(folder, model):
-    command = [sys.executable, "-m", "drethtr.cli", "edit", str(folder), "--port", "0", "--no-token"]
+    command = [sys.executable, "-m", "drethtr", "edit", str(folder), "--port", "0", "--no-token"]
     process = subprocess.Popen([*command, "--no-browser", "--model", str(model)], stderr=subprocess.PIPE, text=True)
     said = next(row for row in process.stderr if " is open at " in row)
     return process, said.split(" is open at ")[1].split()[0]

@@ -48,7 +48,7 @@ def scans(folder: Path, number: int) -> None:
 @contextmanager
 def running(place: Path, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a command with the small model; what it says is in `log`."""
-    command = [sys.executable, "-m", "drethtr.cli", *arguments, "--lines", "whole", "--model", "tiny.safetensors"]
+    command = [sys.executable, "-m", "drethtr", *arguments, "--lines", "whole", "--model", "tiny.safetensors"]
     options = ["--device", "cpu", "--threads", "1"]
     with (
         (place / "log").open("wb") as log,

@@ -41,7 +41,7 @@ def run(
     log_file = folder / log_name
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **variables}
-    command = [*under, sys.executable, "-m", "drethtr.cli", *scenario.command, *more]
+    command = [*under, sys.executable, "-m", "drethtr", *scenario.command, *more]
     with log_file.open("wb") as log:
         with subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log) as program:
             promises = [] if scenario.client is None else scenario.client(log_file, program)

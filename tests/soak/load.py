@@ -39,7 +39,7 @@ class Soaked:
         self.temporary.mkdir(parents=True)
         for name in "abc":
             put_page(self.place / "scans", name)
-        command = [sys.executable, "-m", "drethtr.cli", *KINDS[kind], "--port", "0", "--device", "cpu", *more]
+        command = [sys.executable, "-m", "drethtr", *KINDS[kind], "--port", "0", "--device", "cpu", *more]
         environment = {**source_first(), "TMPDIR": str(self.temporary), "OMP_NUM_THREADS": "1"}
         self.said = self.place / "said"
         with self.said.open("wb") as said:

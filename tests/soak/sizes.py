@@ -78,7 +78,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         save_model(varied_model(), Path(place) / "tiny.safetensors")
         arguments = make(Path(place), number)
-        command = [sys.executable, "-m", "drethtr.cli", "transcribe", *arguments, "--model", "tiny.safetensors"]
+        command = [sys.executable, "-m", "drethtr", "transcribe", *arguments, "--model", "tiny.safetensors"]
         with (Path(place) / "said").open("wb") as said:
             options = ["--device", "cpu", "--threads", "1"]
             code = subprocess.run(

@@ -231,7 +231,7 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 144)
     killed = tmp_path / "killed.safetensors"
     snapshot = tmp_path / "killed.run" / "30_lines" / "snapshot.safetensors"
-    command = [sys.executable, "-m", "drethtr.cli", "finetune", *map(str, wishes), "--output", str(killed)]
+    command = [sys.executable, "-m", "drethtr", "finetune", *map(str, wishes), "--output", str(killed)]
     environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}  # their number changes rounding
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while process.poll() is None and not snapshot.exists():

@@ -54,7 +54,7 @@ def one_thread():
 
 def test_killed_and_resumed_equals_uninterrupted(pages, monkeypatch, one_thread):
     monkeypatch.chdir(pages)
-    train = ["-m", "drethtr.cli", "model", "train-layout", "run.toml", "--output", "killed", "--device", "cpu"]
+    train = ["-m", "drethtr", "model", "train-layout", "run.toml", "--output", "killed", "--device", "cpu"]
     process = launch(pages, train, processes=1)
     while process.poll() is None and not (pages / "killed" / "snapshot.safetensors").exists():
         time.sleep(0.01)
