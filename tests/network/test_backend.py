@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from drethtr.network.backend import memory_errors, stack
+from noise import noise_lines, noisy_weights
+
+from drethtr.network.backend import TorchNetwork, memory_errors, stack
 from drethtr.network.tree import of_similar_size
 from drethtr.recognition.batching import WIDTH_STEP
 
@@ -15,6 +17,20 @@ def test_stack_fills_up_with_paper():
     assert images.shape == (2, 1, 4, 2 * WIDTH_STEP) and widths.tolist() == [WIDTH_STEP + 1, 2]
     for image, line in zip(images, lines, strict=True):
         assert (image[0, :, : line.shape[1]].numpy() == line).all() and (image[0, :, line.shape[1] :] == -1).all()
+
+
+@pytest.mark.parametrize("lines", [1, 3, 8])
+def test_batches_have_few_shapes_on_a_gpu(lines):
+    """Blank lines fill a batch up to a power of two; they change nothing, and nothing of them is kept."""
+    network, sizes = noisy_weights(), []
+    network.backbone.register_forward_pre_hook(lambda _, given: sizes.append(len(given[0])))
+    memory, filled = (noise_lines(TorchNetwork(network, as_on_gpu=way), lines) for way in (False, True))
+    assert sizes == [lines, {1: 1, 3: 4, 8: 8}[lines]]
+    assert filled.tokens == memory.tokens and filled.kept.layers[0].keys.shape == memory.kept.layers[0].keys.shape
+    np.testing.assert_allclose(filled.mean, memory.mean, atol=1e-5)
+    for name in ("drafts", "ctc"):
+        for row, expected in zip(getattr(filled, name), getattr(memory, name), strict=True):
+            np.testing.assert_allclose(row, expected, atol=1e-5)
 
 
 def test_trees_of_similar_size_are_read_together():

@@ -42,7 +42,7 @@ NETWORKS = {
 def both_ways(network, memory, beams, **wanted):
     """What a search on the device finds, and one step by step."""
     return [
-        NetworkScorer(TorchNetwork(network, resident=stays), memory).search(beams, **wanted) for stays in (True, False)
+        NetworkScorer(TorchNetwork(network, as_on_gpu=stays), memory).search(beams, **wanted) for stays in (True, False)
     ]
 
 
@@ -83,7 +83,7 @@ def test_a_text_longer_than_its_room_goes_on_in_a_larger_one(monkeypatch):
 def test_one_batch_after_another_in_the_same_tensors():
     """A smaller batch sees nothing of the one before."""
     network = noisy_weights()
-    alone, stays = TorchNetwork(network), TorchNetwork(network, resident=True)
+    alone, stays = TorchNetwork(network), TorchNetwork(network, as_on_gpu=True)
     for lines, seed in ((7, 1), (2, 2), (5, 3)):
         memory = noise_lines(alone, lines, seed)
         agree(NetworkScorer(stays, memory).search(3), NetworkScorer(alone, memory).search(3))
@@ -92,7 +92,7 @@ def test_one_batch_after_another_in_the_same_tensors():
 
 def test_few_shapes_are_kept(monkeypatch):
     monkeypatch.setattr(resident, "KEPT", 2)
-    stays = TorchNetwork(noisy_weights(), resident=True)
+    stays = TorchNetwork(noisy_weights(), as_on_gpu=True)
     memory = noise_lines(stays, 2)
     for beams in (1, 2, 3):
         NetworkScorer(stays, memory).search(beams)
@@ -101,7 +101,7 @@ def test_few_shapes_are_kept(monkeypatch):
 
 def test_what_does_not_fit_together_is_searched_in_parts(monkeypatch):
     network = noisy_weights()
-    stays = TorchNetwork(network, resident=True)
+    stays = TorchNetwork(network, as_on_gpu=True)
     memory = noise_lines(stays, 5)
     run, taken = stays.searches.run, []
 
@@ -118,7 +118,7 @@ def test_what_does_not_fit_together_is_searched_in_parts(monkeypatch):
 
 def test_searches_of_other_shapes_make_room(monkeypatch):
     network = noisy_weights()
-    stays = TorchNetwork(network, resident=True)
+    stays = TorchNetwork(network, as_on_gpu=True)
     memory, made = noise_lines(stays, 2), []
 
     class Large(ResidentSearch):
@@ -138,7 +138,7 @@ def test_searches_of_other_shapes_make_room(monkeypatch):
 def test_it_writes_in_bfloat16():
     torch.manual_seed(0)
     wide = DRetHTR(replace(TINY, layers=1, width=1024, hidden=1024), VOCABULARY).eval()
-    ways = [TorchNetwork(wide, Precision.BFLOAT16, resident=stays) for stays in (True, False)]
+    ways = [TorchNetwork(wide, Precision.BFLOAT16, as_on_gpu=stays) for stays in (True, False)]
     memory = noise_lines(ways[0], 2)
     assert memory.kept.layers[0].keys.dtype == torch.bfloat16
     found, expected = (NetworkScorer(way, memory).search(2, nbest=2) for way in ways)
@@ -148,7 +148,7 @@ def test_it_writes_in_bfloat16():
 
 def test_numbers_that_overflow_are_an_error_and_leave_no_trace():
     network = noisy_weights()
-    stays = TorchNetwork(network, resident=True)
+    stays = TorchNetwork(network, as_on_gpu=True)
     memory, right = noise_lines(stays, 2), network.to_logits.weight.clone()
     network.to_logits.weight.fill_(torch.inf)
     with pytest.raises(FloatingPointError, match="not finite"):
@@ -160,7 +160,7 @@ def test_numbers_that_overflow_are_an_error_and_leave_no_trace():
 def test_states_of_other_forms_are_searched_step_by_step():
     plain = replace(TINY, ctc=None, backbone=Light(height=48), positions=Learned())
     network = TorchNetwork(
-        build(Task(name="tiny", config=plain, batch=1, beams=1), PublishedRetentive()), resident=True
+        build(Task(name="tiny", config=plain, batch=1, beams=1), PublishedRetentive()), as_on_gpu=True
     )
     wanted = BeamSearch(2, np.array([5]), EOS, (BOS, PAD))
     assert network.search(noise_lines(network, 1), wanted) is None

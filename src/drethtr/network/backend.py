@@ -44,7 +44,8 @@ class TorchNetwork:
     """A `drethtr.recognition.network.Network` in torch; lines of similar width form a batch.
 
     Args:
-        resident: Whether greedy and beam search stay on the device (`drethtr.network.resident`); by default on GPUs.
+        as_on_gpu: Whether batches have few shapes, and greedy and beam search stay on the device
+            (`drethtr.network.resident`); by default on GPUs alone.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class TorchNetwork:
         precision: Precision = Precision.FLOAT32,
         rescorer: RescorerNetwork | None = None,
         workers: int = 1,
-        resident: bool | None = None,
+        as_on_gpu: bool | None = None,
     ) -> None:
         self.workers = workers
         self.image = self.text = network
@@ -63,8 +64,8 @@ class TorchNetwork:
             self.text = self.image if pays_for_steps(network.config) else network
         self.device = next(network.parameters()).device
         self.dtype = torch.bfloat16 if self.text is not network else torch.float32
-        stays = self.device.type == "cuda" if resident is None else resident
-        self.searches = ResidentSearches(self.text, kernels_for(self.device)) if stays else None
+        self.few_shapes = self.device.type == "cuda" if as_on_gpu is None else as_on_gpu
+        self.searches = ResidentSearches(self.text, kernels_for(self.device)) if self.few_shapes else None
 
     @property
     def dimensions(self) -> protocol.Dimensions:
@@ -85,9 +86,13 @@ class TorchNetwork:
 
     @torch.inference_mode()
     def encode(self, images: Sequence[Prepared]) -> protocol.ImageMemory:
-        batch, widths = stack(images)
+        # cuDNN tunes itself for up to seconds to each new number of lines, so only powers of two occur.
+        blank = (1 << (len(images) - 1).bit_length()) - len(images) if self.few_shapes else 0
+        batch, widths = stack(images, more=blank)
         with memory_errors():
             memory = self.image.encode_image(self.moved(batch), self.moved(widths))
+        if blank:
+            memory = select_lines(memory, torch.arange(len(images), device=self.device))
         # The backbone may be in bfloat16 while steps are not: then only its result is converted, once.
         return self.to_image_memory(memory if self.image is self.text else in_float32(memory))
 
@@ -249,16 +254,18 @@ def with_network(model: Model, network: DRetHTR) -> Model:
     return replace(model, network=network.config, weights={n: w.copy() for n, w in weights_of(network).items()})
 
 
-def stack(lines: Sequence[Prepared], columns: int = 0) -> tuple[Tensor, Tensor]:
+def stack(lines: Sequence[Prepared], *, columns: int = 0, more: int = 0) -> tuple[Tensor, Tensor]:
     """Stack prepared lines of one height as (B, 1, H, W), padded with paper on the right; also their widths (B,).
 
     Args:
         columns: Pad to at least this many.
+        more: Number of blank lines to add, as wide as the widest.
     """
     widths = [line.shape[1] for line in lines]
+    widths += [max(widths)] * more
     # To a multiple of columns, so that a GPU meets few shapes; −1 is paper, which no layer takes for ink.
-    images = torch.full((len(lines), 1, lines[0].shape[0], padded_width(max(*widths, columns))), -1.0)
-    for image, line in zip(images, lines, strict=True):
+    images = torch.full((len(widths), 1, lines[0].shape[0], padded_width(max(*widths, columns))), -1.0)
+    for image, line in zip(images[: len(lines)], lines, strict=True):
         image[0, :, : line.shape[1]] = torch.from_numpy(line)
     return images, torch.tensor(widths)
 

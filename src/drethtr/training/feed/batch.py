@@ -94,7 +94,7 @@ class Batch(NamedTuple):
 
 def collate(lines: Sequence[Prepared], texts: Sequence[str], tokenizer: Tokenizer, columns: int = 0) -> Batch:
     """Collate prepared lines of equal height and their texts into a batch of at least `columns` columns."""
-    images, widths = stack(lines, columns)
+    images, widths = stack(lines, columns=columns)
     tokens, lengths = encode_all(texts, tokenizer)
     return Batch(images, widths, tokens, lengths, tuple(texts))
 
