@@ -98,25 +98,29 @@ class Folders:
     """
 
     def __init__(self) -> None:
-        # By the text of their paths, as hashing a `Path` takes longer than all else that is done for a finished page.
-        self.listed: dict[str, dict[str, os.DirEntry[str]]] = {}
-        self.real: dict[str, Path] = {}
+        # By the text of paths: to hash, compare or split a `Path` takes longer than all else done for a finished page.
+        self.listed: dict[str, list[os.DirEntry[str]]] = {}
+        self.entries: dict[str, os.DirEntry[str]] = {}
+        self.real: dict[str, str] = {}
 
     def forget(self) -> None:
         """Look again from now on."""
         self.listed.clear()
+        self.entries.clear()
         self.real.clear()
 
-    def list(self, folder: str | Path) -> Mapping[str, os.DirEntry[str]]:
-        """The entries of a folder by name.
+    def list(self, folder: Path) -> Sequence[os.DirEntry[str]]:
+        """The entries of a folder.
 
         Raises:
             OSError: if it cannot be listed.
         """
-        name = os.fspath(folder)
+        name = str(folder)
         if name not in self.listed:
             with os.scandir(name) as entries:
-                self.listed[name] = {entry.name: entry for entry in entries}
+                self.listed[name] = found = list(entries)
+            above = "" if name == "." else os.path.join(name, "")  # noqa: PTH118 - as a `Path` is written
+            self.entries |= {above + entry.name: entry for entry in found if not entry.is_symlink()}
         return self.listed[name]
 
     def files(self, folder: Path) -> Sequence[Path]:
@@ -125,14 +129,12 @@ class Folders:
         Raises:
             OSError: if it cannot be listed.
         """
-        entries = self.list(folder).items()
-        return sorted(folder / name for name, entry in entries if not name.startswith(".") and entry.is_file())
+        names = [entry.name for entry in self.list(folder) if not entry.name.startswith(".") and entry.is_file()]
+        return [folder / name for name in sorted(names, key=os.path.normcase)]
 
     def entry(self, path: Path) -> os.DirEntry[str] | None:
         """The entry of a file, if its folder was listed; None for links, which may lead nowhere."""
-        folder, name = os.path.split(path)
-        entry = self.listed.get(folder or ".", {}).get(name)
-        return None if entry is None or entry.is_symlink() else entry
+        return self.entries.get(str(path))
 
     def is_file(self, path: Path) -> bool:
         """Whether a file exists."""
@@ -141,8 +143,10 @@ class Folders:
 
     def is_there(self, result: Path) -> bool:
         """Whether a result exists; its folder is listed."""
+        if self.entry(result) is not None:
+            return True
         with suppress(OSError):
-            self.list(os.path.split(result)[0] or ".")
+            self.list(result.parent)
         return self.entry(result) is not None or is_there(result)
 
     def state_of(self, files: Iterable[Path]) -> str:
@@ -157,14 +161,14 @@ class Folders:
             raise DataError(f"cannot be read: {error.strerror}", error.filename) from error
         return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in found)
 
-    def resolved(self, path: Path) -> Path:
-        """The path of a file without links in it."""
-        if self.entry(path) is None:
-            return path.resolve()
-        folder, name = os.path.split(path)
+    def resolved(self, path: Path) -> str:
+        """The path of a file without links in it, as text that is equal for equal paths."""
+        if (entry := self.entry(path)) is None:
+            return os.path.normcase(path.resolve())
+        folder = os.path.dirname(path)  # noqa: PTH120 - see `__init__`
         if folder not in self.real:
-            self.real[folder] = path.parent.resolve()
-        return self.real[folder] / name
+            self.real[folder] = os.path.normcase(path.parent.resolve() / "x")[:-1]
+        return self.real[folder] + os.path.normcase(entry.name)
 
 
 class Catalog:
@@ -180,6 +184,7 @@ class Catalog:
         self.seen = dict(known or {})
         self.new: dict[str, Catalogued] = {}
         self.folders = Folders()
+        self.current: dict[str, Facts] = {}  # of files in folders that were listed, where they cannot change any more
 
     def facts(self, path: Path) -> Facts:
         """What a file is.
@@ -187,14 +192,24 @@ class Catalog:
         Raises:
             DataError: if it is missing or damaged.
         """
+        if (current := self.current.get(str(path))) is not None:
+            return current
         place, state = os.path.abspath(path), self.folders.state_of([path])  # noqa: PTH100 - links stay
         if (seen := self.seen.get(place)) is None or seen.state != state:
             seen = Catalogued(state, look_at(path))
             self.keep(path, place, seen)
+        elif self.folders.entry(path) is not None:
+            self.current[str(path)] = seen.facts
         return seen.facts
+
+    def forget_folders(self) -> None:
+        """Look again from now on whether files have changed."""
+        self.current.clear()
+        self.folders.forget()
 
     def keep(self, path: Path, place: str, seen: Catalogued) -> None:
         """Keep what a file is, also for later runs unless the file is gone by then."""
+        self.current.pop(str(path), None)
         self.seen[place] = seen
         if archive_of(path) is None:
             self.new[place] = seen

@@ -175,9 +175,9 @@ def to_read(files: Sequence[Path], catalog: Catalog) -> list[Path]:
 
 
 def best_descriptions(described: Mapping[Path, Path | None], catalog: Catalog) -> set[Path]:
-    """The best file of each page, and all files without an image."""
+    """The best file of each page, and all files without an image; of equally good ones, the first."""
     best: dict[tuple[Path, str], Path] = {}
-    for file in sorted(described, key=lambda file: by_trust(file, catalog.is_ours(file))):
+    for file in sorted(described, key=lambda file: by_trust(file, catalog.is_ours(file))[:2]):
         if (image := described[file]) is not None:
             best.setdefault((image, page_stem(file) if image.suffix.lower() in SEVERAL else ""), file)
     return {*best.values(), *(file for file, image in described.items() if image is None)}
@@ -186,6 +186,8 @@ def best_descriptions(described: Mapping[Path, Path | None], catalog: Catalog) -
 def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
     """Files that are named like the result for another of the files, or for one of its pages."""
     results: set[Path] = set()
+    if not endings:
+        return results
     for kinds in (IMAGES, (PDF,)):  # in this order, as a PDF may be the result for an image
         stems = {file.stem for file in files if file.suffix.lower() in kinds and file not in results}
         for file in files:
@@ -197,10 +199,11 @@ def results_among(files: Sequence[Path], endings: Sequence[str]) -> set[Path]:
 
 def searchable_copies(files: Sequence[Path], catalog: Catalog | None = None) -> set[Path]:
     """PDFs that drethtr made, if the images or files that they were made from are also among the files."""
+    if not (pdfs := [file for file in files if file.suffix.lower() == PDF]):
+        return set()
     scans = {file.stem for file in files if file.suffix.lower() in IMAGES}
-    files_of_pages = {file.stem for file in files if file.suffix.lower() in (*IMAGES, PDF)}
-    copies = [file for file in files if file.suffix.lower() == PDF]
-    copies = [file for file in copies if file.stem in scans or part_of(file.stem) in files_of_pages]
+    files_of_pages = scans | {file.stem for file in pdfs}
+    copies = [file for file in pdfs if file.stem in scans or part_of(file.stem) in files_of_pages]
     return set(filter((catalog or Catalog()).is_ours, copies))
 
 

@@ -109,7 +109,7 @@ class PageJob:
             with suppress(DataError):  # the next run opens the files again
                 self.records.of(self.output).add_inputs(self.catalog.new)
                 self.catalog.new.clear()
-        self.catalog.folders.forget()
+        self.catalog.forget_folders()
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""

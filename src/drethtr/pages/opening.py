@@ -82,7 +82,7 @@ class PageChooser:
         self.opened = self.chosen = 0
         counts: Counter[Path] = Counter()
         self.places: dict[Path, int] = {}
-        for file in files:
+        for file in files if ranges is not None else ():
             counts[file.parent] += 1
             self.places[file] = counts[file.parent]
 
@@ -185,17 +185,17 @@ def result_folders(
     # Where files would be beside their ZIP file: the folder they are unpacked into has another name in each run.
     folders = {file: as_unpacked_beside(file).parent for file in files}
     roots = [root for name in inputs if (root := root_of(Path(name))) is not None] if recursive else []
-    places = {file: place_below(folder, roots) for file, folder in folders.items()}
-    if share_results(places):
+    places = {folder: place_below(folder, roots) for folder in {*folders.values()}}
+    if len(places) > 1 and share_results(folders, places):
         try:
-            common = Path(commonpath([folder.absolute() for folder in folders.values()]))
+            common = Path(commonpath([folder.absolute() for folder in places]))
         except ValueError:  # on several drives
             return dict.fromkeys(files, output)
-        places = {file: folder.absolute().relative_to(common) for file, folder in folders.items()}
-    below = {place: output / place for place in {*places.values()}}
+        places = {folder: folder.absolute().relative_to(common) for folder in places}
+    below = {folder: output / place for folder, place in places.items()}
     for folder in below.values():
         refuse_outside(folder, output)
-    return {file: below[place] for file, place in places.items()}
+    return {file: below[folder] for file, folder in folders.items()}
 
 
 def root_of(path: Path) -> Path | None:
@@ -211,10 +211,10 @@ def place_below(folder: Path, roots: Sequence[Path]) -> Path:
     return min(inside, key=lambda place: len(place.parts), default=Path())
 
 
-def share_results(places: Mapping[Path, Path]) -> bool:
-    """Whether files from different folders would have the same result."""
-    owners: dict[Path, Path] = {}
-    results = ((place / page_stem(file), file.parent) for file, place in places.items())
+def share_results(folders: Mapping[Path, Path], places: Mapping[Path, Path]) -> bool:
+    """Whether files from different folders, each with its place in the output, would have the same result."""
+    owners: dict[tuple[Path, str], Path] = {}
+    results = (((places[folder], page_stem(file)), folder) for file, folder in folders.items())
     return any(owners.setdefault(result, folder) != folder for result, folder in results)
 
 

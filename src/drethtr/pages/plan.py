@@ -81,8 +81,11 @@ class Planner:
     def entries(self, task: FileTask) -> tuple[list[tuple[str, Entry]], bool]:
         """The entries of the results of a file, with the names of their formats, and whether one has no entry."""
         there = [(name, path) for name, path in task.results if self.folders.is_there(path)]
-        found = [(name, self.records.of(path.parent).results.get(path.name)) for name, path in there]
-        return [(name, entry) for name, entry in found if entry is not None], None in [entry for _, entry in found]
+        if not there:
+            return [], False
+        record = self.records.of(there[0][1].parent)  # all results of a file are in one folder
+        found = [(name, entry) for name, path in there if (entry := record.results.get(path.name)) is not None]
+        return found, len(found) < len(there)
 
     def difference(self, task: FileTask, known: Sequence[tuple[str, Entry]]) -> str:
         """How the results of a file differ from those that would be made now; empty if they do not."""

@@ -1,5 +1,6 @@
 """A file to read, the paths of its results, and which of them exist."""
 
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -126,7 +127,7 @@ class FileTask:
         targets = tuple((name, target) for name, paths in self.targets.items() for target in paths)
         return targets if self.updated is None or self.in_place else (*targets, (UPDATE, self.updated))
 
-    @property
+    @cached_property
     def wanted(self) -> tuple[Path, ...]:
         """All files to write."""
         targets = (target for paths in self.targets.values() for target in paths)
@@ -224,14 +225,15 @@ def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders) -> None:
                 "choose one of them, or rename the input",
                 task.path,
             )
-    owners: dict[Path, Path] = {}
-    read = {folders.resolved(task.path) for task in tasks}
-    read |= {folders.resolved(original.source.path) for task in tasks for original in task.originals}
+    owners: dict[str, FileTask] = {}
+    read = {
+        folders.resolved(path) for task in tasks for path in {task.path, *(one.source.path for one in task.originals)}
+    }
     for task in tasks:
         for target in task.wanted:
-            if (owner := owners.setdefault(target, task.path)) != task.path:
+            if (owner := owners.setdefault(os.path.normcase(target), task)) is not task:
                 raise DataError(
-                    f"{owner} and {task.path} would both be written to {target}; "
+                    f"{owner.path} and {task.path} would both be written to {target}; "
                     "rename one, or read them in two runs, each into its own folder"
                 )
             is_input = folders.is_there(target) and folders.resolved(target) in read
