@@ -1,5 +1,6 @@
 import json
 import re
+from pathlib import Path
 
 import edited_folders
 import pytest
@@ -116,6 +117,19 @@ def test_pages_without_text_or_image(drethtr, tmp_path, tiny_path):
     (tmp_path / "a.png").unlink()
     outcome = drethtr("evaluate", tmp_path / "a.xml", "--model", tiny_path)
     assert outcome.code == 2 and "a.xml" in outcome.err and outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("how", [("--end-to-end",), ("--layout",), ("--end-to-end", "--layout")], ids=str)
+def test_pages_that_cannot_be_compared_are_left_out(drethtr, tmp_path, tiny_path, how):
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["eins", "zwei"])
+    put_page(tmp_path / "blank.png", tmp_path / "blank.xml", [])
+    put_page(tmp_path / "broken.png", tmp_path / "broken.xml", ["eins"])
+    (tmp_path / "broken.png").write_bytes((tmp_path / "broken.png").read_bytes()[:200])
+    result = tmp_path / "result.json"
+    outcome = drethtr("evaluate", tmp_path, "--model", tiny_path, *how, "--json", result)
+    assert outcome.code == 1
+    assert outcome.err.count("to compare with") == 1 and "broken.png" in outcome.err
+    assert [Path(page["name"]).name for page in json.loads(result.read_text())["pages"]] == ["a.xml"]
 
 
 @pytest.mark.parametrize("how", [(), ("--end-to-end", "--lines", "given")], ids=["lines", "pages"])

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from tqdm import tqdm
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import write_text
 from drethtr.base.wording import counted
 from drethtr.cli.options import (
@@ -94,7 +94,8 @@ def evaluate(
 ) -> None:
     """Measure character and word error rates on transcribed lines, per set and overall.
 
-    Lines whose images cannot be used are reported and left out; the exit code is then 1.
+    Lines and pages whose images cannot be used are reported and left out, as are pages that have nothing to compare;
+    the exit code is then 1.
     """
     refuse_results(json_file, per_line, force=force, inputs=data)
     of_pages = "--end-to-end" if end_to_end else "--layout" if layout else None
@@ -111,22 +112,20 @@ def evaluate(
         )
     segmentation = segmentation_named(lines or "rapid", order, outlines) if of_pages is not None else None
     folder = images_in(images)
-    if segmentation is not None and not end_to_end:
-        found = evaluate_layout(data, segmentation, reading.threads, folder)
-        if json_file is not None:
-            write_json(json_file, found.figures)
-        typer.echo(found.text)
-        return
-    recognizer = reading.load()
-    if segmentation is not None and layout:
-        result = evaluate_cost(recognizer, data, segmentation, folder)
-    elif segmentation is not None:
-        result = evaluate_pages(recognizer, data, segmentation, folder)
-    else:
+    if segmentation is None:
         samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=folder))
-        result = evaluate_lines(recognizer, samples, limit, seed, confidence=confidence, per_line=per_line)
+        result = evaluate_lines(reading.load(), samples, limit, seed, confidence=confidence, per_line=per_line)
+    else:
+        originals, complete = comparable(data, texts=end_to_end, images=folder)
+        if not end_to_end:
+            result = evaluate_layout(originals, segmentation, reading.threads)
+        elif layout:
+            result = evaluate_cost(reading.load(), originals, segmentation)
+        else:
+            result = evaluate_pages(reading.load(), originals, segmentation)
+        result = result._replace(complete=complete)
     if json_file is not None:
-        write_json(json_file, {**result.figures, **measured_with(recognizer)})
+        write_json(json_file, result.figures)
     typer.echo(result.text)
     if not result.complete:
         raise typer.Exit(1)
@@ -160,18 +159,14 @@ def evaluate_lines(
     text = summary(scores, recognizer)
     if confidence:
         text += "\n\n" + trustworthiness(scores.to_json()["trust"])
-    return EvaluationResult(text, scores.to_json(), complete=not scores.unreadable)
+    figures = {**scores.to_json(), **measured_with(recognizer)}
+    return EvaluationResult(text, figures, complete=not scores.unreadable)
 
 
 def evaluate_pages(
-    recognizer: Recognizer, data: Sequence[str], segmentation: Segmentation, images: Path | None
+    recognizer: Recognizer, originals: Sequence[Original], segmentation: Segmentation
 ) -> EvaluationResult:
-    """Read whole pages and compare them with their texts, with a progress bar.
-
-    Raises:
-        DataError: if a page has no text, or there is none.
-    """
-    originals = open_references(data, images=images)
+    """Read whole pages and compare them with their texts, with a progress bar."""
     for words in filter(None, map(texts_read, originals)):
         say(words)
     with tqdm(total=len(originals), unit="page", disable=None) as bar:
@@ -182,7 +177,33 @@ def evaluate_pages(
                 say(words)
 
         compared = to_json(read_and_compare(recognizer, originals, segmentation, report))
-    return EvaluationResult(f"{page_table(compared)}\n{read_by(recognizer)}", compared)
+    figures = {**compared, **measured_with(recognizer)}
+    return EvaluationResult(f"{page_table(compared)}\n{read_by(recognizer)}", figures)
+
+
+def comparable(data: Sequence[str], *, texts: bool, images: Path | None) -> tuple[list[Original], bool]:
+    """The pages that can be compared, see `open_references`, and whether these are all; others are reported at once.
+
+    Raises:
+        DataError: if there is none.
+    """
+    skipped: list[DataError] = []
+
+    def skip(error: DataError) -> None:
+        report_skipped(error)
+        skipped.append(error)
+
+    usable = []
+    for original in open_references(data, texts=texts, images=images, skip=skip):
+        try:
+            original.given_for(original.source.gray())  # an image is decoded in a hundredth of the time of its reading
+        except DataError as error:
+            skip(error)
+        else:
+            usable.append(original)
+    if not usable:
+        raise DataError(f"{', '.join(data)}: no page can be compared")
+    return usable, not skipped
 
 
 def texts_read(original: Original) -> str:
@@ -259,17 +280,9 @@ COST = (
 
 
 def evaluate_layout(
-    data: Sequence[str], segmentation: Segmentation, threads: int | None = None, images: Path | None = None
+    originals: Sequence[Original], segmentation: Segmentation, threads: int | None = None
 ) -> EvaluationResult:
-    """Find the lines of whole pages and compare them with those in their files, with a progress bar.
-
-    Args:
-        images: A folder in which the images of pages are looked for first.
-
-    Raises:
-        DataError: if a page has no lines, or there is none.
-    """
-    originals = open_references(data, texts=False, images=images)
+    """Find the lines of whole pages and compare them with those in their files, with a progress bar."""
     with tqdm(total=len(originals), unit="page", disable=None) as bar:
         pages = find_and_compare(originals, segmentation, threads, bar.update)
     figures = layout_figures(pages, collections_of(list(pages)))
@@ -277,15 +290,10 @@ def evaluate_layout(
 
 
 def evaluate_cost(
-    recognizer: Recognizer, data: Sequence[str], segmentation: Segmentation, images: Path | None = None
+    recognizer: Recognizer, originals: Sequence[Original], segmentation: Segmentation
 ) -> EvaluationResult:
-    """`evaluate_layout`, and the error rates of pages read on given and on found lines.
-
-    Raises:
-        DataError: if a page has no text, or there is none.
-    """
-    originals = open_references(data, images=images)
-    layout = evaluate_layout(data, segmentation, recognizer.threads, images)
+    """`evaluate_layout`, and the error rates of pages read on given and on found lines."""
+    layout = evaluate_layout(originals, segmentation, recognizer.threads)
     with tqdm(total=2 * len(originals), unit="page", disable=None) as bar:
         given, found = (
             read_and_compare(recognizer, originals, lines, lambda original, page: bar.update())
@@ -305,7 +313,7 @@ def evaluate_cost(
     cost = [row(name, keys) for name, keys in collections_of(list(given)).items()]
     cost.append(row("all", list(given)))
     text = f"{layout.text}\n\n{cost_table(cost)}\n\n{COST}\n{read_by(recognizer)}"
-    return EvaluationResult(text, {**layout.figures, "cost": cost})
+    return EvaluationResult(text, {**layout.figures, "cost": cost, **measured_with(recognizer)})
 
 
 def layout_table(figures: Mapping[str, Any]) -> str:

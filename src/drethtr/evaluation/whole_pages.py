@@ -151,28 +151,62 @@ def intervals(pages: Mapping[str, PageCounts]) -> dict[str, float | None]:
 NUMBER_AT_END = re.compile(r"(?<![-_ \d])[-_ ]*+\d++$|(?<=\d)[-_ ]++\d++$")
 
 
-def open_references(data: Sequence[str], *, texts: bool = True, images: str | Path | None = None) -> list[Original]:
+def refuse(error: DataError) -> None:
+    """Raise an error: what happens to a page that cannot be compared, unless something else is said."""
+    raise error
+
+
+def open_references(
+    data: Sequence[str],
+    *,
+    texts: bool = True,
+    images: str | Path | None = None,
+    skip: Callable[[DataError], object] = refuse,
+) -> list[Original]:
     """The pages that files, folders and patterns describe.
 
     Args:
         texts: Whether they need texts.
         images: A folder in which their images are looked for first.
+        skip: Called with why a page cannot be compared, such as having no lines, or no texts where these are needed.
 
     Raises:
-        DataError: if one of them has no lines, or no texts where these are needed, or there is no PAGE, ALTO or JSON
-            file.
+        DataError: if there is no PAGE, ALTO or JSON file, or none can be compared; otherwise what `skip` raises.
     """
     catalog = Catalog(images=None if images is None else Path(images))
-    opened = [open_originals(file, catalog) for name in data for file in files_of(name, catalog=catalog)]
-    described = [original for originals in opened for original in originals if original.description is not None]
-    if not described:
-        raise DataError(f"{', '.join(data)}: no PAGE or ALTO files; whole pages are evaluated against their texts")
-    for original in described:
-        if texts and not texts_of(original):
-            raise DataError("has no text to compare with", original.name)
-        if not original.has_lines:
-            raise DataError("has no lines to compare with", original.name)
-    return described
+    names, skipped, references = ", ".join(data), 0, []
+    for path in (file for name in data for file in files_of(name, catalog=catalog)):
+        try:
+            described = [one for one in open_originals(path, catalog) if one.description is not None]
+        except DataError as error:
+            skip(error)
+            skipped += 1
+            continue
+        for original in described:
+            try:
+                check_reference(original, texts=texts)
+            except DataError as error:
+                skip(error)
+                skipped += 1
+            else:
+                references.append(original)
+    if not references and skipped:
+        raise DataError(f"{names}: no page can be compared")
+    if not references:
+        raise DataError(f"{names}: no PAGE or ALTO files; whole pages are evaluated against their texts")
+    return references
+
+
+def check_reference(original: Original, *, texts: bool) -> None:
+    """Check that a page has lines, and texts where these are needed.
+
+    Raises:
+        DataError: if not.
+    """
+    if texts and not texts_of(original):
+        raise DataError("has no text to compare with", original.name)
+    if not original.has_lines:
+        raise DataError("has no lines to compare with", original.name)
 
 
 def collections_of(names: Sequence[str]) -> dict[str, list[str]]:
