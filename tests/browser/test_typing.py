@@ -48,6 +48,23 @@ def test_control_enter_confirms_and_the_button_takes_it_back(page, folder):
     page.get_by_text("0 of 4 confirmed").wait_for()
 
 
+def test_control_enter_confirms_from_the_tags(page, folder):
+    page.keyboard.press("Alt+g")
+    page.keyboard.press("Enter")
+    page.locator(".tagging button[aria-pressed=true]", has_text="Person").wait_for()
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("1 of 4 confirmed").wait_for()
+    assert lines(folder)[0] == (TEXTS[0], Review.CONFIRMED) and focused(page) == 2
+
+
+def test_enter_says_what_an_abbreviation_stands_for(page, folder):
+    page.keyboard.press("Alt+g")
+    page.get_by_placeholder("what it stands for").fill("Monsieur")
+    page.keyboard.press("Enter")
+    page.locator(".tag", has_text="Abbreviation: Monsieur").wait_for()
+    assert "expansion:Monsieur" in (folder / "a.page.xml").read_text(encoding="utf-8")
+
+
 def test_undo_is_the_browsers_own_even_after_saving(page, folder):
     page.keyboard.press("End")
     page.keyboard.type("!")

@@ -11,6 +11,7 @@ import {
   spansOf,
   taken,
   utf16,
+  withoutMarks,
 } from "../../src/drethtr/editing/static/page/words.js";
 
 const reading = (text, confidence = 0.4) => text.split(" ").map((word) => ({ text: word, confidence, box: null }));
@@ -110,4 +111,13 @@ test("of the words that are not marked, some are probably wrong, unless a person
   ];
   assert.ok(Math.abs(leftOver("Deer Sir", reading, 0.5) - 0.1) < 1e-9);
   assert.equal(leftOver("Deer Madam", reading, 0.5), 0);
+});
+
+test("a tag leaves out punctuation around a passage, but not the period of an abbreviation", () => {
+  const tagged = (text, from = 0, to = text.length) => text.slice(...withoutMarks(text, from, to));
+  assert.equal(tagged("(Anna,"), "Anna");
+  assert.equal(tagged("an Dr. Müller!", 3), "Dr. Müller");
+  assert.equal(tagged("d’Anvers’"), "d’Anvers");
+  assert.equal(tagged("Mr."), "Mr.");
+  assert.equal(tagged(" ?! "), " ?! ");
 });

@@ -38,12 +38,8 @@ export function lineKeys(event, id, { store, step, on }) {
     () => step(id, way, Math.min(caretIn(textOf(id)), store.order[place + way].text.length)),
   ];
   act(event, [
-    [
-      ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey),
-      () => (event.shiftKey ? on.confirmPage() : on.confirmAndGo(id)),
-    ],
     [({ key, altKey }) => key === "ArrowDown" && altKey, () => on.ask(id)],
-    [({ key }) => key === "Enter", () => on.saveAndGo(id, by(event))],
+    [({ key, ctrlKey, metaKey }) => key === "Enter" && !ctrlKey && !metaKey, () => on.saveAndGo(id, by(event))],
     [
       (pressed) => isAlt(pressed) && /^Digit[1-4]$/.test(pressed.code),
       () => on.alternative(id, Number(event.code.at(-1)) - 1),
@@ -57,7 +53,12 @@ export function lineKeys(event, id, { store, step, on }) {
 }
 
 export function screenKeys(event, on) {
+  if (event.isComposing) return;
   act(event, [
+    [
+      ({ key, ctrlKey, metaKey }) => key === "Enter" && (ctrlKey || metaKey),
+      () => (event.shiftKey ? on.confirmPage() : on.confirm()),
+    ],
     [func("F2"), () => on.doubt(by(event))],
     [func("F3"), () => on.word(by(event))],
     [func("F4"), () => on.difference(by(event))],

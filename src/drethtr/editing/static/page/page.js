@@ -29,7 +29,7 @@ import { useReading } from "./use_reading.js";
 import { useSaid } from "./use_said.js";
 import { useStore } from "./use_store.js";
 import { useUndo } from "./use_undo.js";
-import { leftOver, marking, wordsOf } from "./words.js";
+import { leftOver, marking, withoutMarks, wordsOf } from "./words.js";
 
 export function Page({ id, status, wanted, isReading, people, onLine, toolbar }) {
   const { store, error, load, redraw } = useStore(id, status);
@@ -163,7 +163,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       }
       const word = wordsOf(entry.text).find(({ end }) => selected[0] <= end);
       const [from, to] = selected[0] < selected[1] ? selected : [word?.start ?? 0, word?.end ?? 0];
-      setPassage({ line: active, places: [from, to], entered: {} });
+      setPassage({ line: active, places: withoutMarks(entry.text, from, to), entered: {} });
     },
     history: setHistory,
   };
@@ -178,6 +178,8 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const entering = (row) => (entered?.row === row ? entered : null);
   const layoutPath = `/p/${id}/layout${active ? `#${encodeURIComponent(active)}` : ""}`;
   const keys = {
+    confirm: () => isReadOnly || (active && on.confirmAndGo(active)),
+    confirmPage: () => isReadOnly || on.confirmPage(),
     doubt: jump,
     word: (by) => cursor.selectNext(({ text }) => wordsOf(text), by),
     difference: comparing.jump,

@@ -34,11 +34,17 @@ export function Tags({ entry, passage: [from, to], save, entered, back }) {
   const isSame = (tag, name) => tag.name === name && tag.from === from && tag.to === to;
   const put = (kept, added) =>
     save([...kept, ...added].map(({ name, start, length, details }) => ({ name, start, length, details })));
-  const toggle = (name) => {
-    const kept = tags.filter((tag) => !isSame(tag, name));
+  const others = (name) => tags.filter((tag) => !isSame(tag, name));
+  const made = (name) => {
     const start = codePoints(text, from);
     const details = name === "abbrev" && expansion.trim() ? { expansion: expansion.trim() } : {};
-    put(kept, kept.length < tags.length ? [] : [{ name, start, length: codePoints(text, to) - start, details }]);
+    return { name, start, length: codePoints(text, to) - start, details };
+  };
+  const toggle = (name) => put(others(name), others(name).length < tags.length ? [] : [made(name)]);
+  const expand = (event) => {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || event.isComposing || from === to) return;
+    event.preventDefault();
+    put(others("abbrev"), [made("abbrev")]);
   };
   return html`<${Toolbar} label="Tags" kind="tagging" entered=${entered} back=${back}>
     <span class="hint">“${text.slice(from, to)}”</span>
@@ -47,7 +53,7 @@ export function Tags({ entry, passage: [from, to], save, entered, back }) {
         onMouseDown=${(event) => event.preventDefault()} onClick=${() => toggle(name)}>${label}</button>`;
       if (name !== "abbrev") return button;
       return html`<span class="abbrev">${button}<label class="hint">of <input type="text" value=${expansion} placeholder="what it stands for"
-        onInput=${(event) => setExpansion(event.target.value)} /></label></span>`;
+        onInput=${(event) => setExpansion(event.target.value)} onKeyDown=${expand} /></label></span>`;
     })}
     ${tags.map(
       (

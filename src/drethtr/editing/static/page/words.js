@@ -9,6 +9,15 @@ export function wordsOf(text) {
   }));
 }
 
+// A passage of `text` without the white space and punctuation at its ends: a person is named "Anna", not "Anna,". A
+// period stays, as it may belong to an abbreviation.
+export function withoutMarks(text, from, to) {
+  const passage = text.slice(from, to);
+  const left = passage.search(/[^\s,;:!?()[\]"'„“”‚‘’«»]/u);
+  if (left < 0) return [from, to];
+  return [from + left, from + passage.replace(/[\s,;:!?()[\]"'„“”‚‘’«»]+$/u, "").length];
+}
+
 // For each of `words` the place in `others` of the word that it is, or -1; places ascend. Both are aligned by their
 // longest common subsequence, so an insertion shifts nothing to a neighbor. `isAlike` tells which texts are the same
 // besides equal ones.
