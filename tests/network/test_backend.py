@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-
 from noise import noise_lines, noisy_weights
 
 from drethtr.network.backend import TorchNetwork, memory_errors, stack
