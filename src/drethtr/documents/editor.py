@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -183,6 +183,24 @@ class Editor(ABC):
     def new_regions(self, regions: Sequence[Region]) -> Iterator[Edit]:
         """Add regions without lines; cells of one table stand together in a new table, if there is none of its id."""
 
+    @staticmethod
+    def in_tables(
+        regions: Sequence[Region], element_of: Callable[[Region], ET.Element], table_of: Callable[[str], ET.Element]
+    ) -> list[ET.Element]:
+        """The elements of regions; those of cells are in the element of their table, which stands for the first."""
+        new, tables = list[ET.Element](), dict[str, ET.Element]()
+        for region in regions:
+            element = element_of(region)
+            if region.cell is None:
+                new.append(element)
+                continue
+            table = region.cell.table
+            if table not in tables:
+                tables[table] = table_of(table)
+                new.append(tables[table])
+            tables[table].append(element)
+        return new
+
     @abstractmethod
     def set_region(self, id: str, region: Region, old: Region) -> Iterator[Edit]:
         """Set kind and outline of a region, where they differ from `old`."""
@@ -255,8 +273,12 @@ class Editor(ABC):
             DataError: if the region has no id by which it could be found.
         """
         parent = self.region(region)
-        others = [child for child in parent.children if child.name not in self.after_lines]
-        return self.splicer.insert_existing(parent, others[-1] if others else None, contents)
+        return self.splicer.insert_existing(parent, self.last_before_text(parent), contents)
+
+    def last_before_text(self, region: Element) -> Element | None:
+        """The child of a region without lines behind which its lines go."""
+        others = [child for child in region.children if child.name not in self.after_lines]
+        return others[-1] if others else None
 
     def is_numbered(self, elements: Sequence[Element]) -> bool:
         """Whether lines are ordered by numbers in their attributes."""
@@ -289,9 +311,7 @@ class Editor(ABC):
         else:
             region = self.first_region()
             assert region is not None
-            parent = region
-            others = [child for child in parent.children if child.name not in self.after_lines]
-            previous = others[-1] if others else None
+            parent, previous = region, self.last_before_text(region)
         return self.splicer.insert(parent, previous, new)
 
 

@@ -50,7 +50,7 @@ def line_content(line: TextLine) -> dict[str, Any]:
         "text": line.text if line.transcription is not None else None,
         "confidence": rounded(line.confidence),
         "calibrated": line.transcription.calibrated if line.transcription is not None else None,
-        "review": line.transcription.review if line.transcription is not None else None,
+        "review": line.review,
         "flags": list(map(str, line.flags)),
         "polygon": points_content(line.polygon),
         "baseline": points_content(line.baseline),

@@ -18,7 +18,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.html import ShownLine, lines_html
 from drethtr.documents.markup import Element
 from drethtr.documents.points import Box, Point, Points, box_around, upright
-from drethtr.documents.transcription import PageFlag, PageWord, Transcription
+from drethtr.documents.transcription import PageFlag, PageWord, Review, Transcription
 from drethtr.images.decode import MIRRORED, OPPOSITE, QUARTER_TURNS
 from drethtr.images.page import PageSource
 
@@ -87,9 +87,14 @@ class TextLine:
         return self.transcription.text if self.transcription else ""
 
     @property
+    def review(self) -> Review | None:
+        """What a person did with the text, if anything."""
+        return self.transcription.review if self.transcription else None
+
+    @property
     def is_reviewed(self) -> bool:
         """Whether a person corrected or confirmed the text."""
-        return self.transcription is not None and self.transcription.review is not None
+        return self.review is not None
 
     @property
     def confidence(self) -> float | None:

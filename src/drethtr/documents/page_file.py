@@ -16,7 +16,6 @@ from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import Self
-from xml.etree import ElementTree as ET
 
 from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
@@ -24,14 +23,9 @@ from drethtr.documents.editor import Editor
 from drethtr.documents.markup import Edit, Element, Markup, apply, clean
 from drethtr.documents.page import Page, Parsed, Region, TextLine
 from drethtr.documents.read import Dialect, parse_page
-from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
+from drethtr.documents.transcription import PageWord, Tag, Transcription
 
 SIGNATURE = f"edited with drethtr {__version__}"
-
-
-def upright(page: Page) -> int:
-    """The orientation of all pages that are described on upright images."""
-    return 1
 
 
 def revision_of(content: bytes) -> str:
@@ -58,7 +52,11 @@ class PageFile:
 
     @classmethod
     def parse(
-        cls, data: bytes, name: str, image: tuple[Path, int, int] | None = None, turned: Callable[[Page], int] = upright
+        cls,
+        data: bytes,
+        name: str,
+        image: tuple[Path, int, int] | None = None,
+        turned: Callable[[Page], int] = lambda page: 1,
     ) -> Self:
         """Parse a file.
 
@@ -66,7 +64,7 @@ class PageFile:
             data: Its bytes.
             name: Its name in error messages.
             image: The upright image of the page, with its width and height in pixels.
-            turned: Tells the EXIF orientation of the image if a page describes its stored pixels, else 1.
+            turned: Returns the EXIF orientation of the image if a page describes its stored pixels, else 1.
 
         Raises:
             DataError: if it is not PAGE or ALTO, is damaged, or describes an image of another aspect ratio.
@@ -155,7 +153,7 @@ class PageFile:
         for new in lines:
             old, element = self.line(new.id), self.element(new.id)
             before, after = old.transcription, new.transcription
-            reviewed = review_of(old) is not review_of(new)
+            reviewed = old.review is not new.review
             if after is not None and (before is None or written_of(before) != written_of(after)):
                 set_text = editor.set_text_and_review if reviewed else editor.set_text
                 edits += set_text(element, self.in_units(new))
@@ -163,7 +161,7 @@ class PageFile:
                 if after is None and before is not None:
                     edits += editor.remove_text(element)
                 if reviewed:
-                    edits += editor.set_review(element, review_of(new))
+                    edits += editor.set_review(element, new.review)
             changed[new.id] = as_read(new)
         after_all = self.page.with_lines(lambda line: changed.get(line.id, line))
         return self.edited([*edits, *self.region_edits(self.page, after_all)])
@@ -177,46 +175,37 @@ class PageFile:
         return self.edited(self.editor.set_tags(self.element(line_id), tags))
 
     def with_new_lines(self, lines: Sequence[TextLine], after: str | None) -> Self:
-        """The file with new lines after the line `after`, in its region; if None, before all others.
+        """The file with new lines after one that it has, as `with_lines_after`."""
+        return self.with_lines_after({after: lines})
 
-        Raises:
-            DataError: if there is no line `after`, or a new line has neither baseline nor polygon.
-        """
-        if not all(line.baseline or line.polygon for line in lines):
-            raise DataError("a new line needs a baseline or a polygon", self.name)
-        editor = self.editor
-        if not self.page.lines and editor.first_region() is None:
-            return self.edited([editor.add_region()]).with_new_lines(lines, after)
-        neighbor = after if after is not None else next((other.id for other in self.page.lines), None)
-        order = self.order_beside(neighbor) if neighbor is not None else []
-        place = order.index(after) + 1 if after is not None else 0
-        elements = [editor.new_line(self.in_units(line)) for line in lines]
-        # Places first, then texts: an editor changes elements that it knows from the file, and these are new.
-        file = self.edited([self.insertion(elements, order, place)])
-        file = file.with_lines([replace(file.line(line.id), transcription=line.transcription) for line in lines])
-        order[place:place] = [line.id for line in lines]
-        return (file.numbered(order) if self.is_numbered(neighbor) else file).following(self)
-
-    def with_lines_after(self, new: Mapping[str, Sequence[TextLine]]) -> Self:
-        """The file with new lines after lines that it has, in their regions.
+    def with_lines_after(self, new: Mapping[str | None, Sequence[TextLine]]) -> Self:
+        """The file with new lines after lines that it has, in their regions; those after None are its first.
 
         Raises:
             DataError: if it has no such line, or a new one has neither baseline nor polygon.
         """
-        if not all(line.baseline or line.polygon for lines in new.values() for line in lines):
+        added = [line for lines in new.values() for line in lines]
+        if not all(line.baseline or line.polygon for line in added):
             raise DataError("a new line needs a baseline or a polygon", self.name)
         editor, edits = self.editor, list[Edit]()
+        first = next(iter(self.lines), None)
+        if first is None and editor.first_region() is None:
+            return self.edited([editor.add_region()]).with_lines_after(new)
         for after, lines in new.items():
+            before, behind = (after, None) if after is not None else (None, first)
             elements = [editor.new_line(self.in_units(line)) for line in lines]
-            edits.append(editor.add_lines(elements, self.element(after), None))
+            edits.append(
+                editor.add_lines(elements, *(None if id is None else self.element(id) for id in (before, behind)))
+            )
         # Places first, then texts: an editor changes elements that it knows from the file, and these are new.
         file = self.edited(edits)
-        known = [line for lines in new.values() for line in lines]
-        file = file.with_lines([replace(file.line(line.id), transcription=line.transcription) for line in known])
+        file = file.with_lines([replace(file.line(line.id), transcription=line.transcription) for line in added])
+        leading = {first: new.get(None, ())}
         editor, edits = file.editor, []
         for region in self.page.regions:
-            order = [one.id for line in region.lines for one in (line, *new.get(line.id, ()))]
-            if len(order) > len(region.lines) and self.is_numbered(region.lines[0].id):
+            here = list(region.lines)
+            order = [one.id for line in here for one in (*leading.get(line.id, ()), line, *new.get(line.id, ()))]
+            if len(order) > len(here) and editor.is_numbered([self.element(line.id) for line in here]):
                 edits += file.numbering(editor, order)
         return file.edited(edits).following(self)
 
@@ -321,8 +310,6 @@ class PageFile:
         """The file as UTF-8 text, for comparisons."""
         return self.markup.utf8.decode()
 
-    # Lines in units of the file.
-
     def in_units(self, line: TextLine) -> TextLine:
         """A line with its coordinates in units of the file instead of pixels."""
         if not all(self.parsed.size):
@@ -362,44 +349,10 @@ class PageFile:
         """The wanted id, or a similar unused one."""
         return self.editor.ids.claim(wanted)
 
-    # Order and numbers of lines.
-
-    @cached_property
-    def orders(self) -> Mapping[str, list[str]]:
-        """The ids of the lines of each line's region, in reading order."""
-        orders = ([line.id for line in region.lines] for region in self.page.regions)
-        return {id: order for order in orders for id in order}
-
-    def order_beside(self, line_id: str) -> list[str]:
-        """The ids of all lines in a line's region, in reading order."""
-        self.element(line_id)
-        return list(self.orders[line_id])
-
-    def is_numbered(self, line_id: str | None) -> bool:
-        """Whether the lines in a line's region are ordered by numbers in their attributes, as in PAGE."""
-        return line_id is not None and self.editor.is_numbered(list(map(self.element, self.order_beside(line_id))))
-
-    def numbered(self, order: Sequence[str]) -> Self:
-        """The file with the lines of a region numbered in this order."""
-        editor = self.editor
-        edits = (editor.set_number(self.element(line_id), number) for number, line_id in enumerate(order))
-        return self.edited(chain.from_iterable(edits))
-
-    def insertion(self, new: Sequence[ET.Element], order: Sequence[str], place: int) -> Edit:
-        """Insert new lines at a place in the order of the other lines of their region."""
-        before = self.element(order[place - 1]) if place else None
-        after = self.element(order[place]) if place < len(order) else None
-        return self.editor.add_lines(new, before, after)
-
 
 def written_of(text: Transcription) -> tuple[str, tuple[PageWord, ...], float | None]:
     """What files hold of a text, apart from its review."""
     return text.text, text.words, text.confidence
-
-
-def review_of(line: TextLine) -> Review | None:
-    """What a person did with a line."""
-    return line.transcription.review if line.transcription else None
 
 
 def as_read(line: TextLine) -> TextLine:

@@ -180,12 +180,8 @@ def json_parts(value: Any) -> Iterator[str]:
             # One key only: models repeat a text as a whole and by lines, and both would double it.
             own = next((value[key] for key in TEXTS if isinstance(value.get(key), str | list)), None)
             parts = next((value[key] for key in PARTS if isinstance(value.get(key), list)), None)
-            left.append(own if own is not None else parts if parts is not None else list(nested(value)))
-
-
-def nested(value: Mapping[str, Any]) -> Iterator[Any]:
-    """The values of an object that may contain texts."""
-    return (item for item in value.values() if isinstance(item, list | Mapping))
+            nested = [item for item in value.values() if isinstance(item, list | Mapping)]
+            left.append(own if own is not None else parts if parts is not None else nested)
 
 
 def word_text(data: bytes, path: Path) -> str:

@@ -31,18 +31,18 @@ def update(data: bytes, page: Page, provenance: Provenance, *, replace: bool = F
         raise DataError(f"contains no line {missing[0]!r} to write text into", name)
     editor = dialect.editor(markup, parsed)
     page = page.as_described()
-    edits = [
-        edit
-        for line in (page.resized(*parsed.size) if all(parsed.size) else page).lines
+    page = page.resized(*parsed.size) if all(parsed.size) else page
+    written = [
+        (parsed.lines[line.id], line)
+        for line in page.lines
         if line.transcription is not None and may_write(before[line.id], replace=replace)
-        for edit in editor.set_text(parsed.lines[line.id], line)
     ]
+    edits = [edit for element, line in written for edit in editor.set_text(element, line)]
     if edits:
         lost = (
             f"; line {line.id} had {' '.join(tags)}"
-            for line in page.lines
-            if line.transcription is not None and may_write(before[line.id], replace=replace)
-            if (tags := editor.lost_tags(parsed.lines[line.id], line.text))
+            for element, line in written
+            if (tags := editor.lost_tags(element, line.text))
         )
         edits.append(editor.splicer.comment(f"text added by {provenance} on {provenance.timestamp}{''.join(lost)}"))
     return markup.encode(apply(markup.utf8, edits))

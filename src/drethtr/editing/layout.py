@@ -139,7 +139,7 @@ def cut(
     read = {part.id: part if part.is_reviewed else replace(part, transcription=None) for part in parts}
     notes = tuple(Change(place.page, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
     firsts = [read[first.id] for first in changed]
-    after = {id: [read[part.id] for part in lines] for id, lines in new.items()}
+    after: dict[str | None, list[TextLine]] = {id: [read[part.id] for part in lines] for id, lines in new.items()}
     done = file.with_lines(firsts).with_lines_after(after) if changed else file
     return Changed(done, tuple(part.id for part in parts), notes)
 

@@ -133,20 +133,18 @@ class ALTOEditor(Editor):
         tags, edits = self.tags_for(regions)
         yield from edits
         style = Style(prefix, regions=tags)
-        new, tables = list[ET.Element](), dict[str, ET.Element]()
-        for region in regions:
+
+        def block_of(region: Region) -> ET.Element:
             parent = ET.Element("")
             add_block(parent, region, self.ids, style)
             [block] = parent
             block.set("ID", region.id)
-            if region.cell is None:
-                new.append(block)
-                continue
-            table = region.cell.table
-            if table not in tables:
-                tables[table] = ET.Element(f"{prefix}ComposedBlock", {"ID": self.ids.claim(table), "TYPE": TABLE})
-                new.append(tables[table])
-            tables[table].append(block)
+            return block
+
+        def table_of(table: str) -> ET.Element:
+            return ET.Element(f"{prefix}ComposedBlock", {"ID": self.ids.claim(table), "TYPE": TABLE})
+
+        new = self.in_tables(regions, block_of, table_of)
         yield self.splicer.insert(space, space.children[-1] if space.children else None, new)
 
     def tags_for(self, regions: Sequence[Region]) -> tuple[dict[str, str], list[Edit]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from operator import itemgetter
+from typing import NamedTuple, Self
 
 from drethtr.base.errors import DataError
 from drethtr.documents.markup import Element, ids_of
@@ -73,10 +74,7 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     source = root.first("Description", "sourceImageInformation", "fileName")
     image = file_name(source.text) if source else ""
     canvas = canvas_of(root, pages[0], image, name, size_of)
-    kinds, tables = labels_of_blocks(root), tables_of(pages[0])
-    line_kinds = labels_with(root, OF_LINES)
-    doubtful, confirmed = tags_of(root, DOUBTFUL), tags_of(root, CONFIRMED)
-    labels = labels_of(root)
+    kinds, tables, tags = labels_of_blocks(root), tables_of(pages[0]), LineTags.of(root)
 
     rank = explicit_order(root)
     blocks = [block for _, block in sorted(blocks_below(pages[0], rank, len(rank)), key=itemgetter(0))]
@@ -87,12 +85,10 @@ def read_alto(root: Element, name: str, size_of: SizeOf) -> Parsed:
     for block, block_id, elements in zip(blocks, ids_of(blocks, "ID", "region"), of_blocks, strict=True):
         of_block = []
         for element, line_id in zip(elements, islice(ids, len(elements)), strict=True):
-            line = reviewed(read_line(element, line_id, canvas, doubtful, name), review_of(element, confirmed))
-            line = replace(tagged(line, labels_on(element, labels)), kind=kind_of_line(element, line_kinds))
-            lines[line.id] = element
-            of_block.append(line)
+            lines[line_id] = element
+            of_block.append(read_line(element, line_id, canvas, tags, name))
         outline = outline_of(block, canvas, f"{name}: block {block_id!r}")
-        regions.append(replace(described(block, kinds, tables), id=block_id, lines=tuple(of_block), polygon=outline))
+        regions.append(Region(block_id, tuple(of_block), outline, *kind_and_cell(block, kinds, tables)))
     width, height = map(round, size_in_units(pages[0], name, []))  # what is odd was noted with the scale
     page = Page(image, canvas.width, canvas.height, tuple(regions), oddities=tuple(canvas.oddities))
     if width <= 0 or height <= 0:
@@ -123,20 +119,8 @@ def size_in_units(page: Element, name: str, oddities: list[str]) -> tuple[float,
     return number_or_none(width, name, oddities) or 0, number_or_none(height, name, oddities) or 0
 
 
-def tags_of(root: Element, label: str) -> frozenset[str]:
-    """The ids of tags with a label."""
-    tags = root.first("Tags")
-    found = (tag for tag in tags.children if tag.attributes.get("LABEL") == label) if tags else ()
-    return frozenset(tag.attributes.get("ID", "") for tag in found)
-
-
-def labels_of_blocks(root: Element) -> Mapping[str, str]:
-    """The labels of tags that say what a block is, by their ids: those of the layout, or described as such."""
-    return labels_with(root, OF_BLOCKS, "LayoutTag", "StructureTag")
-
-
-def labels_with(root: Element, description: str, *names: str) -> Mapping[str, str]:
-    """The labels of tags that say what a block or line is, by their ids: with these names, or described as such."""
+def labels_of(root: Element, description: str = "", *names: str) -> Mapping[str, str]:
+    """The labels of tags by their ids: of all, or of those that are described so or have one of these names."""
     tags = root.first("Tags")
     found = (
         tag.attributes
@@ -146,10 +130,28 @@ def labels_with(root: Element, description: str, *names: str) -> Mapping[str, st
     return {tag.get("ID", ""): tag.get("LABEL", "") for tag in found}
 
 
-def kind_of_line(line: Element, kinds: Mapping[str, str]) -> str:
-    """What a line is, by the first of its tags that says it."""
-    kind = next((kinds[id] for id in line.attributes.get("TAGREFS", "").split() if id in kinds), "")
-    return LINES.get(kind, kind)
+def tags_of(root: Element, label: str) -> frozenset[str]:
+    """The ids of tags with a label."""
+    return frozenset(id for id, own in labels_of(root).items() if own == label)
+
+
+def labels_of_blocks(root: Element) -> Mapping[str, str]:
+    """The labels of tags that say what a block is, by their ids: those of the layout, or described as such."""
+    return labels_of(root, OF_BLOCKS, "LayoutTag", "StructureTag")
+
+
+class LineTags(NamedTuple):
+    """What the tags of a file say of lines and words, by the ids of the tags: labels, and what lines are."""
+
+    labels: Mapping[str, str]
+    kinds: Mapping[str, str]
+    doubtful: frozenset[str]
+    confirmed: frozenset[str]
+
+    @classmethod
+    def of(cls, root: Element) -> Self:
+        """The tags of a file."""
+        return cls(labels_of(root), labels_of(root, OF_LINES), tags_of(root, DOUBTFUL), tags_of(root, CONFIRMED))
 
 
 def tables_of(page: Element) -> Mapping[int, str]:
@@ -166,15 +168,15 @@ def tables_of(page: Element) -> Mapping[int, str]:
     return found
 
 
-def described(block: Element, labels: Mapping[str, str], tables: Mapping[int, str]) -> Region:
-    """A region of the kind, and at the place in its table, that the tags of a block say; still without its lines."""
+def kind_and_cell(block: Element, labels: Mapping[str, str], tables: Mapping[int, str]) -> tuple[str, CellPlace | None]:
+    """What a block is, and its place in its table, by its tags."""
     own = [labels[id] for id in block.attributes.get("TAGREFS", "").split() if id in labels]
     place = {match[1]: int(match[2]) for label in own if (match := PLACE.fullmatch(label))}
     kind = next((label for label in own if not PLACE.fullmatch(label)), "")
     ours = {theirs: word for word, theirs in SEGMONTO.items()}
     table = tables.get(block.start)
     cell = None if table is None or len(place) < 2 else CellPlace(table, place["row"], place["column"])
-    return Region("", kind=ours.get(kind, kind) or TABLE * (cell is not None), cell=cell)
+    return ours.get(kind, kind) or TABLE * (cell is not None), cell
 
 
 def explicit_order(root: Element) -> Mapping[str, int]:
@@ -206,15 +208,18 @@ def place_in(rank: Mapping[str, int], element: Element, default: int) -> int:
     return min((rank[id] for id in ids if id in rank), default=default)
 
 
-def read_line(element: Element, id: str, canvas: PageScale, doubtful: frozenset[str], name: str) -> TextLine:
+def read_line(element: Element, id: str, canvas: PageScale, tags: LineTags, name: str) -> TextLine:
     """A line with its position and, if available, its text."""
     where = f"{name}: line {id!r}"
-    return TextLine(
-        id,
-        outline_of(element, canvas, where),
-        baseline_of(element, canvas, where),
-        read_transcription(element, canvas, doubtful, where),
-    )
+    outline, baseline = outline_of(element, canvas, where), baseline_of(element, canvas, where)
+    text = read_transcription(element, canvas, tags.doubtful, where)
+    if (review := review_of(element, tags.confirmed)) is not None:  # such a line has a text, even if that is empty
+        text = replace(text or Transcription(""), review=review)
+    own = element.attributes.get("TAGREFS", "").split()
+    kind = next((tags.kinds[id] for id in own if id in tags.kinds), "")
+    told = (*own, *(id for string in element.all("String") for id in string.attributes.get("TAGREFS", "").split()))
+    labels = tuple(Tag(name) for name in sorted({tags.labels[id] for id in told if id in tags.labels}))
+    return TextLine(id, outline, baseline, text and replace(text, tags=labels), LINES.get(kind, kind))
 
 
 def review_of(line: Element, confirmed: frozenset[str]) -> Review | None:
@@ -222,30 +227,6 @@ def review_of(line: Element, confirmed: frozenset[str]) -> Review | None:
     if not confirmed.isdisjoint(line.attributes.get("TAGREFS", "").split()):
         return Review.CONFIRMED
     return Review.CORRECTED if line.attributes.get("CS", "").strip() in ("true", "1") else None
-
-
-def reviewed(line: TextLine, review: Review | None) -> TextLine:
-    """Record a review in a line; a reviewed line has a text, even if empty."""
-    if review is None:
-        return line
-    return replace(line, transcription=replace(line.transcription or Transcription(""), review=review))
-
-
-def labels_of(root: Element) -> Mapping[str, str]:
-    """The labels of all tags by their ids."""
-    tags = root.first("Tags")
-    return {tag.attributes.get("ID", ""): tag.attributes.get("LABEL", "") for tag in (tags.children if tags else ())}
-
-
-def labels_on(line: Element, labels: Mapping[str, str]) -> tuple[Tag, ...]:
-    """The labels of the tags of a line and of its words."""
-    told = (part.attributes.get("TAGREFS", "").split() for part in (line, *line.all("String")))
-    return tuple(Tag(name) for name in sorted({labels[id] for ids in told for id in ids if id in labels}))
-
-
-def tagged(line: TextLine, tags: tuple[Tag, ...]) -> TextLine:
-    """Record the labels of tags in the text of a line."""
-    return replace(line, transcription=line.transcription and replace(line.transcription, tags=tags))
 
 
 def outline_of(element: Element, canvas: PageScale, where: str) -> Points | None:

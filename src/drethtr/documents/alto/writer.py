@@ -68,7 +68,7 @@ def write_alto(document: Document) -> bytes:
 
 def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
     """Add tags, as needed, for doubtful words, for each flag, for confirmed lines, and for regions."""
-    confirmed = any(review_of(line) is Review.CONFIRMED for line in page.lines)
+    confirmed = any(line.review is Review.CONFIRMED for line in page.lines)
     doubtful = any(word.doubtful for line in page.lines for word in line.words)
     flags = {str(flag): flag for line in page.lines for flag in line.flags}
     labels = dict.fromkeys(label for region in page.regions for label in labels_of(region))
@@ -99,11 +99,6 @@ def labels_of(region: Region) -> list[str]:
     return [kind] * bool(kind) + place
 
 
-def review_of(line: TextLine) -> Review | None:
-    """What a person did with a line."""
-    return line.transcription.review if line.transcription else None
-
-
 def add_description(root: ET.Element, page: Page, provenance: Provenance, ids: Identifiers) -> None:
     """Add the unit of measurement, the image name, and the provenance."""
     description = ET.SubElement(root, "Description")
@@ -129,9 +124,9 @@ def add_block(space: ET.Element, region: Region, ids: Identifiers, style: Style)
         attributes = {"ID": ids.claim(line.id), **place(line.box if line.polygon else None)}
         tags = [style.lines[line.kind]] if line.kind in style.lines else []
         tags += [style.flags[str(flag)] for flag in line.flags]
-        if (review := review_of(line)) is not None:
+        if line.review is not None:
             attributes["CS"] = "true"
-            tags += [style.confirmed] if review is Review.CONFIRMED else []
+            tags += [style.confirmed] if line.review is Review.CONFIRMED else []
         if tags:
             attributes["TAGREFS"] = " ".join(tags)
         if line.baseline:

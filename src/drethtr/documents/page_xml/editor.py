@@ -128,20 +128,15 @@ class PageXMLEditor(Editor):
         page = self.markup.root.first("Page")
         assert page is not None  # the reader requires it
         prefix = prefix_of(page)
-        new, tables = list[ET.Element](), dict[str, ET.Element]()
-        for region in regions:
-            element = region_element(region, region.id, prefix)
-            if region.cell is None:
-                new.append(element)
-                continue
-            table = region.cell.table
-            if table not in tables:
-                tables[table] = ET.Element(f"{prefix}TableRegion", id=self.ids.claim(table))
-                cells = (one.polygon or () for one in regions if one.cell is not None and one.cell.table == table)
-                box = box_around(chain.from_iterable(cells))
-                add_coords(tables[table], box and box.polygon(), prefix)
-                new.append(tables[table])
-            tables[table].append(element)
+
+        def table_of(table: str) -> ET.Element:
+            element = ET.Element(f"{prefix}TableRegion", id=self.ids.claim(table))
+            cells = (one.polygon or () for one in regions if one.cell is not None and one.cell.table == table)
+            box = box_around(chain.from_iterable(cells))
+            add_coords(element, box and box.polygon(), prefix)
+            return element
+
+        new = self.in_tables(regions, lambda region: region_element(region, region.id, prefix), table_of)
         if new:
             yield self.splicer.insert(page, page.children[-1] if page.children else None, new)
 

@@ -125,7 +125,7 @@ def cell_of(region: Element, lineage: Sequence[str]) -> CellPlace | None:
         row, column = role.attributes.get("rowIndex"), role.attributes.get("columnIndex")
     else:
         return None
-    return CellPlace(lineage[1] if len(lineage) > 1 else "", int_or(row, 0), int_or(column, 0))
+    return CellPlace(lineage[1] if len(lineage) > 1 else "", whole_number(row), whole_number(column))
 
 
 def in_reading_order(page: Element, regions: Iterable[NestedRegion]) -> list[NestedRegion]:
@@ -144,7 +144,7 @@ def in_reading_order(page: Element, regions: Iterable[NestedRegion]) -> list[Nes
 
 def references(group: Element) -> Iterator[str]:
     """The region ids in a group of a reading order, in order."""
-    for child in sorted(group.children, key=lambda child: int_or(child.attributes.get("index"), 0)):
+    for child in sorted(group.children, key=lambda child: whole_number(child.attributes.get("index"))):
         if reference := child.attributes.get("regionRef"):
             yield reference
         yield from references(child)
@@ -228,7 +228,7 @@ def chosen_text(element: Element) -> Element | None:
     """The TextEquiv that counts."""
     equivalents = element.all("TextEquiv")
     filled = [equivalent for equivalent in equivalents if raw_text(equivalent).strip()] or equivalents
-    return min(filled, key=lambda equivalent: int_or(equivalent.attributes.get("index"), 0), default=None)
+    return min(filled, key=lambda equivalent: whole_number(equivalent.attributes.get("index")), default=None)
 
 
 def raw_text(equivalent: Element) -> str:
@@ -242,7 +242,7 @@ def in_one_row(text: str) -> str:
     return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
-def int_or(text: str | None, default: int) -> int:
-    """Parse a whole number of at most `MAX_DIGITS` digits, or return the default."""
+def whole_number(text: str | None) -> int:
+    """Parse a whole number of at most `MAX_DIGITS` digits; 0 if it is none."""
     digits = (text or "").strip()
-    return int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else default
+    return int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else 0

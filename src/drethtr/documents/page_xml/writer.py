@@ -119,7 +119,8 @@ def kind_attributes(region: Region) -> tuple[str, str]:
 def add_line(parent: ET.Element, line: TextLine, index: int, ids: Identifiers) -> None:
     """Add a line with its position and text."""
     kind = [structure(in_words_of(LINES, line.kind))] if line.kind else []
-    custom = " ".join([f"readingOrder {{index:{index};}}", *kind, *unclear(line), *reviewed(line)])
+    review = [f"drethtr {{review:{line.review};}}"] if line.review else []
+    custom = " ".join([f"readingOrder {{index:{index};}}", *kind, *unclear(line), *review])
     element = ET.SubElement(parent, "TextLine", id=ids.claim(line.id), custom=custom)
     if line.flags:
         element.set("comments", clean("; ".join(map(str, line.flags))))
@@ -139,12 +140,6 @@ def unclear(line: TextLine) -> list[str]:
     """The positions of doubtful words in the line's text, if they can be found in order."""
     doubts = line.transcription.doubts if line.transcription else ()
     return [f"unclear {{offset:{start}; length:{length};}}" for start, length in doubts]
-
-
-def reviewed(line: TextLine) -> list[str]:
-    """What a person did with the line, as entries of `custom`."""
-    review = line.transcription and line.transcription.review
-    return [f"drethtr {{review:{review};}}"] if review else []
 
 
 def transcription_elements(

@@ -233,16 +233,16 @@ def remove_text(page: "pikepdf.Page") -> None:
 def to_user_space(page: "pikepdf.Page", content: Page) -> Matrix:
     """The matrix from pixels of the page as shown, cropped and rotated, to PDF coordinates."""
     left, bottom, right, top = shown_box(page)
-    wide, high = (right - left) / (content.width or 1), (top - bottom) / (content.height or 1)
-    match int(page.obj.get("/Rotate", 0)) % 360:
-        # /Rotate turns the page clockwise when it is shown, so that its width is the height of the image.
+    turn = int(page.obj.get("/Rotate", 0)) % 360
+    # /Rotate turns the page clockwise when it is shown, so that its width is the height of the image.
+    across, down = (content.height, content.width) if turn in (90, 270) else (content.width, content.height)
+    wide, high = (right - left) / (across or 1), (top - bottom) / (down or 1)
+    match turn:
         case 90:
-            wide, high = (right - left) / (content.height or 1), (top - bottom) / (content.width or 1)
             return 0, high, wide, 0, left, bottom
         case 180:
             return -wide, 0, 0, high, right, bottom
         case 270:
-            wide, high = (right - left) / (content.height or 1), (top - bottom) / (content.width or 1)
             return 0, -high, -wide, 0, right, top
         case _:
             return wide, 0, 0, -high, left, top

@@ -7,7 +7,7 @@ leading apostrophe.
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from unicodedata import category, normalize
 
 from drethtr.documents.document import Document
@@ -19,6 +19,7 @@ WORD_COLUMNS = (
     *("page", "image", "line", "word", "text", "confidence", "doubtful", "flags"),
     *("left", "top", "right", "bottom", "made by"),
 )
+TAG_COLUMNS = ("page", "image", "line", "tag", "text", "details", "start", "length", "made by")
 LINE_COLUMNS = b"file\ttext\tconfidence\tflags\tmade by\n"
 FORMULA_STARTS, CONTROL = frozenset("=+-@"), frozenset("\t\r\n")
 CELLS = re.compile(r"(?<=[;\t\r\n])")
@@ -30,12 +31,15 @@ FILLERS = frozenset("\u115f\u1160\u2800")
 
 def write_table(document: Document) -> bytes:
     """Write all pages, a row per word, or per line if its words are unknown."""
+    made_by = str(document.provenance)
+    pages = zip(document.numbers, document.pages, strict=True)
+    return csv_file([WORD_COLUMNS, *((number, *row, made_by) for number, page in pages for row in rows_of(page))])
+
+
+def csv_file(rows: Iterable[Sequence[object]]) -> bytes:
+    """Rows as a CSV file."""
     file = io.StringIO()
-    rows = csv.writer(file, lineterminator="\r\n")
-    rows.writerow(WORD_COLUMNS)
-    for number, page in zip(document.numbers, document.pages, strict=True):
-        for row in rows_of(page):
-            rows.writerow([number, *row, str(document.provenance)])
+    csv.writer(file, lineterminator="\r\n").writerows(rows)
     return b"\xef\xbb\xbf" + file.getvalue().encode("utf-8", "replace")
 
 
@@ -44,20 +48,18 @@ def write_tags(document: Document) -> bytes:
 
     A page without tags has a row without one.
     """
-    file = io.StringIO()
-    rows = csv.writer(file, lineterminator="\r\n")
-    rows.writerow(("page", "image", "line", "tag", "text", "details", "start", "length", "made by"))
     made_by = str(document.provenance)
+    rows: list[Sequence[object]] = [TAG_COLUMNS]
     for number, page in zip(document.numbers, document.pages, strict=True):
         if not any(line.transcription and line.transcription.tags for line in page.lines):
-            rows.writerow([number, safe(page.image), *[""] * 6, made_by])
+            rows.append([number, safe(page.image), *[""] * 6, made_by])
         for line in page.lines:
             for tag in line.transcription.tags if line.transcription else ():
                 details = "; ".join(f"{name}: {value}" for name, value in tag.details)
                 text = line.text[tag.start : tag.start + tag.length]
                 told = map(safe, (page.image, line.id, tag.name, text, details))
-                rows.writerow([number, *told, tag.start, tag.length, made_by])
-    return b"\xef\xbb\xbf" + file.getvalue().encode("utf-8", "replace")
+                rows.append([number, *told, tag.start, tag.length, made_by])
+    return csv_file(rows)
 
 
 def write_cells(document: Document) -> bytes:
@@ -73,12 +75,8 @@ def write_cells(document: Document) -> bytes:
         ]
         rows += [] if tables else [(number, "", [])]
     columns = range(1, 1 + max(len(cells) for _, _, cells in rows))
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\r\n")
-    writer.writerow(("page", "table", "made by", *(f"column {column}" for column in columns)))
-    made_by = str(document.provenance)
-    writer.writerows((number, place, made_by, *map(safe, cells)) for number, place, cells in rows)
-    return b"\xef\xbb\xbf" + file.getvalue().encode("utf-8", "replace")
+    head, made_by = ("page", "table", "made by", *(f"column {column}" for column in columns)), str(document.provenance)
+    return csv_file([head, *((number, place, made_by, *map(safe, cells)) for number, place, cells in rows)])
 
 
 def tables_of(page: Page) -> Iterator[list[list[Sequence[Region]]]]:

@@ -113,7 +113,7 @@ def responsible(sheet: Sheet) -> Iterator[tuple[str, str]]:
     """The ids of lines whose text a known person answers for, with the name."""
     for line in sheet.page.lines:
         name = clean(sheet.people.get(line.id, "")).strip()
-        if name and line.transcription is not None and line.transcription.review is not None:
+        if name and line.is_reviewed:
             yield line.id, name
 
 
