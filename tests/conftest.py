@@ -18,7 +18,8 @@ from drethtr.images.line import Line
 from drethtr.images.prepare import Preparation
 from drethtr.language.languages import Languages
 from drethtr.language.ngrams import NGrams, log_probabilities
-from drethtr.network.backend import fresh_network, with_network
+from drethtr.network.backend import with_network
+from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.architecture import Added, CTCConfig, Light, NetworkConfig, Sinusoidal
 from drethtr.recognition.model.file import Model, save_model
 from drethtr.text.tokenizer import UNK, Characters, Tokenizer
@@ -59,7 +60,7 @@ def log_probability(models: NGrams | Languages, tokens: Sequence[int]) -> float:
 
 def fresh_model(network: NetworkConfig, tokenizer: Tokenizer, preparation: Preparation, card: dict) -> Model:
     """A model with fresh weights."""
-    return with_network(Model(network, {}, tokenizer, preparation, card), fresh_network(network, tokenizer))
+    return with_network(Model(network, {}, tokenizer, preparation, card), DRetHTR(network, tokenizer.size))
 
 
 @pytest.fixture(scope="session")
@@ -79,7 +80,7 @@ def varied_model() -> Model:
     """A small model with random weights, whose outputs vary."""
     torch.manual_seed(0)
     tokenizer = Characters.learn(["abcdefghij klmnop"])
-    network = fresh_network(TINY, tokenizer)
+    network = DRetHTR(TINY, tokenizer.size)
     head = network.ctc
     assert head is not None
     for weight in (head.refine.weight, network.to_logits.weight):

@@ -7,7 +7,8 @@ import torch
 from conftest import written
 
 from drethtr.images.prepare import Preparation
-from drethtr.network.backend import fresh_network, with_network
+from drethtr.network.backend import with_network
+from drethtr.network.network import DRetHTR
 from drethtr.paper.published_decoding import PublishedBeam
 from drethtr.paper.variants import (
     EncoderDecoder,
@@ -60,7 +61,7 @@ TEXTS = ("abc", "a bcd e")
 def test_a_system_learns_two_lines_is_saved_and_reads(config, tmp_path):
     torch.manual_seed(0)
     model = Model(config, {}, Characters.learn(TEXTS), Preparation())
-    network = fresh_network(config, model.tokenizer)
+    network = DRetHTR(config, model.tokenizer.size)
     lines = [written(text) for text in TEXTS]
     batch = collate([model.preparation(line) for line in lines], TEXTS, model.tokenizer)
     objective = Objective(network.train(), LossConfig(label_smoothing=0.0))

@@ -36,11 +36,10 @@ from drethtr.recognition.posteriors import Posteriors
 from drethtr.search.automaton import automaton_of
 from drethtr.search.packed import VALUES, PackedLines
 from drethtr.search.query import Spelling, pattern_of
-from drethtr.text.tokenizer import BOS, EOS, Characters
+from drethtr.text.tokenizer import BLANK, BOS, EOS, Characters
 
 compiled = pytest.mark.skipif(native is None, reason="not compiled")
 
-BLANK = 1
 LETTERS = Characters(" abcd")
 MANY = Characters("".join(map(chr, range(0x4E00, 0x4E00 + 500))))
 TEXTS = ["abba", "a bad cab", "dad", "a cab", "bad", "add a bad dad", "abcd"] * 3
@@ -111,9 +110,9 @@ language_models = st.one_of(
 
 def assert_same_texts(log_probs, beams, tokens_per_step, margin, language_model):
     found = prefix_search(
-        log_probs, BLANK, beams=beams, tokens_per_step=tokens_per_step, margin=margin, language_model=language_model
+        log_probs, beams=beams, tokens_per_step=tokens_per_step, margin=margin, language_model=language_model
     )
-    expected = prefix_search_in_python(log_probs, BLANK, beams, tokens_per_step, margin, language_model)
+    expected = prefix_search_in_python(log_probs, beams, tokens_per_step, margin, language_model)
     assert [text.tokens for text in found] == [text.tokens for text in expected]
     for name in ("log_probability", "score"):
         values, others = ([getattr(text, name) for text in texts] for texts in (found, expected))
@@ -140,7 +139,7 @@ def test_prefix_search_of_a_long_line_with_many_tokens(language_model):
     logits[:, BLANK] += 7
     logits[np.arange(0, 900, 3), rng.integers(4, MANY.size, 300)] += 9
     log_probs = (logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)).astype(np.float32)
-    assert len(prefix_search(log_probs, BLANK, beams=5, language_model=language_model)[0].tokens) > 150
+    assert len(prefix_search(log_probs, beams=5, language_model=language_model)[0].tokens) > 150
     for margin in (6.0, np.inf):
         assert_same_texts(log_probs, 5, 8, margin, language_model)
 
@@ -151,7 +150,7 @@ def test_prefix_search_of_a_long_line_with_many_tokens(language_model):
 @example(np.zeros((0, LETTERS.size), np.float32), [4])
 def test_viterbi(log_probs, tokens):
     text = np.array(tokens, dtype=np.int64)
-    found, expected = viterbi(log_probs, text, BLANK), viterbi_in_python(log_probs, text, BLANK)
+    found, expected = viterbi(log_probs, text), viterbi_in_python(log_probs, text)
     assert (found is None) == (expected is None)
     assert found is None or found.tolist() == expected.tolist()
 
@@ -159,7 +158,7 @@ def test_viterbi(log_probs, tokens):
 @compiled
 @given(rows(), st.lists(st.sampled_from([0, 2, 3, 4, 5]), max_size=12), st.integers(0, 12))
 def test_sums_over_all_paths(log_probs, text, place):
-    law, fast = Paths(log_probs, BLANK, np.logaddexp), CompiledSums(log_probs, BLANK)
+    law, fast = Paths(log_probs, np.logaddexp), CompiledSums(log_probs)
     beginnings, endings = [law.nothing, fast.nothing], [law.end, fast.end]
     for token in text[:place]:
         beginnings = [paths.longer(one, token) for paths, one in zip((law, fast), beginnings, strict=True)]
@@ -183,7 +182,7 @@ def test_sums_over_all_paths(log_probs, text, place):
 def test_sums_smaller_than_any_double():
     """A flat line of 126 tokens and 900 steps: all paths of a text together are some e^-2000 likely."""
     log_probs = np.log(np.random.default_rng(0).dirichlet(np.ones(126), 900)).astype(np.float32)
-    law, fast = Paths(log_probs, BLANK, np.logaddexp), CompiledSums(log_probs, BLANK)
+    law, fast = Paths(log_probs, np.logaddexp), CompiledSums(log_probs)
     text = np.random.default_rng(1).integers(2, 126, 200).tolist()
     values = []
     for paths in (law, fast):
@@ -238,7 +237,7 @@ def test_no_tree_of_ngrams_is_dangerous(data, nodes, order):
 def test_what_is_no_number_is_impossible():
     log_probs = np.full((6, 4), np.nan, np.float32)
     log_probs[:, 2], log_probs[:, 3] = -0.5, np.inf
-    [text] = prefix_search(log_probs, BLANK)
+    [text] = prefix_search(log_probs)
     assert text == ((2,), -3.0, -3.0)
 
 
@@ -307,7 +306,9 @@ def test_texts_without_a_place_for_each_are_refused():
         native.log_probabilities((1,), (table,), np.empty(1))
 
 
-points = hypothesis_arrays(np.float64, st.tuples(st.integers(1, 30), st.just(2)), elements=st.floats(-50, 50, width=16))
+# Without subnormal numbers, which torch turns off for a process that has trained before.
+COORDINATES = st.floats(-50, 50, width=16, allow_subnormal=False)
+points = hypothesis_arrays(np.float64, st.tuples(st.integers(1, 30), st.just(2)), elements=COORDINATES)
 
 
 @compiled
@@ -368,15 +369,15 @@ def test_threads_read_one_line_each():
     ]
     language_model = WeightedNGrams(NGRAMS[2], 0.4)
     with ThreadPoolExecutor(4) as threads:
-        together = list(threads.map(lambda line: prefix_search(line, BLANK, language_model=language_model), lines))
-    assert together == [prefix_search(line, BLANK, language_model=language_model) for line in lines]
+        together = list(threads.map(lambda line: prefix_search(line, language_model=language_model), lines))
+    assert together == [prefix_search(line, language_model=language_model) for line in lines]
 
 
 def test_numbers_of_the_compiled_module_are_those_of_ngrams():
     """A model of one token: what it loses, and what an unknown one does."""
     arrays = {name: np.zeros(2 if name in ("tokens", "losses") else 1, dtype) for name, dtype in dtypes(8).items()}
     arrays["children"][0], arrays["losses"][1], arrays["tokens"][1] = 1, 7, EOS
-    ngrams = NGrams.of_arrays(8, 1, arrays)
+    ngrams = NGrams(8, 1, **arrays)
     assert log_probability(ngrams, []) == -7 * STEP and log_probability(ngrams, [5]) == -(7 + 255) * STEP
 
 

@@ -33,7 +33,7 @@ def test_a_text_is_in_the_language_that_finds_it_likeliest(languages):
     for name, text in (("en", "the tiger"), ("de", "der hase ist da")):
         tokens = TOKENIZER.encode(text)
         own = languages.models[name]
-        assert languages.likeliest(tokens) == languages.of_texts([tokens]) == name
+        assert languages.of_texts([tokens]) == name
         assert log_probability(languages, tokens) == log_probability(own, tokens)
         assert languages.surprises(tokens) == own.surprises(tokens)
     assert languages.of_texts(map(TOKENIZER.encode, ["the", *DE])) == "de"

@@ -7,8 +7,9 @@ from drethtr.base.errors import ConfigError
 from drethtr.network.ctc import CTCHead, CTCReading, characters_begun, ctc_loss
 from drethtr.network.embedding import sinusoid
 from drethtr.recognition.model.architecture import CTCConfig
+from drethtr.text.tokenizer import BLANK
 
-BLANK, VOCABULARY = 1, 5
+VOCABULARY = 5
 
 
 def peaky(path):
@@ -28,17 +29,17 @@ def peaky(path):
 )
 def test_characters_begun_are_counted(path, begun):
     """A character held over several steps has begun once, a doubled one twice."""
-    torch.testing.assert_close(characters_begun(peaky(path), BLANK), torch.tensor([begun]).float())
+    torch.testing.assert_close(characters_begun(peaky(path)), torch.tensor([begun]).float())
 
 
 def test_doubt_is_counted_by_its_share():
     even = torch.zeros(1, 1, VOCABULARY)
-    assert characters_begun(even, BLANK).item() == pytest.approx(0.8)
+    assert characters_begun(even).item() == pytest.approx(0.8)
 
 
 def head(dtype=torch.float32, **settings):
     torch.manual_seed(0)
-    return CTCHead(CTCConfig(**settings), 6, 8, VOCABULARY, BLANK).to(dtype)
+    return CTCHead(CTCConfig(**settings), 6, 8, VOCABULARY).to(dtype)
 
 
 @pytest.mark.parametrize("steps", [1, 3])
@@ -98,7 +99,7 @@ def test_the_loss_is_the_sum_over_all_paths(tokens):
     torch.manual_seed(0)
     logits = torch.randn(4, VOCABULARY)
     padded = torch.tensor([tokens + [BLANK] * (6 - len(tokens))])
-    loss = ctc_loss(logits[None], torch.tensor([4]), padded, torch.tensor([len(tokens)]), BLANK)
+    loss = ctc_loss(logits[None], torch.tensor([4]), padded, torch.tensor([len(tokens)]))
     torch.testing.assert_close(loss.double(), by_hand(logits, tokens)[None], rtol=1e-5, atol=1e-5)
 
 
@@ -106,9 +107,9 @@ def test_padding_of_steps_and_texts_changes_no_loss():
     torch.manual_seed(0)
     logits, steps = torch.randn(2, 6, VOCABULARY), torch.tensor([3, 6])
     tokens, lengths = torch.tensor([[2, BLANK, BLANK], [3, 0, 4]]), torch.tensor([1, 3])
-    together = ctc_loss(logits, steps, tokens, lengths, BLANK)
-    first = ctc_loss(logits[:1, :3], steps[:1], tokens[:1, :1], lengths[:1], BLANK)
-    second = ctc_loss(logits[1:], steps[1:], tokens[1:], lengths[1:], BLANK)
+    together = ctc_loss(logits, steps, tokens, lengths)
+    first = ctc_loss(logits[:1, :3], steps[:1], tokens[:1, :1], lengths[:1])
+    second = ctc_loss(logits[1:], steps[1:], tokens[1:], lengths[1:])
     torch.testing.assert_close(together, torch.cat([first, second]))
 
 
@@ -116,7 +117,7 @@ def test_padding_of_steps_and_texts_changes_no_loss():
 def test_a_text_that_does_not_fit_teaches_nothing(tokens):
     """Three steps hold at most three characters, and two alike need a blank between them."""
     logits = torch.randn(1, 3, VOCABULARY, requires_grad=True)
-    loss = ctc_loss(logits, torch.tensor([3]), torch.tensor([tokens]), torch.tensor([len(tokens)]), BLANK)
+    loss = ctc_loss(logits, torch.tensor([3]), torch.tensor([tokens]), torch.tensor([len(tokens)]))
     loss.sum().backward()
     assert loss.tolist() == [0.0]
     assert not logits.grad.any()
@@ -124,11 +125,11 @@ def test_a_text_that_does_not_fit_teaches_nothing(tokens):
 
 def test_half_precision_is_lifted():
     logits = torch.randn(1, 3, VOCABULARY)
-    given = torch.tensor([3]), torch.tensor([[3]]), torch.tensor([1]), BLANK
+    given = torch.tensor([3]), torch.tensor([[3]]), torch.tensor([1])
     half = ctc_loss(logits.bfloat16(), *given)
     assert half.dtype == torch.float32
     torch.testing.assert_close(half, ctc_loss(logits, *given), rtol=0.02, atol=0.02)
-    assert characters_begun(logits.bfloat16(), BLANK).dtype == torch.float32
+    assert characters_begun(logits.bfloat16()).dtype == torch.float32
 
 
 def test_a_head_without_steps_is_refused():

@@ -13,8 +13,9 @@ from safetensors.torch import save_file
 
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.network.backbones import BACKBONES
-from drethtr.network.backend import fresh_network, network_of
+from drethtr.network.backend import network_of
 from drethtr.network.embedding import sinusoid
+from drethtr.network.network import DRetHTR
 from drethtr.paper.starts import FinishedImagePart, fetch, load_imagenet
 from drethtr.paper.variants import ResNet50
 from drethtr.recognition.model.architecture import EfficientNetV2S, Light
@@ -146,7 +147,7 @@ def test_weights_of_another_backbone_are_refused(tmp_path):
 
 def fresh(config, alphabet):
     tokenizer = Characters.learn([alphabet])
-    return fresh_network(config, tokenizer).eval(), tokenizer
+    return DRetHTR(config, tokenizer.size).eval(), tokenizer
 
 
 def test_a_finished_image_part_is_taken_over(tiny_model, tiny_path):

@@ -81,14 +81,14 @@ def scores():
 
 
 def test_the_likeliest_text_gains_nothing_by_freedom(scores):
-    best = best_path(scores, PAD)
+    best = best_path(scores)
     stretches = Stretches(scores, best.tokens)
     assert stretches.freedom == pytest.approx(0, abs=1e-4)
     assert stretches.free(2, 5).gain == pytest.approx(0, abs=1e-4)
 
 
 def test_a_wrong_token_gains_what_it_costs(scores):
-    tokens = list(best_path(scores, PAD).tokens)
+    tokens = list(best_path(scores).tokens)
     tokens[4] = next(token for token in range(4, 8) if token not in tokens[3:6])
     stretches = Stretches(scores, tuple(tokens))
     free = stretches.free(4, 5)
@@ -96,7 +96,7 @@ def test_a_wrong_token_gains_what_it_costs(scores):
 
 
 def test_leaving_tokens_out_is_the_score_of_the_rest(scores):
-    tokens = best_path(scores, PAD).tokens
+    tokens = best_path(scores).tokens
     stretches = Stretches(scores, tokens)
     rest = Stretches(scores, tokens[:3] + tokens[5:])
     assert stretches.without(3, 5) == pytest.approx(rest.score - stretches.score, abs=1e-4)

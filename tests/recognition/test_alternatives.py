@@ -42,6 +42,13 @@ def test_a_confirmed_word_is_ranked_with_the_others(shipped, seen, text):
     assert known in [one.text for one in word_candidates(shipped, seen, text, 0, len(first), [known])]
 
 
+@pytest.mark.parametrize("decoder", ["ctc", "joint"])
+def test_a_text_too_long_for_its_line_has_no_alternatives(shipped, seen, decoder):
+    """Its shares were 0 of 0, which is no number, and no JSON."""
+    reader = Recognizer(shipped.model, decoder, network=shipped.network)
+    assert word_candidates(reader, seen, "a b " * 500 + "end", 2000, 2003) == []
+
+
 def test_a_decoder_without_ctc_offers_nothing(shipped):
     greedy = Recognizer(shipped.model, Greedy())
     assert encode_line(greedy, greedy.open_line(SAMPLES / "000000.png")) is None

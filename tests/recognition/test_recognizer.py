@@ -178,7 +178,7 @@ def test_an_image_too_long_for_a_line_is_named(tiny_model, tmp_path) -> None:
 def test_each_image_has_its_reading_or_the_reason_why_there_is_none(tiny_model) -> None:
     images = [LINES[0], b"no image", DataError("no bytes"), LINES[1], LINES[2]]
     recognizer = Recognizer(tiny_model)
-    found = list(recognizer.read_each(zip("abcde", images, strict=True), together=3))
+    found = list(recognizer.read_opened(recognizer.opened(zip("abcde", images, strict=True)), together=3))
     assert "".join(item for item, _ in found) == "abcde"
     first, unknown, missing, *others = (result for _, result in found)
     assert "image of 8 bytes: not an image" in str(unknown) and missing is images[2]

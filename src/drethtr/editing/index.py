@@ -53,8 +53,15 @@ class FolderIndex:
         Raises:
             ConfigError: if its model has no CTC head.
         """
-        shared = {**recognizer.shared, "threads": recognizer.threads}
-        return Recognizer(recognizer.model, recognizer.strategy, posteriors=True, **shared)
+        return Recognizer(
+            recognizer.model,
+            recognizer.strategy,
+            network=recognizer.network,
+            precision=recognizer.precision,
+            threads=recognizer.threads,
+            doubtful=recognizer.doubtful,
+            posteriors=True,
+        )
 
     def for_reading(self, recognizer: Recognizer) -> Recognizer:
         """A recognizer that reads the same; with posteriors, if the folder has an index and the model gives them."""

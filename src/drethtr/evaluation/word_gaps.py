@@ -15,7 +15,6 @@ from drethtr.recognition.decoding.decoded import CTCScores, View
 from drethtr.recognition.pieces import PreparedPiece
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.synthesis.recombination import WordGap
-from drethtr.text.tokenizer import PAD
 
 LIKELY = -1.5
 """Minimum mean log-probability of the characters of a line at their best steps; below it, the text may be wrong."""
@@ -69,7 +68,7 @@ def gaps_of(
     written = [tokenizer.decode([token]) for token in tokens]
     if "".join(written) != text or not text:
         return None
-    path = align(scores.lines[row], tokens, PAD)
+    path = align(scores.lines[row], tokens)
     if np.mean(path.token_log_probabilities) < LIKELY:
         return None
     edges = recognizer.pieces.edges(scores.on_image(path, scores.lines[row]), piece)

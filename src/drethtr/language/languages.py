@@ -65,12 +65,8 @@ class Languages:
         """The log-probability of each whole line in each language, (texts, languages); see `log_probabilities`."""
         return log_probabilities(tuple(self.models.values()), texts)
 
-    def likeliest(self, tokens: Tokens) -> str:
-        """The most probable language of a line."""
-        return self.of_texts([tokens])
-
     def of_texts(self, texts: Iterable[Tokens]) -> str:
-        """The most probable language of many lines together."""
+        """The most probable language of some lines together."""
         return tuple(self.models)[int(self.by_model(list(texts)).sum(0).argmax())]
 
     def near(self, tokens: Tokens) -> list[NGrams]:
@@ -82,7 +78,7 @@ class Languages:
 
     def surprises(self, tokens: Tokens) -> list[float]:
         """The negative log-probability of each token of a line given its predecessors, in the line's language."""
-        return self.models[self.likeliest(tokens)].surprises(tokens)
+        return self.models[self.of_texts([tokens])].surprises(tokens)
 
     def only(self, names: Sequence[str]) -> Self:
         """Some of the languages.
@@ -132,14 +128,14 @@ BONUS_PER_TOKEN = 2.0
 
 @dataclass(frozen=True)
 class WeightedNGrams:
-    """An n-gram model with a weight. Scores are weight × (log-probability + `BONUS_PER_TOKEN`), 0 without n-grams."""
+    """An n-gram model with a weight. Scores are weight × (log-probability + `BONUS_PER_TOKEN`)."""
 
     ngrams: NGrams | None = None
     weight: float = 0.0
 
     @property
     def active(self) -> bool:
-        """Whether it contributes to scores."""
+        """Whether it contributes to scores; without n-grams, all scores are 0 and all states empty."""
         return self.ngrams is not None and self.weight > 0
 
     @property
@@ -195,7 +191,6 @@ class WeightedLanguages:
         return [score + BONUS_PER_TOKEN * len(text) for score, text in zip(best, texts, strict=True)]
 
     def score(self, tokens: Tokens) -> float:
-        """The score of a whole text."""
         return self.weight * self.unweighted_scores([tokens])[0]
 
 

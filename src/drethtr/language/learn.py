@@ -172,7 +172,6 @@ class Counted:
         return contexts, np.add.reduceat(self.counts, firsts), kinds
 
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
-        """Probabilities of the last tokens, given those of the next lower order."""
         contexts, totals, kinds = self.contexts
         place, known = found(contexts, keys // self.size)
         own, seen = found(self.keys, keys)
@@ -181,7 +180,6 @@ class Counted:
         return shares
 
     def often(self, keys: Keys) -> Shares:
-        """Relative frequencies of the n-grams."""
         places, seen = found(self.keys, keys)
         shares: Shares = np.where(seen, self.counts[places], 0) / self.counts.sum()
         return shares
@@ -197,15 +195,12 @@ class ModelStatistics:
 
     @property
     def keys(self) -> Keys:
-        """The known n-grams, sorted."""
         return self.levels.contexts(self.length)
 
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
-        """Probabilities of the last tokens, given those of the next lower order."""
         return self.levels.given(keys, shorter, self.length)
 
     def often(self, keys: Keys) -> Shares:
-        """Relative frequencies of the n-grams."""
         places, seen = found(self.keys, keys)
         shares: Shares = np.where(seen, self.occur[places], 0)
         return shares

@@ -152,10 +152,6 @@ class NGrams:
             digest.update(getattr(self, name).tobytes())
         return digest.hexdigest()
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays by name, for `of_arrays`."""
-        return {name: getattr(self, name) for name in dtypes(self.size)}
-
     @property
     def facts(self) -> dict[str, int]:
         """The metadata that `of_packed` needs: the order, and the lengths of the arrays."""
@@ -164,7 +160,7 @@ class NGrams:
     @cached_property
     def packed(self) -> NDArray[np.uint8]:
         """The arrays, compressed to about half their size; once, as training saves the same n-grams many times."""
-        content = b"".join(np.ascontiguousarray(array).tobytes() for array in self.arrays().values())
+        content = b"".join(getattr(self, name).tobytes() for name in dtypes(self.size))
         return np.frombuffer(zlib.compress(content, 9), dtype=np.uint8)
 
     @classmethod
@@ -190,21 +186,7 @@ class NGrams:
         for name, dtype in dtypes(size).items():
             arrays[name] = np.frombuffer(content, dtype, lengths[name], begin)
             begin += arrays[name].nbytes
-        return cls.of_arrays(size, facts["order"], arrays)
-
-    @classmethod
-    def of_arrays(cls, size: int, order: int, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Build a model from untrusted arrays.
-
-        Raises:
-            CheckpointError: if they are not a tree of n-grams.
-        """
-        if not 1 <= order <= MAX_ORDER:
-            raise CheckpointError(f"its n-grams have {order} tokens; supported are 1 to {MAX_ORDER}")
-        for name, dtype in dtypes(size).items():
-            if name not in arrays or arrays[name].dtype != dtype or arrays[name].ndim != 1:
-                raise CheckpointError(f"its n-grams lack {name}")
-        found = cls(size, order, **{name: arrays[name] for name in dtypes(size)})
+        found = cls(size, facts["order"], **arrays)
         found.check()
         return found
 
@@ -214,9 +196,10 @@ class NGrams:
         Raises:
             CheckpointError: if they do not.
         """
+        if not 1 <= self.order <= MAX_ORDER:
+            raise CheckpointError(f"its n-grams have {self.order} tokens; supported are 1 to {MAX_ORDER}")
         nodes, contexts = len(self.tokens), len(self.children)
-        fits = len(self.losses) == nodes and len(self.backoffs) == contexts and 1 <= contexts <= nodes
-        if not fits or (self.children < 0).any() or int(self.children.sum(dtype=np.int64)) != nodes - 1:
+        if contexts > nodes or (self.children < 0).any() or int(self.children.sum(dtype=np.int64)) != nodes - 1:
             raise CheckpointError("its n-grams are not a tree")
         if (self.tokens < 0).any() or (self.tokens >= self.size).any():
             raise CheckpointError("its n-grams have tokens outside its vocabulary")

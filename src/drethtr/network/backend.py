@@ -19,11 +19,10 @@ from drethtr.network.weights import fit
 from drethtr.recognition import network as protocol
 from drethtr.recognition.batching import group_by_width, in_memory, padded_width
 from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
-from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import SETTINGS_ERRORS, Model, Rescorer
 from drethtr.recognition.model.weights import Array
 from drethtr.recognition.network import Precision, TextTree
-from drethtr.text.tokenizer import PAD, Tokenizer
+from drethtr.text.tokenizer import Tokenizer
 
 BATCH_LINES = 64
 CPU_COLUMNS, GPU_COLUMNS = 8_000, 24_000
@@ -215,7 +214,7 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
     where = torch_device(device)
     try:
         with torch.device("meta"):
-            network = fresh_network(model.network, model.tokenizer)
+            network = DRetHTR(model.network, model.tokenizer.size)
     except SETTINGS_ERRORS as error:
         raise CheckpointError(f"the model's settings are invalid: {error}") from error
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
@@ -237,11 +236,6 @@ def rescorer_of(rescorer: Rescorer, tokenizer: Tokenizer, device: str | torch.de
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in rescorer.weights.items()}
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)
     return network.to(torch_device(device)).eval()
-
-
-def fresh_network(config: NetworkConfig, tokenizer: Tokenizer) -> DRetHTR:
-    """A torch network with fresh weights for an alphabet."""
-    return DRetHTR(config, tokenizer.size, blank=PAD)
 
 
 def weights_of(network: DRetHTR) -> dict[str, Array]:

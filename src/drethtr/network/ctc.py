@@ -2,8 +2,7 @@
 
 It reads twice. The *draft* comes directly from the backbone, before any layer of the decoder. It adds to every image
 token the number of characters begun up to there (its reading position, on the scale of the text positions) and the
-probable character. The *refined* reading corrects the draft with the image tokens after the decoder's layers. The blank
-shares the id of the padding token, which no text contains.
+probable character. The *refined* reading corrects the draft with the image tokens after the decoder's layers.
 """
 
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from torch import Tensor, nn
 
 from drethtr.network.embedding import sinusoid
 from drethtr.recognition.model.architecture import CTCConfig
+from drethtr.text.tokenizer import BLANK
 
 
 class CTCReading(NamedTuple):
@@ -38,7 +38,7 @@ class CTCReading(NamedTuple):
         return self.refined.shape[1] // self.draft.shape[1]
 
 
-def characters_begun(draft: Tensor, blank: int) -> Tensor:
+def characters_begun(draft: Tensor) -> Tensor:
     """Expected number of characters begun up to each step, (B, I), from logits (B, I, V).
 
     A step begins a character unless the previous step has the same one, hence Σ_i Σ_c p_i(c) (1 - p_{i-1}(c)), without
@@ -47,16 +47,15 @@ def characters_begun(draft: Tensor, blank: int) -> Tensor:
     p = draft.float().softmax(-1)
     before = F.pad(p, (0, 0, 1, 0))[:, :-1]
     begun = p * (1 - before)
-    return (begun.sum(-1) - begun[..., blank]).cumsum(-1)
+    return (begun.sum(-1) - begun[..., BLANK]).cumsum(-1)
 
 
 class CTCHead(nn.Module):
     """Draft on backbone features (B, I, draft_width), refined reading on image tokens (B, I, width)."""
 
-    def __init__(self, config: CTCConfig, draft_width: int, width: int, vocabulary: int, blank: int) -> None:
+    def __init__(self, config: CTCConfig, draft_width: int, width: int, vocabulary: int) -> None:
         super().__init__()
         self.steps = config.steps
-        self.blank = blank
         self.draft = nn.Linear(draft_width, vocabulary)
         self.refine_norm = nn.LayerNorm(width)
         self.refine = nn.Linear(width, config.steps * vocabulary)
@@ -76,7 +75,7 @@ class CTCHead(nn.Module):
             return x
         # The decoder must not bend the draft to its needs: it is trained to read, by its own loss.
         seen = draft.detach()
-        place = sinusoid(characters_begun(seen, self.blank), x.shape[-1]).to(x.dtype)
+        place = sinusoid(characters_begun(seen), x.shape[-1]).to(x.dtype)
         informed: Tensor = x + self.place(place) + self.inform(seen.softmax(-1).to(x.dtype))
         return informed
 
@@ -87,11 +86,11 @@ class CTCHead(nn.Module):
         return refined
 
 
-def ctc_loss(logits: Tensor, steps: Tensor, tokens: Tensor, lengths: Tensor, blank: int) -> Tensor:
+def ctc_loss(logits: Tensor, steps: Tensor, tokens: Tensor, lengths: Tensor) -> Tensor:
     """Negative log-likelihood (B,) of each line's tokens under logits (B, S, V).
 
     A line with more characters (plus doubled ones) than steps has no CTC path and does not affect training.
     """
     log_probabilities = logits.float().log_softmax(-1).transpose(0, 1)
     # Such a line has an infinite loss; one of them would make the gradient of its whole batch infinite.
-    return F.ctc_loss(log_probabilities, tokens, steps, lengths, blank=blank, reduction="none", zero_infinity=True)
+    return F.ctc_loss(log_probabilities, tokens, steps, lengths, blank=BLANK, reduction="none", zero_infinity=True)

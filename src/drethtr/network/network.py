@@ -46,12 +46,12 @@ class DecoderState(NamedTuple):
 
 
 class DRetHTR(nn.Module):
-    """The network for `vocabulary` tokens, of which the CTC head uses `blank` as its blank."""
+    """The network for a vocabulary of `vocabulary` tokens."""
 
     encoder: Sequence[nn.Module]
     blocks: Sequence[Block]
 
-    def __init__(self, config: NetworkConfig, vocabulary: int, *, blank: int = 1) -> None:
+    def __init__(self, config: NetworkConfig, vocabulary: int) -> None:
         super().__init__()
         self.config = config
         self.backbone = BACKBONES.build(config.backbone)
@@ -64,9 +64,7 @@ class DRetHTR(nn.Module):
         self.blocks = nn.ModuleList(blocks)  # type: ignore[assignment]
         self.final_norm = nn.LayerNorm(config.width) if config.final_norm else nn.Identity()
         self.to_logits = nn.Linear(config.width, vocabulary, bias=False)
-        self.ctc = (
-            CTCHead(config.ctc, self.backbone.draft_width, config.width, vocabulary, blank) if config.ctc else None
-        )
+        self.ctc = CTCHead(config.ctc, self.backbone.draft_width, config.width, vocabulary) if config.ctc else None
         if not self.to_width.weight.is_meta:  # needless on the meta device, where it would load a compiler
             self.reset_parameters()
 

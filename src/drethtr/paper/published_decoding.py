@@ -17,7 +17,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.language.languages import NO_LANGUAGE, Languages
 from drethtr.recognition.decoding.decoded import Decoded, View, located
 from drethtr.recognition.decoding.scorer import NetworkScorer
-from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints, Mask, Scorer, State, greedy, highest
+from drethtr.recognition.decoding.stepwise import Floats, Hypothesis, Ints, Mask, Scorer, State, beam_search, highest
 from drethtr.recognition.decoding.strategies import DECODERS, NUMBERED, Strategy
 from drethtr.recognition.network import Network
 from drethtr.text.tokenizer import BOS, EOS, PAD
@@ -146,7 +146,9 @@ class PublishedGreedy(Published):
         check_limit(self.limit)
 
     def search(self, scorer: NetworkScorer) -> list[Hypothesis]:
-        return greedy(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, limit=self.limit)
+        first = scorer.first_tokens()
+        found = beam_search(scorer, scorer.begin(), first, end=EOS, beams=1, limit=self.limit)
+        return [best for [best] in found]
 
 
 @dataclass(frozen=True)

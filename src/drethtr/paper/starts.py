@@ -26,7 +26,7 @@ from drethtr.network.weights import fit
 from drethtr.paper.byte_pairs import BytePairs
 from drethtr.paper.weights_file import read_weights
 from drethtr.recognition.model.file import load_model
-from drethtr.text.tokenizer import SPECIALS, UNK, Tokenizer
+from drethtr.text.tokenizer import BLANK, SPECIALS, UNK, Tokenizer
 from drethtr.training.start import Fresh, Start
 
 CLASSIFIERS = ("classifier.", "fc.")
@@ -172,7 +172,7 @@ def init_image_tokens(network: DRetHTR, ctc: CTCHead) -> None:
     if ctc.place is not None and ctc.inform is not None:
         nn.init.eye_(ctc.place.weight)
         nn.init.normal_(ctc.inform.weight, std=TOLD)
-        ctc.inform.weight[:, ctc.blank] = 0
+        ctc.inform.weight[:, BLANK] = 0
         nn.init.zeros_(network.to_width.weight)
 
 

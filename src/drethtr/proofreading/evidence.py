@@ -26,7 +26,7 @@ from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.network import TextTree
 from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
-from drethtr.text.tokenizer import EOS, PAD, Tokenizer
+from drethtr.text.tokenizer import EOS, Tokenizer
 
 
 class Stretch(NamedTuple):
@@ -47,7 +47,7 @@ class Stretches:
 
     def __init__(self, rows: LogProbs, tokens: tuple[int, ...]) -> None:
         self.rows = rows
-        self.paths = Paths(rows, PAD, np.maximum)
+        self.paths = Paths(rows, np.maximum)
         beginnings, endings = [self.paths.nothing], [self.paths.end]
         for token in tokens:
             beginnings.append(self.paths.longer(beginnings[-1], token))
@@ -76,7 +76,7 @@ class Stretches:
         enter = np.maximum.accumulate(left)
         end = int((enter + right).argmax())
         begin = int(left[: end + 1].argmax())
-        path = best_path(self.rows[begin:end], PAD)
+        path = best_path(self.rows[begin:end])
         return Stretch(float(left[begin] + right[end]) - self.score, (begin, end), path.tokens)
 
     def without(self, first: int, last: int) -> float:
@@ -240,7 +240,7 @@ class Clues(NamedTuple):
     @classmethod
     def of(cls, line: EncodedLine, case: TextVariants, aligned: CTCPath, opinions: Sequence[Floats]) -> "Clues":
         """The scores of one text, from its CTC alignment and the decoder's opinions on its variants."""
-        tokens, ctc = case.given.tokens, TextScores(line.rows, PAD)
+        tokens, ctc = case.given.tokens, TextScores(line.rows)
         ctc.lean_on(tokens)
         likely = [
             (ctc(text), likelihood(text, log_probs)) for text, log_probs in zip(case.texts, opinions, strict=True)
@@ -262,7 +262,7 @@ def weigh(line: EncodedLine, case: TextVariants, opinions: Sequence[Floats]) -> 
         opinions: The decoder's log-probabilities (N + 1, V) along each of its variants.
     """
     given, pairing = case.given, case.pairing
-    aligned = align(line.rows, given.tokens, PAD)
+    aligned = align(line.rows, given.tokens)
     clues = Clues.of(line, case, aligned, opinions)
     words = [word_features(case, clues, number) for number in range(len(given.written))]
     free = [clues.stretches.free(*given.gap(number)) for number in range(len(pairing.gaps))]

@@ -17,7 +17,6 @@ from drethtr.recognition.decoding.joint import LineSearch, Tokens, changed, chan
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.decoding.strategies import CTC, Joint
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.text.tokenizer import PAD
 
 PROPOSED = 40
 """Texts that the CTC head proposes for a word."""
@@ -128,8 +127,10 @@ class WordSearch:
         return self.strategy.quality(self.lines.known[line]) if isinstance(self.strategy, Joint) else self.first[line]
 
     def shares(self) -> dict[Tokens, float]:
-        """The share of each ranked word of the probability of all."""
+        """The share of each ranked word of the probability of all; none if all lines have too many tokens."""
         best = max(map(self.quality, self.first))
+        if best == -inf:
+            return {}
         shares = {self.place.word(line): exp(SHARPNESS * (self.quality(line) - best)) for line in self.first}
         whole = sum(shares.values())
         return {word: share / whole for word, share in shares.items()}
@@ -139,6 +140,8 @@ def word_candidates(
     recognizer: Recognizer, line: LineViews, text: str, start: int, end: int, vocabulary: Iterable[str] = ()
 ) -> list[WordCandidate]:
     """Texts for the place of a word in the text of a line, likeliest first; the word itself is one of them.
+
+    There are none if the text is too long for the line.
 
     Args:
         text: The whole text; what stands beside the word is taken as right.
@@ -170,13 +173,13 @@ def word_candidates(
 
 def proposed(scores: LogProbs, place: Place, word: Tokens, languages: WeightedLanguages) -> set[Tokens]:
     """What CTC head and n-grams may read between the neighbors of a word, white space at the ends included."""
-    path = align(scores, place.line(word), PAD)
+    path = align(scores, place.line(word))
     left, right = len(place.before), len(place.before) + len(word)
     first = path.spans[left - 2][1] if left > 1 else 0
     last = path.spans[right + 1][0] if right + 1 < len(path.spans) else len(scores)
     return {
         text.tokens
         for model in (NO_LANGUAGE_MODEL, *languages.near(path.tokens))
-        for text in prefix_search(scores[first:last], PAD, beams=PROPOSED, tokens_per_step=8, language_model=model)
+        for text in prefix_search(scores[first:last], beams=PROPOSED, tokens_per_step=8, language_model=model)
         if text.log_probability > -inf
     }

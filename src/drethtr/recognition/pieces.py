@@ -196,9 +196,7 @@ class PieceReader:
     def posteriors(self, log_probs: LogProbs, piece: PreparedPiece) -> Posteriors:
         """The posteriors of a piece, from the log-probabilities (steps, V) of the CTC head."""
         assert self.texts is not None, "a recognizer that keeps posteriors knows the text of each token"
-        columns = self.network.dimensions.columns_per_token / (self.network.dimensions.steps_per_token or 1)
-        step = (piece.piece.right - piece.piece.left) / piece.prepared.shape[1] * columns
-        return Posteriors.of(log_probs, self.texts, step)
+        return Posteriors.of(log_probs, self.texts, self.scale(piece) / (self.network.dimensions.steps_per_token or 1))
 
     def read_piece(self, decoded: Decoded, evidence: LineEvidence, piece: PreparedPiece) -> ReadPiece:
         """Tokens as characters on the line."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.images.prepare import Piece
-from drethtr.text.tokenizer import PAD, UNK, Tokenizer
+from drethtr.text.tokenizer import BLANK, UNK, Tokenizer
 
 MIN_PROBABILITY = 1e-3
 """Characters less likely than this at a step are dropped there."""
@@ -50,7 +50,7 @@ class Posteriors:
     def of(cls, log_probs: NDArray[np.float32], texts: Sequence[str], step: float) -> Self:
         """The posteriors in log-probabilities (steps, V); `texts[v]` is the text of token v."""
         probabilities = np.exp(log_probs.astype(np.float64))
-        probabilities[:, PAD] = 0
+        probabilities[:, BLANK] = 0
         rows, tokens = np.nonzero(probabilities > MIN_PROBABILITY)
         numbers, firsts = np.unique(rows, return_index=True)
         used, places = np.unique(tokens, return_inverse=True)

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypedDict, TypeVar
+from typing import Self, TypedDict, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -133,11 +133,6 @@ class Recognizer:
             raise ConfigError("this model has no CTC head, so it has no posteriors; use another model")
         self.pieces = PieceReader(model, self.network, self.strategy, alternatives, posteriors=posteriors)
 
-    @property
-    def shared(self) -> dict[str, Any]:
-        """Arguments of another recognizer that shares the network and marks the same words."""
-        return {"network": self.network, "precision": self.precision, "doubtful": self.doubtful}
-
     def __repr__(self) -> str:
         model, decoder = self.model.identity, strategy_name(self.strategy)
         return f"<Recognizer: model {model}, decoder {decoder}, {self.precision.value}>"
@@ -233,9 +228,9 @@ class Recognizer:
         return list(map(self.judge, lines, of_line, inks))
 
     def read_each(
-        self, images: Iterable[tuple[Item, ImageSource | DataError]], *, together: int = READ_TOGETHER
+        self, images: Iterable[tuple[Item, ImageSource | DataError]]
     ) -> Iterator[tuple[Item, Reading | DataError]]:
-        """Read any number of images, up to `together` at a time: yields each item with its reading, or the error.
+        """Read any number of images: yields each item with its reading, or the error.
 
         Images are consumed as needed: only one group of them is in memory, and a few files that are opened ahead. A
         page gives an error; an error in place of an image is passed through.
@@ -243,7 +238,7 @@ class Recognizer:
         Raises:
             CheckpointError: if the model's activations are not finite. Errors of images are yielded, not raised.
         """
-        return self.read_opened(self.opened(images), together=together)
+        return self.read_opened(self.opened(images))
 
     def opened(self, images: Iterable[tuple[Item, ImageSource | DataError]]) -> Iterator[tuple[Item, Line | DataError]]:
         """Each item with its line or error, in order. Several threads open files, a few ahead of what is asked for."""
@@ -267,6 +262,9 @@ class Recognizer:
         self, lines: Iterable[tuple[Item, Line | DataError]], *, together: int = READ_TOGETHER
     ) -> Iterator[tuple[Item, Reading | DataError]]:
         """Like `read_each`, for lines from `open_line`, or others that `refuse_unreadable` accepts.
+
+        Args:
+            together: Maximum number of lines to read at a time.
 
         Raises:
             CheckpointError: as `read_each`.

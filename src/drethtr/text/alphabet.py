@@ -1,14 +1,13 @@
 """Change the alphabet of a model for new texts; new characters are initialized from similar known ones."""
 
 import unicodedata
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self
 
 from drethtr.base.errors import ConfigError
 from drethtr.text.normalize import nfc
-from drethtr.text.tokenizer import Characters, Tokenizer
+from drethtr.text.tokenizer import UNK, Characters, Tokenizer, count_characters
 
 RELATIVES = dict(zip("ſ’‘“”„–—¬œæ", 's\'\'"""---oa', strict=True))
 """Similar characters that Unicode does not relate to each other."""
@@ -85,10 +84,10 @@ class AlphabetChange:
         Raises:
             ConfigError: if the alphabet must change but its tokens are not single characters.
         """
-        counts = Counter(character for text in texts for character in nfc(text))
-        new = Counter({character: counts[character] for character in known.count_unknown(counts)})
-        added = {character: n for character, n in new.most_common() if change and n >= minimum}
-        rare = {character: n for character, n in new.most_common() if character not in added}
+        counts = count_characters(texts)
+        new = {character: n for character, n in counts.most_common() if UNK in known.encode(character)}
+        added = {character: n for character, n in new.items() if change and n >= minimum}
+        rare = {character: n for character, n in new.items() if character not in added}
         if not added and not (drop_unused and change):
             return cls(known, {}, rare)
         if not isinstance(known, Characters):

@@ -18,6 +18,9 @@ from drethtr.text.normalize import nfc
 BOS, PAD, EOS, UNK = range(4)
 SPECIALS = 4
 
+BLANK = PAD
+"""The blank of CTC: no text contains padding, so both can share an id."""
+
 
 class Tokenizer(ABC):
     """Converts text to ids and back; a frozen dataclass of plain fields, stored with the model's weights."""
@@ -42,7 +45,7 @@ class Tokenizer(ABC):
 
     def count_unknown(self, texts: Iterable[str]) -> Counter[str]:
         """Count the characters that `encode` cannot express."""
-        counts = Counter(character for text in texts for character in nfc(text))
+        counts = count_characters(texts)
         return Counter({character: n for character, n in counts.items() if UNK in self.encode(character)})
 
 
@@ -64,7 +67,7 @@ class Characters(Tokenizer):
     @classmethod
     def learn(cls, texts: Iterable[str], minimum: int = 1) -> Self:
         """Collect the characters that occur at least `minimum` times in `texts`; use training texts only."""
-        counts = Counter(character for text in texts for character in nfc(text))
+        counts = count_characters(texts)
         return cls("".join(sorted(character for character, n in counts.items() if n >= minimum)))
 
     @property
@@ -84,6 +87,11 @@ class Characters(Tokenizer):
 
     def decode(self, ids: Iterable[int]) -> str:
         return spelled(self.characters, ids)
+
+
+def count_characters(texts: Iterable[str]) -> Counter[str]:
+    """Count the characters of texts in NFC."""
+    return Counter(character for text in texts for character in nfc(text))
 
 
 def numbered(tokens: Sequence[str]) -> dict[str, int]:

@@ -15,7 +15,6 @@ from torch import nn
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
 from drethtr.base.locks import claimed
-from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import save_model
 from drethtr.text.alphabet import NOT_LEARNED, right_to_left
@@ -170,7 +169,7 @@ def learn_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
 
 def make_learner(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> Learner[DRetHTR]:
     """Build a network with new or pretrained weights, their average and their optimizer."""
-    network = fresh_network(run.network, tokenizer)
+    network = DRetHTR(run.network, tokenizer.size)
     run.start.apply(network, tokenizer)
     network.to(devices.device)
     network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]

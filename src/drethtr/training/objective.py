@@ -74,9 +74,9 @@ class Objective(nn.Module):
         if reading is not None:
             characters = max(counts.characters, 1)
             if self.config.ctc:
-                ctc = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths, PAD).sum() / characters
+                ctc = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths).sum() / characters
             if self.config.draft:
-                draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths, PAD).sum() / characters
+                draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths).sum() / characters
         if batch.prose is not None and self.config.language:
             language = self.of_language(batch.prose) / counts.prose
         extra = self.config.ctc * ctc + self.config.draft * draft + self.config.language * language

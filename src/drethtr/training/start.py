@@ -21,7 +21,7 @@ from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model
 from drethtr.recognition.model.weights import Weights
 from drethtr.text.alphabet import relative
-from drethtr.text.tokenizer import PAD, SPECIALS, Characters, Tokenizer
+from drethtr.text.tokenizer import BLANK, SPECIALS, Characters, Tokenizer
 
 DROPOUTS = ("dropout", "weight_dropout", "embedding_dropout")
 
@@ -167,7 +167,7 @@ def copy_head_rows(draft: torch.nn.Linear, pretrained: Pretrained, tokenizer: Ch
     classes = {character: number for number, character in reversed(list(enumerate(pretrained.characters)))}
     draft.weight.zero_()
     draft.bias.fill_(-8.0)  # a probability of 0.03 % beside a logit of 0: unlikely, but not out of reach of training
-    rows = {PAD: 0}
+    rows = {BLANK: 0}
     for character, token in tokenizer.ids.items():
         like = relative(character, classes)
         if like is not None:
@@ -232,6 +232,6 @@ class LowRank(Tuning):
         add_low_rank_changes(network, self.rank)
 
     def finish(self, network: DRetHTR) -> DRetHTR:
-        plain = DRetHTR(network.config, len(network.embed.tokens.weight), blank=PAD)
+        plain = DRetHTR(network.config, len(network.embed.tokens.weight))
         plain.load_state_dict(merge_changes(network.state_dict()))
         return plain.to(network.embed.tokens.weight.device).eval()

@@ -20,9 +20,9 @@ from drethtr.recognition.decoding.ctc_search import (
     prefix_search,
     search_languages,
 )
-from drethtr.text.tokenizer import Characters
+from drethtr.text.tokenizer import BLANK, Characters
 
-BLANK, STEPS = 1, 5
+STEPS = 5
 ALL = {"beams": 1000, "tokens_per_step": 4}
 
 
@@ -72,7 +72,7 @@ def text_probabilities(log_probs):
 
 def test_wide_prefix_search_finds_every_text_with_its_probability(log_probs):
     expected = text_probabilities(log_probs)
-    found = prefix_search(log_probs, BLANK, **ALL)
+    found = prefix_search(log_probs, **ALL)
     assert {text.tokens: math.exp(text.log_probability) for text in found} == pytest.approx(expected)
     assert [text.tokens for text in found] == sorted(expected, key=expected.__getitem__, reverse=True)
 
@@ -93,12 +93,12 @@ def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
         for text, probability in expected.items()
         if probability
     }
-    found = prefix_search(letters, BLANK, **ALL, language_model=language_model)
+    found = prefix_search(letters, **ALL, language_model=language_model)
     assert {text.tokens: text.score for text in found} == pytest.approx(scores)
     assert [text.tokens for text in found] == sorted(scores, key=scores.__getitem__, reverse=True)
     language_models = WeightedLanguages(Languages({"en": ngrams}), 0.7)
     assert all(text.score == pytest.approx(text.log_probability + language_models.score(text.tokens)) for text in found)
-    narrow = prefix_search(letters, BLANK, beams=4, margin=20.0, language_model=language_model)
+    narrow = prefix_search(letters, beams=4, margin=20.0, language_model=language_model)
     assert all(text.score <= scores[text.tokens] + 1e-9 for text in narrow)
 
 
@@ -112,12 +112,9 @@ def test_every_text_is_in_the_language_that_finds_it_likeliest(log_probs):
     )
     letters = np.full((STEPS, tokenizer.size), -np.inf, dtype=np.float32)
     letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
-    draft = best_path(letters, BLANK).tokens
-    found = search_languages(letters, BLANK, WeightedLanguages(languages, 0.7), draft, **ALL)
-    each = [
-        prefix_search(letters, BLANK, language_model=WeightedNGrams(one, 0.7), **ALL)
-        for one in languages.models.values()
-    ]
+    draft = best_path(letters).tokens
+    found = search_languages(letters, WeightedLanguages(languages, 0.7), draft, **ALL)
+    each = [prefix_search(letters, language_model=WeightedNGrams(one, 0.7), **ALL) for one in languages.models.values()]
     assert len({text.tokens for text in found}) == len(found) == len(each[0])
     for text in found:
         assert text.score == max(other.score for some in each for other in some if other.tokens == text.tokens)
@@ -127,7 +124,7 @@ def test_every_text_is_in_the_language_that_finds_it_likeliest(log_probs):
 
 def test_narrow_prefix_search_is_bounded_by_the_truth(log_probs):
     expected = text_probabilities(log_probs)
-    found = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=2)
+    found = prefix_search(log_probs, beams=3, tokens_per_step=2)
     assert len({text.tokens for text in found}) == len(found) <= 3
     for text in found:
         assert math.exp(text.log_probability) <= expected[text.tokens] * (1 + 1e-9)
@@ -137,7 +134,7 @@ def test_narrow_prefix_search_keeps_the_best_at_every_step():
     """A line long enough for the beams to matter, against the plain algorithm."""
     for seed in range(20):
         log_probs = random_rows(seed, steps=12)
-        best, *_ = prefix_search(log_probs, BLANK, beams=3, tokens_per_step=4)
+        best, *_ = prefix_search(log_probs, beams=3, tokens_per_step=4)
         tokens, probability = plain_prefix_search(np.exp(log_probs.astype(np.float64)).tolist(), beams=3)
         assert best.tokens == tokens
         assert math.exp(best.log_probability) == pytest.approx(probability)
@@ -162,15 +159,15 @@ def plain_prefix_search(rows, beams):
 def test_likelihood_is_the_sum_over_all_paths(log_probs):
     expected = text_probabilities(log_probs)
     for text, probability in expected.items():
-        assert math.exp(ctc_log_likelihood(log_probs, text, BLANK)) == pytest.approx(probability)
-    assert ctc_log_likelihood(log_probs, (0, 0, 2, 2), BLANK) == -math.inf
+        assert math.exp(ctc_log_likelihood(log_probs, text)) == pytest.approx(probability)
+    assert ctc_log_likelihood(log_probs, (0, 0, 2, 2)) == -math.inf
 
 
 def test_best_path_of_a_line():
     rows = np.full((6, 4), 0.01, dtype=np.float32)
     rows[range(6), [2, 2, 1, 2, 3, 3]] = 0.9
     rows[1, 2] = 0.95
-    found = best_path(np.log(rows), BLANK)
+    found = best_path(np.log(rows))
     assert found.tokens == (2, 2, 3)
     assert found.spans == ((0, 2), (3, 4), (4, 6))
     assert found.token_log_probabilities == pytest.approx([math.log(p) for p in (0.95, 0.9, 0.9)])
@@ -178,9 +175,9 @@ def test_best_path_of_a_line():
 
 def test_best_path_is_the_likeliest_path(log_probs):
     likeliest, _ = max(paths(log_probs), key=lambda item: item[1])
-    found = best_path(log_probs, BLANK)
+    found = best_path(log_probs)
     assert found.tokens == read(likeliest)
-    path = align(log_probs, found.tokens, BLANK)
+    path = align(log_probs, found.tokens)
     assert (path.tokens, path.spans) == (found.tokens, found.spans)
     assert path.token_log_probabilities == pytest.approx(found.token_log_probabilities)
 
@@ -191,7 +188,7 @@ def test_alignment_is_the_likeliest_path_of_its_text(log_probs):
         if probability > best.get(read(path), ((), 0))[1]:
             best[read(path)] = path, probability
     for text, (path, _) in best.items():
-        found = align(log_probs, text, BLANK)
+        found = align(log_probs, text)
         runs = [(token, len(list(run))) for token, run in itertools.groupby(path)]
         ends = list(itertools.accumulate(length for _, length in runs))
         spans = [(end - n, end) for (token, n), end in zip(runs, ends, strict=True) if token != BLANK]
@@ -210,31 +207,31 @@ def test_alignment_is_the_likeliest_path_of_its_text(log_probs):
 )
 def test_what_does_not_fit_is_spread_evenly(tokens, spans):
     rows = np.log(np.full((STEPS, 4), 0.25, dtype=np.float32))
-    found = align(rows, tokens, BLANK)
+    found = align(rows, tokens)
     assert found.spans == tuple(spans)
     assert found.token_log_probabilities == pytest.approx([math.log(0.25)] * len(tokens))
 
 
 def test_an_impossible_token_is_spread_too():
     rows = np.array([[-1.0, -0.5, -np.inf]] * 4, dtype=np.float32)
-    assert align(rows, (0, 2), BLANK) == ((0, 2), (-1.0, -math.inf), ((0, 2), (2, 4)))
+    assert align(rows, (0, 2)) == ((0, 2), (-1.0, -math.inf), ((0, 2), (2, 4)))
 
 
 def test_no_steps_no_text():
     none = np.zeros((0, 4), dtype=np.float32)
-    assert best_path(none, BLANK) == ((), (), ())
-    assert ctc_log_likelihood(none, (), BLANK) == 0 and ctc_log_likelihood(none, (2,), BLANK) == -math.inf
-    assert prefix_search(none, BLANK)[0].tokens == ()
-    assert align(none, (), BLANK) == ((), (), ())
-    assert align(none, (2,), BLANK) == ((2,), (-math.inf,), ((0, 0),))
+    assert best_path(none) == ((), (), ())
+    assert ctc_log_likelihood(none, ()) == 0 and ctc_log_likelihood(none, (2,)) == -math.inf
+    assert prefix_search(none)[0].tokens == ()
+    assert align(none, ()) == ((), (), ())
+    assert align(none, (2,)) == ((2,), (-math.inf,), ((0, 0),))
 
 
 def test_prefixes_far_behind_are_given_up():
     """With a margin, every text found is that near to the best; the best one stays."""
     for seed in range(20):
         log_probs = random_rows(seed, scale=4.0, steps=12)
-        everything = prefix_search(log_probs, BLANK, beams=100)
-        near = prefix_search(log_probs, BLANK, beams=100, margin=2.0)
+        everything = prefix_search(log_probs, beams=100)
+        near = prefix_search(log_probs, beams=100, margin=2.0)
         assert near[0].tokens == everything[0].tokens
         assert all(text.log_probability > near[0].log_probability - 2 for text in near)
         assert 1 <= len(near) < len(everything)
@@ -248,8 +245,8 @@ def test_blanks_beyond_doubt_are_passed_over():
         parts = [random_rows((seed, part), scale=4.0, steps=2) for part in range(4)]
         log_probs = np.concatenate([part for between in parts for part in (pause, between)])
         assert nothing_new(log_probs[:, BLANK]).sum() >= 4 * len(pause) - 3
-        everything = prefix_search(log_probs, BLANK, beams=100)
-        near = prefix_search(log_probs, BLANK, beams=100, margin=20.0)
+        everything = prefix_search(log_probs, beams=100)
+        near = prefix_search(log_probs, beams=100, margin=20.0)
         assert near[0].tokens == everything[0].tokens
         assert near[0].score == pytest.approx(everything[0].score, abs=0.1)
 
@@ -257,4 +254,4 @@ def test_blanks_beyond_doubt_are_passed_over():
 def test_after_an_impossible_step_no_text_is_left():
     rows = random_rows(0)
     rows[2] = -np.inf
-    assert prefix_search(rows, BLANK) == prefix_search(rows, BLANK, margin=6.0) == []
+    assert prefix_search(rows) == prefix_search(rows, margin=6.0) == []

@@ -24,7 +24,7 @@ from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer, l
 from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.model.architecture import Retentive
 from drethtr.recognition.network import TextTree
-from drethtr.text.tokenizer import BOS, EOS, PAD
+from drethtr.text.tokenizer import BOS, EOS
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_what_texts_share_is_read_once(made):
 def test_a_text_too_long_for_a_narrow_view_is_left_to_the_others():
     wide, narrow = (log_softmax(np.linspace(-1, 1, steps * 12).reshape(steps, 12)) for steps in (4, 2))
     texts = [(4, 5, 6), (4,), (4, 5, 6, 7, 8)]
-    heads = [TextScores(rows.astype(np.float32), PAD) for rows in (wide, narrow)]
+    heads = [TextScores(rows.astype(np.float32)) for rows in (wide, narrow)]
     of_both = ctc_scores(heads, texts, texts[0])
     assert of_both[0] == pytest.approx(heads[0](texts[0]))
     assert of_both[1] == pytest.approx((heads[0](texts[1]) + heads[1](texts[1])) / 2)

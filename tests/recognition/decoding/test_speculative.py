@@ -17,11 +17,11 @@ from drethtr.recognition.decoding import speculative as module
 from drethtr.recognition.decoding.ctc_search import best_path
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.speculative import Continuation, verify
-from drethtr.recognition.decoding.stepwise import greedy
+from drethtr.recognition.decoding.stepwise import beam_search
 from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts, write_greedily
 from drethtr.recognition.model.architecture import Retentive
 from drethtr.recognition.network import Precision
-from drethtr.text.tokenizer import EOS
+from drethtr.text.tokenizer import BLANK, EOS
 
 ROOT = Path(__file__).parents[3]
 
@@ -79,7 +79,7 @@ def test_a_pass_for_every_mistake_and_one_more(monkeypatch):
     asked = []
     predictions = module.predictions
     monkeypatch.setattr(module, "predictions", lambda some, texts: asked.append(len(texts)) or predictions(some, texts))
-    found = verify(scorer, [Draft(draft) for draft in drafts], limits, end=EOS, passes=1000)
+    found = verify(scorer, [Draft(draft) for draft in drafts], limits, passes=1000)
     assert [text.tokens for text in found] == [text.tokens for text in expected]
     assert max(mistakes) > 2
     # Lines leave when they are done: pass number n is for those with at least n mistakes before it.
@@ -91,7 +91,7 @@ def test_any_draft_will_do(draft):
     made = network()
     memory = noise_lines(made, 5)
     scorer, limits = NetworkScorer(made, memory), NetworkScorer(made, memory).text_limits()
-    found = verify(scorer, [Draft(draft)] * 5, limits, end=EOS, passes=1000)
+    found = verify(scorer, [Draft(draft)] * 5, limits, passes=1000)
     assert [text.tokens for text in found] == [text.tokens for text in write_greedily(scorer)]
 
 
@@ -99,7 +99,7 @@ def test_what_takes_too_many_passes_is_left():
     made = network()
     memory = noise_lines(made, 5)
     scorer = NetworkScorer(made, memory)
-    assert verify(scorer, [Draft(())] * 5, NetworkScorer(made, memory).text_limits(), end=EOS, passes=1) == [None] * 5
+    assert verify(scorer, [Draft(())] * 5, NetworkScorer(made, memory).text_limits(), passes=1) == [None] * 5
 
 
 def test_where_rounding_could_decide_nothing_is_said():
@@ -109,7 +109,7 @@ def test_where_rounding_could_decide_nothing_is_said():
     weight[5] = weight[4] = 3 * weight.amax(0)
     memory = noise_lines(made, 3, seed=4)
     scorer = NetworkScorer(made, memory)
-    assert verify(scorer, [Draft(())] * 3, scorer.text_limits(), end=EOS, passes=1000) == [None] * 3
+    assert verify(scorer, [Draft(())] * 3, scorer.text_limits(), passes=1000) == [None] * 3
     expected, found = find(Greedy(), made, memory), find(VerifiedDrafts(), made, memory)
     assert [line.tokens for line in found] == [line.tokens for line in expected]
 
@@ -120,8 +120,9 @@ def test_a_text_cut_off_is_cut_off_at_the_same_place():
     memory = noise_lines(made, 4)
     scorer = NetworkScorer(made, memory)
     limits = np.array([1, 2, 9, 30])
-    found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, end=EOS, passes=1000)
-    expected = greedy(scorer, scorer.begin(), scorer.first_tokens(), end=EOS, limit=limits)
+    found = verify(scorer, [Draft((6, 7) * 20)] * 4, limits, passes=1000)
+    starts = scorer.begin(), scorer.first_tokens()
+    expected = [best for [best] in beam_search(scorer, *starts, end=EOS, beams=1, limit=limits)]
     assert [(text.tokens, text.ended) for text in found] == [(text.tokens, text.ended) for text in expected]
 
 
@@ -142,7 +143,7 @@ def handwriting():
     return open_all([str(ROOT / "samples")]) + [open_all([str(path)])[0] for path in real]
 
 
-BLANK, TOKENS, STEPS = 1, 4, 5
+TOKENS, STEPS = 4, 5
 
 
 def random_rows(seed):
@@ -167,7 +168,7 @@ def likeliest(rows, beginning):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_path_that_begins_so_goes_on(seed):
     rows = random_rows(seed)
-    reader = Continuation(rows, BLANK)
+    reader = Continuation(rows)
     for length in range(4):
         for beginning in itertools.product((0, 2, 3), repeat=length):
             expected = likeliest(rows, beginning)
@@ -178,15 +179,15 @@ def test_the_best_path_that_begins_so_goes_on(seed):
 def test_behind_nothing_stands_the_whole_reading():
     for seed in range(20):
         rows = random_rows(seed)
-        path = best_path(rows, BLANK)
-        assert tuple(Continuation(rows, BLANK).after(())) == path.tokens
+        path = best_path(rows)
+        assert tuple(Continuation(rows).after(())) == path.tokens
 
 
 def test_beginnings_may_come_in_any_order():
     rows = random_rows(0)
-    reader = Continuation(rows, BLANK)
+    reader = Continuation(rows)
     beginnings = [(2, 3, 0), (2, 3), (), (2, 0), (2, 3, 0, 2), (3,)]
-    assert [reader.after(b) for b in beginnings] == [Continuation(rows, BLANK).after(b) for b in beginnings]
+    assert [reader.after(b) for b in beginnings] == [Continuation(rows).after(b) for b in beginnings]
 
 
 def test_a_letter_too_many_too_few_or_another_moves_the_rest():
@@ -196,12 +197,12 @@ def test_a_letter_too_many_too_few_or_another_moves_the_rest():
     for step, token in ((1, 2), (4, 3), (7, 0)):
         rows[step, [token, BLANK]] = -0.1, -6
     rows[4, 0] = -2
-    reader = Continuation(rows, BLANK)
+    reader = Continuation(rows)
     assert reader.after((2, 0)) == [0]  # for 3, which looks like it
     assert reader.after((3,)) == [0]  # 2 dropped
     assert reader.after((0, 2)) == [3, 0]  # 0 inserted
 
 
 def test_no_path_no_tokens():
-    assert Continuation(random_rows(0), BLANK).after((2,) * STEPS) == []
-    assert Continuation(np.zeros((0, TOKENS), np.float32), BLANK).after(()) == []
+    assert Continuation(random_rows(0)).after((2,) * STEPS) == []
+    assert Continuation(np.zeros((0, TOKENS), np.float32)).after(()) == []

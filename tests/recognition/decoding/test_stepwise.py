@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from drethtr.recognition.decoding.scorer import log_softmax
-from drethtr.recognition.decoding.stepwise import Floats, Ints, beam_search, greedy
+from drethtr.recognition.decoding.stepwise import Floats, Ints, beam_search
 
 START, END, LIMIT = 0, 1, 4
 TEXTS = [
@@ -55,9 +55,9 @@ def scores(request):
     return random_scores(request.param)
 
 
-def search(scores, method=beam_search, **options):
+def search(scores, beams=5, **options):
     first = np.full(len(scores), START)
-    return method(Chain(scores), Memory(0, first), first, end=END, **({"limit": LIMIT} | options))
+    return beam_search(Chain(scores), Memory(0, first), first, end=END, beams=beams, **({"limit": LIMIT} | options))
 
 
 def gains(line, text):
@@ -100,7 +100,7 @@ def test_narrow_beam_follows_its_law(scores, beams):
 
 
 def test_greedy_takes_the_likeliest_token(scores):
-    for line, found in zip(scores, search(scores, greedy), strict=True):
+    for line, [found] in zip(scores, search(scores, beams=1), strict=True):
         text = [START, START]
         while len(text) < LIMIT + 2 and text[-1] != END:
             text.append(int(line[text[-2], text[-1]].argmax()))
@@ -109,19 +109,19 @@ def test_greedy_takes_the_likeliest_token(scores):
         assert found.log_probability == pytest.approx(sum(gains(line, text[2:])))
 
 
-@pytest.mark.parametrize("method", [greedy, beam_search])
+@pytest.mark.parametrize("beams", [1, 5])
 @pytest.mark.parametrize("limit", [12, np.array([12, 3, 12, 1, 12, 12, 5, 12])], ids=["one limit", "limits"])
-def test_lines_do_not_change_each_other(method, limit):
+def test_lines_do_not_change_each_other(beams, limit):
     """The texts differ in length, so lines leave at every step while others go on."""
     for seed in range(20):
         scores = random_scores(seed, lines=8, sharpness=3.0)
         limits = np.broadcast_to(limit, 8)
-        alone = [search(scores[n : n + 1], method, limit=limits[n : n + 1])[0] for n in range(8)]
-        assert search(scores, method, limit=limit) == alone
+        alone = [search(scores[n : n + 1], beams, limit=limits[n : n + 1])[0] for n in range(8)]
+        assert search(scores, beams, limit=limit) == alone
 
 
-@pytest.mark.parametrize("method", [greedy, beam_search])
-def test_done_lines_leave(method):
+@pytest.mark.parametrize("beams", [1, 5])
+def test_done_lines_leave(beams):
     """Line n can only write n tokens and end, so the scorer is asked for ever fewer lines."""
     asked = []
 
@@ -139,8 +139,7 @@ def test_done_lines_leave(method):
 
     first = np.full(4, START)
     lengths = np.broadcast_to(np.array([3, 0, 2, 3]).reshape(4, 1, 1, 1), (4, 5, 5, 5))
-    found = method(Counting(lengths), Memory(0, first), first, end=END)
-    texts = found if method is greedy else [best for [best] in found]
+    texts = [best for [best] in beam_search(Counting(lengths), Memory(0, first), first, end=END, beams=beams, limit=99)]
     assert [len(text.tokens) for text in texts] == [3, 0, 2, 3]
     assert asked == [4, 3, 3, 2]
 
@@ -158,7 +157,7 @@ def test_a_line_is_done_when_nothing_can_beat_its_text():
             return super().step(tokens, state)
 
     first = np.array([START])
-    [[best]] = beam_search(Counting(line[None]), Memory(0, first), first, end=END, limit=100)
+    [[best]] = beam_search(Counting(line[None]), Memory(0, first), first, end=END, beams=5, limit=100)
     assert best.tokens == (2,)
     assert steps == [0, 1]
 
@@ -181,7 +180,7 @@ def test_what_is_impossible_takes_no_place():
 
 def test_a_text_cut_off_has_not_ended():
     never = np.broadcast_to(log_softmax(np.array([-np.inf, -np.inf, 0.6, 0.3, 0.1])), (1, 5, 5, 5))
-    for found in (search(never, greedy)[0], search(never)[0][0]):
+    for found in (search(never, beams=1)[0][0], search(never)[0][0]):
         assert found.tokens == (2, 2, 2, 2)
         assert not found.ended
         assert len(found.token_log_probabilities) == LIMIT
@@ -198,4 +197,4 @@ def test_the_exponent_decides_between_short_and_long():
 
 
 def test_no_lines_no_texts():
-    assert search(random_scores(0)[:0]) == search(random_scores(0)[:0], greedy) == []
+    assert search(random_scores(0)[:0]) == search(random_scores(0)[:0], beams=1) == []

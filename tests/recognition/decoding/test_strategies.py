@@ -36,7 +36,7 @@ def made():
 
 def head(memory, line):
     """What the CTC head says of texts of a line."""
-    return TextScores(CTCScores.of(memory).lines[line], PAD)
+    return TextScores(CTCScores.of(memory).lines[line])
 
 
 def test_weights_left_open_are_those_of_the_model():
@@ -78,7 +78,7 @@ def test_ngrams_give_the_language_score(made):
     alone = CTC(language_weight=0.9)
     for line, decoded in enumerate(find(alone, made, memory, 3, languages)):
         rows = CTCScores.of(memory).lines[line]
-        best, *_ = prefix_search(rows, PAD, margin=MARGIN, language_model=WeightedNGrams(ngrams, 0.9))
+        best, *_ = prefix_search(rows, margin=MARGIN, language_model=WeightedNGrams(ngrams, 0.9))
         assert decoded.tokens == best.tokens and decoded.draft is not None
         own = head(memory, line)(best.tokens)
         assert decoded.alternatives[0].score == pytest.approx(own + language_model.score(best.tokens))
@@ -128,7 +128,7 @@ def test_both_scores_are_weighed(made):
         assert len({text.decoder.tokens for text in texts}) == len(texts)
         for text in texts:
             tokens = text.decoder.tokens
-            ctc = ctc_log_likelihood(scores.lines[line], tokens, PAD)
+            ctc = ctc_log_likelihood(scores.lines[line], tokens)
             expected = 0.3 * ctc + 0.7 * text.decoder.log_probability
             assert joint.quality(text) == pytest.approx(expected, abs=1e-4)
 

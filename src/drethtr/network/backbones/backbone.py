@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from drethtr.base.errors import DataError
 from drethtr.network.padded import MaskedConv, Padded
 from drethtr.network.variants import Variants
-from drethtr.recognition.model.architecture import Light
+from drethtr.recognition.model.architecture import DESCENT, Light
 
 
 class ImageFeatures(NamedTuple):
@@ -100,8 +100,6 @@ STAGES = (
     Stage(channels=128, stride=(2, 2), blocks=6),
     Stage(channels=256, stride=(2, 1), blocks=2),
 )
-DESCENT = 16
-"""Image rows per row of the last stage."""
 EXPANSION = 2
 TOKEN_BLOCKS = 2
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from drethtr.network.attention import softmax_attention
 from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
-from drethtr.recognition.model.architecture import PPOCR
+from drethtr.recognition.model.architecture import DESCENT, PPOCR
 
 
 class Stage(NamedTuple):
@@ -33,8 +33,6 @@ STAGES = (
     Stage(384, (True, False)),
 )
 STEM_WIDTH = 48
-DESCENT = 16
-"""Image rows per row of the last stage."""
 
 NECK_WIDTH = 120
 NECK_HEADS = 8

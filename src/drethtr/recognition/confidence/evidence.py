@@ -13,7 +13,7 @@ from drethtr.recognition.decoding.ctc_search import CTCPath
 from drethtr.recognition.decoding.decoded import Decoded, LogProbs, View
 from drethtr.recognition.network import Dimensions
 from drethtr.recognition.reading import Evidence
-from drethtr.text.tokenizer import PAD
+from drethtr.text.tokenizer import BLANK
 
 Features = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ def weigh(
     each, tokens = np.arange(len(peaks)), np.array(decoded.tokens)
     others = scores[peaks]
     own = others[each, tokens]
-    others[each, tokens] = others[:, PAD] = -np.inf
+    others[each, tokens] = others[:, BLANK] = -np.inf
     margins = (own - others.max(1)).tolist()
     entropy = np.concatenate([[0.0], entropies.cumsum()])
     inside = (entropy[last] - entropy[first]).tolist()

@@ -65,11 +65,7 @@ class Ink(NamedTuple):
 
 
 def is_bare(darkness: NDArray[np.float32]) -> bool:
-    """Whether paper without ink (`ROWS`, width) is bare: its dark and light tails are alike.
-
-    Faint writing makes the dark tail longer than the light one. By ink alone, 5 of 2,231 written lines were taken for
-    blank; with the tails, none of 3,054 (LOG.md, 2026-11-24, night, and 2026-11-25, evening).
-    """
+    """Whether paper without ink (`ROWS`, width) is bare: faint writing lengthens its dark tail only, see `UNEVEN`."""
     writing = darkness[~long_runs(darkness > FAINTEST, round(RULE * ROWS))]
     light, dark = np.percentile(writing, TAILS) if writing.size else (0.0, 0.0)
     return bool(dark <= max(SMOOTH, UNEVEN * -light))

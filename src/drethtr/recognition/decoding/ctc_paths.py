@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.native import native
+from drethtr.text.tokenizer import BLANK
 
 Scores = NDArray[np.float64]
 
@@ -36,16 +37,16 @@ class Ending(NamedTuple):
 class Paths:
     """Scores of paths through one line; `add` joins two sets of paths: `np.maximum` (best) or `np.logaddexp` (sum)."""
 
-    def __init__(self, log_probs: NDArray[np.float32], blank: int, add: np.ufunc) -> None:
+    def __init__(self, log_probs: NDArray[np.float32], add: np.ufunc) -> None:
         self.log_probs = log_probs
         self.add = add
         self.columns: dict[int, Scores] = {}
-        self.blank = self.column(blank)
+        self.blank = self.column(BLANK)
         never = np.full(len(log_probs) + 1, -np.inf)
         # No text so far: every step was a blank, so these paths are all in the blank and none in a token.
-        self.nothing = Beginning(blank, self.kept(never), self.kept(used(self.clipped(blank))))
+        self.nothing = Beginning(BLANK, self.kept(never), self.kept(used(self.clipped(BLANK))))
         # No text left: the path is complete only after the last step.
-        self.end = Ending(blank, self.kept(np.append(never[1:], 0.0)))
+        self.end = Ending(BLANK, self.kept(np.append(never[1:], 0.0)))
 
     def column(self, token: int) -> Scores:
         """(S,) log-probabilities of one token, cached in the form of `kept`."""
@@ -102,8 +103,8 @@ class Paths:
 class CompiledSums(Paths):
     """`Paths` with `np.logaddexp`, compiled; scores are kept as (…, 2)."""
 
-    def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
-        super().__init__(log_probs, blank, np.logaddexp)
+    def __init__(self, log_probs: NDArray[np.float32]) -> None:
+        super().__init__(log_probs, np.logaddexp)
 
     def kept(self, scores: Scores) -> Scores:
         """Mantissas and exponents, whose sums need no logarithms; defined in `base/compiled/texts.c`."""
@@ -125,9 +126,9 @@ class CompiledSums(Paths):
         return native.whole(beginning.token == ending.token, *beginning[1:], ending.entered)
 
 
-def sums(log_probs: NDArray[np.float32], blank: int) -> Paths:
+def sums(log_probs: NDArray[np.float32]) -> Paths:
     """Sums over all paths, compiled if possible."""
-    return Paths(log_probs, blank, np.logaddexp) if native is None else CompiledSums(log_probs, blank)
+    return Paths(log_probs, np.logaddexp) if native is None else CompiledSums(log_probs)
 
 
 class TextScores:
@@ -136,8 +137,8 @@ class TextScores:
     The scores of prefixes and suffixes that texts share with a `base` are computed only once.
     """
 
-    def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
-        self.paths = sums(log_probs, blank)
+    def __init__(self, log_probs: NDArray[np.float32]) -> None:
+        self.paths = sums(log_probs)
         self.base: tuple[int, ...] = ()
         self.beginnings = [self.paths.nothing]
         self.endings = [self.paths.end]

@@ -20,7 +20,7 @@ from drethtr.base.native import native
 from drethtr.language.languages import BONUS_PER_TOKEN, NO_LANGUAGE_MODEL, WeightedLanguages, WeightedNGrams
 from drethtr.language.ngrams import State
 from drethtr.recognition.decoding.ctc_paths import sums
-from drethtr.text.tokenizer import BOS, EOS
+from drethtr.text.tokenizer import BLANK, BOS, EOS
 
 SURE = -1e-3
 """Blanks with a higher log-probability are certain.
@@ -42,7 +42,7 @@ class CTCPath(NamedTuple):
     spans: tuple[tuple[int, int], ...]
 
 
-def best_path(log_probs: NDArray[np.float32], blank: int) -> CTCPath:
+def best_path(log_probs: NDArray[np.float32]) -> CTCPath:
     """The likeliest token at every step, repetitions joined and blanks dropped."""
     steps = len(log_probs)
     if not steps:
@@ -53,7 +53,7 @@ def best_path(log_probs: NDArray[np.float32], blank: int) -> CTCPath:
     starts = np.flatnonzero(np.diff(tokens, prepend=-1))
     ends = np.append(starts[1:], steps)
     surest = np.maximum.reduceat(values, starts)
-    real = tokens[starts] != blank
+    real = tokens[starts] != BLANK
     spans = zip(starts[real].tolist(), ends[real].tolist(), strict=True)
     return CTCPath(tuple(tokens[starts][real].tolist()), tuple(surest[real].tolist()), tuple(spans))
 
@@ -68,7 +68,6 @@ class CTCText(NamedTuple):
 
 def prefix_search(
     log_probs: NDArray[np.float32],
-    blank: int,
     *,
     beams: int = 10,
     tokens_per_step: int = 8,
@@ -86,18 +85,17 @@ def prefix_search(
     """
     rows = np.ascontiguousarray(log_probs, dtype=np.float32)
     if native is None:
-        return prefix_search_in_python(rows, blank, beams, tokens_per_step, margin, language_model)
+        return prefix_search_in_python(rows, beams, tokens_per_step, margin, language_model)
     table = language_model.ngrams.table if language_model.ngrams is not None and language_model.active else None
     limits = beams, tokens_per_step, margin
     found = native.prefix_search(
-        rows, rows.shape[1], blank, *limits, language_model.weight, BONUS_PER_TOKEN, (BOS, EOS), table
+        rows, rows.shape[1], BLANK, *limits, language_model.weight, BONUS_PER_TOKEN, (BOS, EOS), table
     )
     return [CTCText(*text) for text in found]
 
 
 def search_languages(
     log_probs: NDArray[np.float32],
-    blank: int,
     language_models: WeightedLanguages,
     draft: Sequence[int],
     *,
@@ -109,7 +107,7 @@ def search_languages(
     found = dict[tuple[int, ...], CTCText]()
     for language_model in language_models.near(draft):
         for text in prefix_search(
-            log_probs, blank, beams=beams, tokens_per_step=tokens_per_step, margin=margin, language_model=language_model
+            log_probs, beams=beams, tokens_per_step=tokens_per_step, margin=margin, language_model=language_model
         ):
             # Several languages may propose one text; the language that finds it likeliest decides.
             known = found.setdefault(text.tokens, text)
@@ -120,7 +118,6 @@ def search_languages(
 
 def prefix_search_in_python(
     log_probs: NDArray[np.float32],
-    blank: int,
     beams: int,
     tokens_per_step: int,
     margin: float,
@@ -128,15 +125,15 @@ def prefix_search_in_python(
 ) -> list[CTCText]:
     """The definition of `prefix_search`."""
     rows = log_probs.astype(np.float64)
-    idle = nothing_new(rows[:, blank]) & (margin < inf)
-    skipped, rows = float(rows[idle, blank].sum()), rows[~idle]
-    root = Prefix(token=blank, before=None)
+    idle = nothing_new(rows[:, BLANK]) & (margin < inf)
+    skipped, rows = float(rows[idle, BLANK].sum()), rows[~idle]
+    root = Prefix(token=BLANK, before=None)
     # Before the first token every step is a blank, the skipped ones included.
     root.in_blank = root.total = skipped
     kept = [root]
-    for row, growth in zip(rows, likeliest(rows, blank, tokens_per_step), strict=True):
+    for row, growth in zip(rows, likeliest(rows, tokens_per_step), strict=True):
         if kept:  # or no token was possible at a step before
-            kept = advance(kept, row.data, growth, blank, beams, margin, language_model)
+            kept = advance(kept, row.data, growth, beams, margin, language_model)
     return sorted((prefix.text(language_model) for prefix in kept), key=attrgetter("score"), reverse=True)
 
 
@@ -147,10 +144,10 @@ def nothing_new(blanks: NDArray[np.float64]) -> NDArray[np.bool_]:
     return sure
 
 
-def likeliest(rows: NDArray[np.float64], blank: int, number: int) -> list[list[tuple[int, float]]]:
+def likeliest(rows: NDArray[np.float64], number: int) -> list[list[tuple[int, float]]]:
     """The likeliest tokens of each step with their log-probabilities, best first, without the blank."""
     left = rows.copy()
-    left[:, blank] = -inf
+    left[:, BLANK] = -inf
     every, tokens, gains = np.arange(len(rows)), [], []
     for _ in range(min(number, rows.shape[1])):
         best = left.argmax(1)
@@ -229,7 +226,6 @@ def advance(
     kept: list[Prefix],
     row: memoryview,
     growth: list[tuple[int, float]],
-    blank: int,
     beams: int,
     margin: float,
     language_model: WeightedNGrams,
@@ -240,7 +236,7 @@ def advance(
     `stay`, and must not be counted again. The scores of those that stay also set the bar for those that grow, so most
     are dropped before the language model is asked. Masses are replaced last, as growing needs the old ones.
     """
-    stays = [stay(prefix, row, blank) for prefix in kept]
+    stays = [stay(prefix, row) for prefix in kept]
     scores = [total + prefix.language_score for prefix, (_, _, total) in zip(kept, stays, strict=True)]
     floor = max(scores) - margin
     leaders = [max(score, floor) for score in scores] + [floor] * (beams - len(stays))
@@ -271,9 +267,9 @@ def advance(
     return survivors
 
 
-def stay(prefix: Prefix, row: memoryview, blank: int) -> tuple[float, float, float]:
+def stay(prefix: Prefix, row: memoryview) -> tuple[float, float, float]:
     """`in_blank`, `in_token` and `total` after a step that keeps the prefix, or extends the previous one to it."""
-    in_blank = prefix.total + row[blank]
+    in_blank = prefix.total + row[BLANK]
     in_token = prefix.in_token + row[prefix.token]
     before = prefix.before
     if before is not None and before.total > -inf:
@@ -298,14 +294,14 @@ def log_add(a: float, b: float) -> float:
     return high if low == -inf else high + log1p(exp(low - high))
 
 
-def align(log_probs: NDArray[np.float32], tokens: Sequence[int], blank: int) -> CTCPath:
+def align(log_probs: NDArray[np.float32], tokens: Sequence[int]) -> CTCPath:
     """The likeliest path of `tokens` through a line.
 
     If there is none, because there are too many tokens or one is impossible, they share the steps evenly.
     """
     rows = np.ascontiguousarray(log_probs, dtype=np.float32)
     text = np.array(tokens, dtype=np.int64)
-    path = viterbi(rows, text, blank)
+    path = viterbi(rows, text)
     spans = even_spans(len(rows), len(text)) if path is None else spans_of(path, len(text))
     surest = (rows[first:last, token].max(initial=-inf) for token, (first, last) in zip(tokens, spans, strict=True))
     return CTCPath(tuple(tokens), tuple(map(float, surest)), tuple(spans))
@@ -318,17 +314,17 @@ def spans_of(path: NDArray[np.int32], tokens: int) -> list[tuple[int, int]]:
     return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
 
 
-def viterbi(rows: NDArray[np.float32], tokens: NDArray[np.int64], blank: int) -> NDArray[np.int32] | None:
+def viterbi(rows: NDArray[np.float32], tokens: NDArray[np.int64]) -> NDArray[np.int32] | None:
     """The label of each step on the likeliest path, counted as blank, token, blank, …, blank; None if there is none."""
     if native is None:
-        return viterbi_in_python(rows, tokens, blank)
+        return viterbi_in_python(rows, tokens)
     path = np.empty(len(rows), dtype=np.int32)
-    return path if native.viterbi(rows, rows.shape[1], tokens.astype(np.int32), blank, path) else None
+    return path if native.viterbi(rows, rows.shape[1], tokens.astype(np.int32), BLANK, path) else None
 
 
-def viterbi_in_python(rows: NDArray[np.float32], tokens: NDArray[np.int64], blank: int) -> NDArray[np.int32] | None:
+def viterbi_in_python(rows: NDArray[np.float32], tokens: NDArray[np.int64]) -> NDArray[np.int32] | None:
     """The definition of `viterbi`."""
-    labels = np.full(2 * len(tokens) + 1, blank)
+    labels = np.full(2 * len(tokens) + 1, BLANK)
     labels[1::2] = tokens
     emissions = rows[:, labels].astype(np.float64)
     # A path may skip the blank between two tokens, unless they are equal: repeated without a blank, they are one token.
@@ -361,9 +357,9 @@ def even_spans(steps: int, tokens: int) -> list[tuple[int, int]]:
     return [(first, min(max(last, first + 1), steps)) for first, last in pairwise(edges)]
 
 
-def ctc_log_likelihood(log_probs: NDArray[np.float32], tokens: Sequence[int], blank: int) -> float:
+def ctc_log_likelihood(log_probs: NDArray[np.float32], tokens: Sequence[int]) -> float:
     """The log-probability of a text, summed over all its paths; -inf if it is too long for the line."""
-    paths = sums(log_probs, blank)
+    paths = sums(log_probs)
     beginning = paths.nothing
     for token in tokens:
         beginning = paths.longer(beginning, token)

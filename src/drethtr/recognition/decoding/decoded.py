@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from drethtr.recognition.decoding.ctc_search import CTCPath, align, best_path
 from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.network import ImageMemory, Logits
-from drethtr.text.tokenizer import BOS, EOS, PAD
+from drethtr.text.tokenizer import BOS, EOS
 
 IMPOSSIBLE = -1e4
 """The logit of an impossible token: finite, because entropies multiply by it."""
@@ -73,7 +73,7 @@ class CTCScores:
     @cached_property
     def paths(self) -> tuple[CTCPath, ...]:
         """The likeliest path of each line."""
-        return tuple(best_path(line, PAD) for line in self.lines)
+        return tuple(map(best_path, self.lines))
 
     @cached_property
     def entropies(self) -> tuple[LogProbs, ...]:
@@ -95,7 +95,7 @@ class CTCScores:
     def placed(self, line: int, tokens: Sequence[int]) -> Decoded:
         """Tokens aligned with a line, with the probabilities of the CTC head."""
         rows = self.lines[line]
-        return self.on_image(align(rows, tokens, PAD), rows)
+        return self.on_image(align(rows, tokens), rows)
 
     def aligned(self, line: int, best: Hypothesis) -> Decoded:
         """A hypothesis with its tokens aligned with a line."""

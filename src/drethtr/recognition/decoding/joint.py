@@ -27,7 +27,7 @@ from drethtr.recognition.decoding.decoded import CTCScores, LogProbs, View
 from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
 from drethtr.recognition.network import Network, TextTree
-from drethtr.text.tokenizer import EOS, PAD
+from drethtr.text.tokenizer import EOS
 
 Tokens = tuple[int, ...]
 
@@ -165,7 +165,7 @@ class LineSearch:
     @cached_property
     def heads(self) -> list[TextScores]:
         """The CTC scores of any text, for each width."""
-        return [TextScores(rows, PAD) for rows in self.rows]
+        return [TextScores(rows) for rows in self.rows]
 
     def propose(self, texts: Iterable[Tokens]) -> None:
         """Queue the texts that the decoder has not scored."""
@@ -316,7 +316,7 @@ def proposed(scores: CTCScores, line: int, number: int, language_models: Weighte
     """At most `number` texts of a line; with n-grams the search is wider, as they add their scores late."""
     beams = max(number, BEAMS) if language_models.active else number
     rows, draft = scores.lines[line], scores.paths[line].tokens
-    return search_languages(rows, PAD, language_models, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
+    return search_languages(rows, language_models, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
 
 
 def rescore(

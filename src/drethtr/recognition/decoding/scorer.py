@@ -27,16 +27,13 @@ class NetworkScorer(NamedTuple):
     forbidden: tuple[int, ...] = FORBIDDEN
 
     def step(self, tokens: Ints, state: State) -> tuple[Floats, State]:
-        """See `Scorer.step`."""
         logits, state = self.network.step(self.memory, tokens, state)
         return log_softmax(allowed(logits, self.forbidden)), state
 
     def reorder(self, state: State, rows: Ints) -> State:
-        """See `Scorer.reorder`."""
         return self.network.reorder(state, rows)
 
     def keep(self, lines: Ints) -> "NetworkScorer":
-        """See `Scorer.keep`."""
         return self._replace(memory=self.network.keep(self.memory, lines.tolist()))
 
     def begin(self) -> State:
@@ -53,7 +50,7 @@ class NetworkScorer(NamedTuple):
         return np.array([MAX_TOKENS] * self.memory.lines if ctc is None else [len(line) + 1 for line in ctc])
 
     def search(self, beams: int, length_exponent: float = 1.0, nbest: int = 1) -> list[list[Hypothesis]]:
-        """The best texts of each line by `beam_search`, greedy with one beam."""
+        """The best texts of each line by `beam_search`."""
         wanted = BeamSearch(beams, self.text_limits(), EOS, self.forbidden, length_exponent, nbest)
         found = self.network.search(self.memory, wanted)
         if found is not None:

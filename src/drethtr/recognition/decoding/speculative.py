@@ -12,7 +12,7 @@ Source: speculative decoding (Leviathan et al., arXiv 2211.17192) with the CTC r
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,17 +21,17 @@ from drethtr.recognition.decoding.ctc_paths import MIN_LOG_PROBABILITY, Paths, c
 from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.stepwise import Floats, Hypothesis
 from drethtr.recognition.network import TextTree
+from drethtr.text.tokenizer import BLANK, EOS
 
 
 class Continuation:
     """Continues any prefix of the text of one line; scores shared by successive prefixes are computed once."""
 
-    def __init__(self, log_probs: NDArray[np.float32], blank: int) -> None:
-        self.paths = Paths(log_probs, blank, np.maximum)
+    def __init__(self, log_probs: NDArray[np.float32]) -> None:
+        self.paths = Paths(log_probs, np.maximum)
         self.best = log_probs.argmax(1)
         best = np.maximum(log_probs.max(1).astype(np.float64), MIN_LOG_PROBABILITY)
         self.rest = np.append(best[::-1].cumsum()[::-1], 0.0)
-        self.blank = blank
         self.stack = [self.paths.nothing]
 
     def after(self, beginning: Sequence[int]) -> list[int]:
@@ -46,21 +46,14 @@ class Continuation:
         steps = int(best.argmax())
         if best[steps] == -np.inf:
             return []
-        before = last.token if last.in_token[steps] >= last.in_blank[steps] else self.blank
+        before = last.token if last.in_token[steps] >= last.in_blank[steps] else BLANK
         path = self.best[steps:]
         starts = path[path != np.concatenate(([before], path))[:-1]]
-        return [int(token) for token in starts if token != self.blank]
+        return [int(token) for token in starts if token != BLANK]
 
 
 ROUNDING = 256
 """Maximum difference of two forms of one sum, in units of the network's precision: ten times what was observed."""
-
-
-class Reader(Protocol):
-    """Proposes drafts of one line, such as `Continuation`."""
-
-    def after(self, beginning: Sequence[int]) -> list[int]:
-        """The tokens proposed after a prefix."""
 
 
 class Predictions(NamedTuple):
@@ -92,7 +85,7 @@ def prediction(logits: Floats, epsilon: float) -> Predictions:
 
 
 def verify(
-    scorer: NetworkScorer, readers: Sequence[Reader], limits: Sequence[int], *, end: int, passes: int
+    scorer: NetworkScorer, readers: Sequence[Continuation], limits: Sequence[int], *, passes: int
 ) -> list[Hypothesis | None]:
     """The greedy text of each line.
 
@@ -111,11 +104,11 @@ def verify(
             draft = drafts.pop(line)
             # Predictions up to the first disagreement were made after tokens that the decoder would have written
             # itself.
-            agreed = min(agreement(draft, predicted, end), limits[line] - 1)
+            agreed = min(agreement(draft, predicted), limits[line] - 1)
             if any(predicted.unsure[: agreed + 1]):
                 continue
-            if predicted.tokens[agreed] == end or agreed + 1 == limits[line]:
-                text = [token for token in predicted.tokens[: agreed + 1] if token != end]
+            if predicted.tokens[agreed] == EOS or agreed + 1 == limits[line]:
+                text = [token for token in predicted.tokens[: agreed + 1] if token != EOS]
                 gains = predicted.gains[: agreed + 1]
                 found[line] = Hypothesis(tuple(text), sum(gains), tuple(gains))
             else:
@@ -126,7 +119,7 @@ def verify(
     return found
 
 
-def agreement(draft: Sequence[int], predicted: Predictions, end: int) -> int:
+def agreement(draft: Sequence[int], predicted: Predictions) -> int:
     """Number of tokens of a draft that the decoder would write, up to its end."""
     pairs = zip(draft, predicted.tokens, strict=False)
-    return next((place for place, (token, own) in enumerate(pairs) if own != token or own == end), len(draft))
+    return next((place for place, (token, own) in enumerate(pairs) if own != token or own == EOS), len(draft))

@@ -113,12 +113,12 @@ def beam_search(
     first: Ints,
     *,
     end: int,
-    beams: int = 5,
-    limit: int | Ints = 256,
+    beams: int,
+    limit: int | Ints,
     length_exponent: float = 1.0,
     nbest: int = 1,
 ) -> list[list[Hypothesis]]:
-    """The best texts of each line, best first, by beam search.
+    """The best texts of each line, best first, by beam search; greedy with one beam.
 
     Texts are ranked by log-probability / length^length_exponent, with the end counted in the length: 0 prefers short
     texts, 1 compares the mean per token. A candidate that has ended keeps its place among the `beams`, so the search
@@ -160,11 +160,6 @@ def beam_search(
         scorer, numbers, limits = scorer.keep(rest), numbers[rest], limits[rest]
         candidates, state, last = candidates.select(kept), scorer.reorder(state, kept), last[kept]
     return found
-
-
-def greedy(scorer: Scorer[State], state: State, first: Ints, *, end: int, limit: int | Ints = 256) -> list[Hypothesis]:
-    """Greedy decoding of each line, the likeliest token at every step: `beam_search` with one beam."""
-    return [best for [best] in beam_search(scorer, state, first, end=end, beams=1, limit=limit)]
 
 
 def choose(

@@ -52,7 +52,6 @@ from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.speculative import Continuation, verify
 from drethtr.recognition.decoding.stepwise import Hypothesis
 from drethtr.recognition.network import Network
-from drethtr.text.tokenizer import EOS, PAD
 
 MAX_ALTERNATIVES = 99
 
@@ -156,13 +155,13 @@ class CTC(Strategy):
         scores, rows = view.scores, view.scores.lines[line]
         read = draft = scores.reading(line)
         if language_models.active:
-            best = search_languages(rows, PAD, language_models, draft.tokens, beams=BEAMS, margin=MARGIN)[0]
+            best = search_languages(rows, language_models, draft.tokens, beams=BEAMS, margin=MARGIN)[0]
             read = scores.placed(line, best.tokens)._replace(draft=draft)
         if not alternatives:
             return read
         # Twice as many as wanted: a wider search, and some texts are equal once white space is stripped.
-        texts = search_languages(rows, PAD, language_models, draft.tokens, beams=2 * (alternatives + 1))
-        own = ctc_log_likelihood(rows, read.tokens, PAD) + language_models.score(read.tokens)
+        texts = search_languages(rows, language_models, draft.tokens, beams=2 * (alternatives + 1))
+        own = ctc_log_likelihood(rows, read.tokens) + language_models.score(read.tokens)
         return read.with_alternatives(own, [Candidate(text.tokens, text.score) for text in texts], alternatives)
 
 
@@ -254,8 +253,8 @@ class VerifiedDrafts(Writer):
     needs_ctc: ClassVar[bool] = True
 
     def write(self, scorer: NetworkScorer, view: View) -> list[Hypothesis]:
-        readers = [Continuation(rows, PAD) for rows in view.scores.lines]
-        found = verify(scorer, readers, scorer.text_limits().tolist(), end=EOS, passes=self.passes)
+        readers = [Continuation(rows) for rows in view.scores.lines]
+        found = verify(scorer, readers, scorer.text_limits().tolist(), passes=self.passes)
         left = [line for line, text in enumerate(found) if text is None]
         rest = iter(write_greedily(scorer.keep(np.array(left))) if left else ())
         return [next(rest) if text is None else text for text in found]

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from drethtr.base.errors import ConfigError
 from drethtr.recognition.model.decay import DecayConfig, LayerPosition, Scheduled
 
+DESCENT = 16
+"""Rows of a line for one row of the last feature map of PPOCR and Light."""
+
 
 class BackboneConfig:
     """The configuration of a backbone."""
@@ -17,10 +20,20 @@ class BackboneConfig:
         return self == other
 
 
-def check_height(height: int, descent: int) -> None:
-    """Refuse rows that a backbone cannot reduce evenly."""
-    if height < descent or height % descent:
-        raise ConfigError(f"height must be a multiple of {descent}, not {height}")
+def check_height(height: int) -> None:
+    """Refuse rows that a backbone cannot reduce evenly to a sixteenth."""
+    if height < DESCENT or height % DESCENT:
+        raise ConfigError(f"height must be a multiple of {DESCENT}, not {height}")
+
+
+def check_share(name: str, value: float) -> None:
+    """Refuse a rate outside [0, 1).
+
+    Raises:
+        ConfigError: naming the setting.
+    """
+    if not 0 <= value < 1:
+        raise ConfigError(f"{name} must be at least 0 and less than 1, not {value}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +47,7 @@ class PPOCR(BackboneConfig):
     height: int = 48
 
     def __post_init__(self) -> None:
-        check_height(self.height, 16)
+        check_height(self.height)
 
     def takes_weights_of(self, other: BackboneConfig) -> bool:
         """True for any height."""
@@ -57,25 +70,12 @@ class EfficientNetV2S(BackboneConfig):
     canvas: int | None = None
 
     def __post_init__(self) -> None:
-        if not (0 <= self.dropout < 1 and 0 <= self.stochastic_depth < 1):
-            raise ConfigError(
-                "dropout and stochastic_depth must be at least 0 and less than 1, "
-                f"not {self.dropout} and {self.stochastic_depth}"
-            )
+        check_share("dropout", self.dropout)
+        check_share("stochastic_depth", self.stochastic_depth)
         if self.canvas is not None and not 64 <= self.canvas <= 65_536:
             raise ConfigError(
                 f"canvas must be 64 to 65,536, not {self.canvas}; leave it out for lines of their own width"
             )
-
-
-def check_share(name: str, value: float) -> None:
-    """Refuse a rate outside [0, 1).
-
-    Raises:
-        ConfigError: naming the setting.
-    """
-    if not 0 <= value < 1:
-        raise ConfigError(f"{name} must be at least 0 and less than 1, not {value}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class Light(BackboneConfig):
     height: int = 64
 
     def __post_init__(self) -> None:
-        check_height(self.height, 16)
+        check_height(self.height)
 
 
 MAX_LAYERS = 1000

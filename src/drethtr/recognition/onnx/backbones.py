@@ -3,7 +3,7 @@
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """
 
-from drethtr.recognition.model.architecture import PPOCR, Light
+from drethtr.recognition.model.architecture import DESCENT, PPOCR, Light
 from drethtr.recognition.onnx.graph import Graph
 from drethtr.recognition.onnx.layers import (
     Features,
@@ -25,8 +25,6 @@ from drethtr.recognition.onnx.layers import (
 STEM = 48
 STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, False)), (384, (True, False)))
 """Channels of a stage, and for each of its blocks whether it has squeeze-excitation."""
-DESCENT = 16
-"""Rows of the image for one row of the last feature map."""
 LAST = 12
 """The last block: its projection stays in float32, as most of the error of 8 bits arises there."""
 
@@ -128,9 +126,7 @@ def attention_block(graph: Graph, x: str, places: str, name: str) -> str:
 
 
 LIGHT_STAGES = ((32, (2, 2), 0), (64, (2, 2), 3), (128, (2, 2), 6), (256, (2, 1), 2))
-"""Channels of a stage, the stride of the light_descent to it, and how many blocks follow."""
-LIGHT_DESCENT = 16
-"""Image rows to one row of the last stage."""
+"""Channels of a stage, the stride of the descent to it, and how many blocks follow."""
 TOKEN_BLOCKS = 2
 
 
@@ -143,7 +139,7 @@ def light(graph: Graph, image: str, config: Light) -> Features:
         for _ in range(blocks):
             x = light_block(graph, x, f"backbone.blocks.{number}", channels, (3, 3))
             number += 1
-    rows = config.height // LIGHT_DESCENT
+    rows = config.height // DESCENT
     x = conv(graph, x, "backbone.collapse", channels, channels, (rows, 1), padded=False)
     for place in range(TOKEN_BLOCKS):
         x = light_block(graph, x, f"backbone.token_blocks.{place}", channels, (1, 7))

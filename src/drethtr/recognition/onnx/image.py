@@ -30,7 +30,7 @@ from drethtr.recognition.onnx.layers import (
     sinusoid,
     token_numbers,
 )
-from drethtr.text.tokenizer import PAD
+from drethtr.text.tokenizer import BLANK
 
 QUERIES_AT_ONCE = 512
 """Queries of a long line that attend at once, so that memory grows with the length of the line, not with its square."""
@@ -131,7 +131,7 @@ class CTCHead(NamedTuple):
         before = graph.op("Slice", later, whole(0), whole(-1), whole(0))
         # A character begins where it is likely now and was not at the token before: it is counted once, however wide.
         begun = graph.op("Mul", seen, graph.op("Sub", real(1), before))
-        written = np.arange(self.vocabulary) != PAD
+        written = np.arange(self.vocabulary) != BLANK
         each = graph.op("MatMul", begun, real(written)[:, None])
         return graph.op("CumSum", each, np.array(0))
 

@@ -170,7 +170,6 @@ class OnnxNetwork:
         return concatenate([self._encode(image) for image in images])
 
     def keep(self, memory: ImageMemory, lines: Sequence[int]) -> ImageMemory:
-        """See `Network.keep`."""
         return memory.select(lines, tuple(memory.kept[line] for line in lines))
 
     def score_trees(self, memory: ImageMemory, trees: Sequence[TextTree]) -> list[Logits]:
@@ -186,7 +185,6 @@ class OnnxNetwork:
         return [self._session("tree").run(self._blank_image() | tree_feeds(tree))[0] for tree in trees]
 
     def begin(self, memory: ImageMemory) -> TextState:
-        """See `Network.begin`."""
         channels = self.config.width // self.config.heads
         nothing = np.zeros((memory.lines, self.config.heads, channels, channels), dtype=np.float32)
         return TextState(0, (nothing,) * self.config.layers)
@@ -209,11 +207,9 @@ class OnnxNetwork:
         return None
 
     def reorder(self, state: TextState, rows: Tokens) -> TextState:
-        """See `Network.reorder`."""
         return TextState(state.length, tuple(part[rows] for part in state.memories))
 
     def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:
-        """See `Network.attend`."""
         [kept] = memory.kept
         seen = self._session("watched").run(of_image(kept) | chain_feeds(tokens))
         reach = [-1 / np.expm1(fade.log_gamma) for fade in self._fades]

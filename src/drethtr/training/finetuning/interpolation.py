@@ -15,7 +15,7 @@ from drethtr.datasets.sample import Sample
 from drethtr.evaluation.evaluate import read_lines
 from drethtr.evaluation.metrics import score
 from drethtr.language.learn import learn
-from drethtr.network.backend import fresh_network
+from drethtr.network.network import DRetHTR
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.model.weights import Weights
@@ -39,7 +39,7 @@ With half for the new ones, other hands lose 0.25 nats a character, with a fifth
 
 def weights_at_start(start: Start, model: Model) -> Weights:
     """The weights that a model was trained from, in its alphabet."""
-    network = fresh_network(model.network, model.tokenizer)
+    network = DRetHTR(model.network, model.tokenizer.size)
     start.apply(network, model.tokenizer)
     return {name: weight.numpy() for name, weight in network.state_dict().items()}
 

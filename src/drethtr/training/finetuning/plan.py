@@ -9,7 +9,6 @@ import torch
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
 from drethtr.network.adapter import size_of_rank
-from drethtr.network.backend import fresh_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model.file import SHIPPED, Model
@@ -181,7 +180,7 @@ def widest_line(model: Model) -> int:
 def network_without_weights(model: Model) -> DRetHTR:
     """The shape of a model's network."""
     with torch.device("meta"):
-        return fresh_network(model.network, model.tokenizer)
+        return DRetHTR(model.network, model.tokenizer.size)
 
 
 def first_layers(model: Model) -> tuple[str, ...]:
