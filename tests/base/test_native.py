@@ -8,9 +8,12 @@ import subprocess
 import sys
 import sysconfig
 from array import array
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -416,3 +419,34 @@ def test_a_page_that_is_none_is_refused():
             native.word_on_pages(*good[:place], value, *good[place + 1 :])
     with pytest.raises(TypeError):
         native.word_on_pages([1, 2], *good[1:])
+
+
+def damaged(content: bytes, draw: Callable[[st.SearchStrategy], Any]) -> bytes:
+    """Bytes of which some are others, missing, or new."""
+    changed = bytearray(content)
+    for _ in range(draw(st.integers(0, 4))):
+        place = draw(st.integers(0, len(changed)))
+        changed[place : place + draw(st.integers(0, 2))] = draw(st.binary(max_size=2))
+    return bytes(changed)
+
+
+@compiled
+@given(st.data())
+def test_no_page_is_dangerous(data):
+    """Damaged pages are refused, or read as others; so are damaged automata."""
+    lines = PackedLines.of([Posteriors.certain("a cab", [0.0, 9.0, 18.0, 27.0, 36.0], 4.0)] * 2)
+    automaton = automaton_of(
+        pattern_of(data.draw(st.sampled_from(["cab", "a*", "?ab", "bad cab"])), Spelling()), Spelling()
+    )
+    contents = [damaged(lines.content, data.draw) for _ in range(2)]
+    classes = [damaged(automaton.classes_of(lines.texts), data.draw) for _ in range(2)]
+    after, kinds = automaton.known()
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    wrong = rng.random(after.shape) < data.draw(st.sampled_from([0, 0.1]))
+    states = np.where(wrong, rng.integers(0, after.shape[1] + 1, after.shape), after).astype(np.uint16)
+    pieces = damaged(automaton.pieces, data.draw)
+    found = np.full((data.draw(st.integers(3, 5)), 2), np.nan)
+    tables = (states, damaged(kinds, data.draw), automaton.breaks, VALUES, pieces, automaton.found, automaton.dead)
+    with suppress(ValueError):
+        native.word_on_pages(contents, classes, *tables, 1e-10, 1e-8, found)
+        assert np.isfinite(found).all()

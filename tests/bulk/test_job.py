@@ -39,7 +39,7 @@ def read(tiny_path, tmp_path):
 
 def test_every_row_is_read_as_by_itself(read, tiny_path, tmp_path, monkeypatch):
     """Over parts, row groups, batches and an empty file: the same as at once, in order, with its place."""
-    monkeypatch.setitem(Recognizer.read_each.__kwdefaults__, "together", 4)
+    monkeypatch.setitem(Recognizer.read_opened.__kwdefaults__, "together", 4)
     monkeypatch.setattr(inputs, "FETCHED", 3)
     first = write_shard(tmp_path / "a.parquet", range(23))
     write_shard(tmp_path / "b.parquet", [])

@@ -41,6 +41,9 @@ NOT_NOW = frozenset(getattr(errno, name, 0) for name in PASSING)  # not all of t
 MAX_IMAGE_BYTES = 200_000_000
 """Maximum bytes of an encoded image, since a URL may never end. Most lines have a few thousand."""
 
+MAX_TEXT = 10_000
+"""Maximum characters of a line's text: a few kilobytes of Parquet may hold millions, which take minutes to compare."""
+
 ROWS_TOGETHER = 500
 """Rows of a row group that is written: few, since streamed training holds several groups in memory."""
 STRINGS = ("text", "set", "lang", "page", "hand", "id")
@@ -121,10 +124,12 @@ def text_of(cell: Any, key: str) -> str:
     """The text in a cell.
 
     Raises:
-        DataError: if it is not a string.
+        DataError: if it is not a string, or too long for a line.
     """
     if not isinstance(cell, str):
         raise DataError(f"text is {shortened(cell)}, not a string", key)
+    if len(cell) > MAX_TEXT:
+        raise DataError(f"text has {len(cell):,} characters, more than {MAX_TEXT:,}: a row is one line", key)
     return cell
 
 
