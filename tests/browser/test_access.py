@@ -91,6 +91,7 @@ def test_axe_finds_no_serious_violation_where_a_token_is_asked_for(folder, tiny_
         tab.get_by_label("Key").fill("a-secret")
         tab.keyboard.press("Enter")
         tab.get_by_role("button", name="Share").click()
+        tab.get_by_text("work on this computer only").wait_for()
         tab.get_by_role("button", name="Copy").first.click()
         tab.get_by_role("button", name="Copied").wait_for()
         assert not serious(tab)

@@ -7,6 +7,7 @@ from made_pages import TEXTS
 
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.source import open_originals
+from drethtr.recognition.model.file import SHIPPED
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.build import open_builder
 from drethtr.search.index import open_index
@@ -45,6 +46,17 @@ def test_a_possible_line_is_rejected_and_confirmed_by_key(indexed, tiny_path, op
     with open_index(indexed / "letters.drethtr.sqlite") as index:
         [verdict] = index.store.verdicts()
     assert (verdict.query, verdict.stands) == (WORD, True)
+
+
+def test_a_search_finds_misread_words_as_soon_as_the_folder_is_searchable(tmp_path, open_tab):
+    path = put_page(tmp_path / "scans", "a", confidence=0.9)
+    path.write_text(path.read_text(encoding="utf-8").replace(WORD, "misread"), encoding="utf-8")
+    with served(tmp_path / "scans", SHIPPED) as site:
+        tab = open_tab(site)
+        tab.get_by_role("searchbox").fill(WORD)
+        tab.get_by_text("No line contains these words").wait_for()
+        tab.get_by_role("button", name="Make searchable").click()
+        tab.locator(".hits a", has_text="misread").wait_for()
 
 
 def test_the_words_of_a_search_are_tinted_on_the_scan_and_followed_by_key(indexed, tiny_path, open_tab):

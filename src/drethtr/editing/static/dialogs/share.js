@@ -10,9 +10,12 @@ const ROLES = {
   manage: ["Manage", "also read pages again, learn, and make them searchable"],
 };
 
+const isHere = /^(localhost|127\.|\[::1\])/.test(location.hostname);
+
 // `links` are the tokens by role.
 export function Share({ links, close }) {
   return html`<${Dialog} title="Share this folder" close=${close}>
+    ${isHere && html`<p class="flag">These addresses work on this computer only. For others, stop drethtr edit and start it again with <code>--host 0.0.0.0</code>.</p>`}
     <p class="hint">Whoever has an address may do what stands beside it. Give it only to people you trust with that.</p>
     <dl class="links">${Object.entries(ROLES).map(
       ([role, [name, told]]) => html`<dt>${name} <span class="hint">${told}</span></dt>

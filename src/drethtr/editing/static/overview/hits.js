@@ -15,6 +15,8 @@ export function Hits({ words, status, jobs, pages, start }) {
   const [error, setError] = useState(null);
   const [least, setLeast] = useLeast();
   const fail = (failed) => setError(failed.message);
+  const isIndexing = jobs.some((job) => job.kind === "index" && isGoing(job));
+  // Again when the index is complete: until then, it may lack the pages that hold them.
   useEffect(() => {
     let isWanted = true;
     const timer = setTimeout(() => {
@@ -25,7 +27,7 @@ export function Hits({ words, status, jobs, pages, start }) {
       isWanted = false;
       clearTimeout(timer);
     };
-  }, [words]);
+  }, [words, isIndexing]);
   if (error) return html`<p class="hint flag" role="alert">${error}</p>`;
   if (!found) return null;
   const judge = ({ page, line }, stands) =>
@@ -46,7 +48,7 @@ export function Hits({ words, status, jobs, pages, start }) {
     ${
       !status.index &&
       status.role === "manage" &&
-      !jobs.some((job) => job.kind === "index" && isGoing(job)) &&
+      !isIndexing &&
       html`<p class="hint"><button type="button" onClick=${() => api.makeSearchable().catch(fail)}>Make searchable</button>
         ${" "}builds an index that also finds words that were misread, and keeps it up to date.</p>`
     }
