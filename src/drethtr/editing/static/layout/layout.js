@@ -93,16 +93,15 @@ export function Layout({ id, status, wanted, toolbar }) {
     if (changed?.length && !["find", "turn", "two-pages"].includes(body.do)) select(changed);
     else if (changed) setSelected(new Set());
   };
-  const place = async (points, isOutline) => {
-    const [line] = chosen;
+  // Gives a line another outline, or another baseline.
+  const place = (line, shape) => {
     const { revision, baseline } = store.entries.get(line).line;
-    const body = isOutline ? { polygon: points, baseline } : { baseline: points };
-    await run(
+    return run(
       async () => {
-        await api.putLine(id, line, revision, body);
+        await api.putLine(id, line, revision, { baseline, ...shape });
         return api.page(id);
       },
-      isOutline ? "The outline was changed." : "The baseline was moved.",
+      shape.polygon ? "The outline was changed." : "The baseline was moved.",
     );
   };
   const back = (name, call) => run(() => call(id), name);
@@ -139,14 +138,10 @@ export function Layout({ id, status, wanted, toolbar }) {
       else if (effect.stroke) setStrokes([...strokes, effect.stroke]);
       else if (effect.polygon && effect.line) {
         select([effect.line]);
-        const { revision, baseline } = store.entries.get(effect.line).line;
-        run(async () => {
-          await api.putLine(id, effect.line, revision, { polygon: effect.polygon, baseline });
-          return api.page(id);
-        }, "The outline was changed.");
+        place(effect.line, { polygon: effect.polygon });
       } else say(effect.say ?? "There is no line in the shape.");
     },
-    place,
+    place: (points, isOutline) => place([...chosen][0], isOutline ? { polygon: points } : { baseline: points }),
     open,
     region: (one) => {
       setRegion(one);
