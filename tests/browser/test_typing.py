@@ -1,6 +1,7 @@
 """What a person types, confirms, takes back and finds again."""
 
 from browser_steps import enter, text_of, texts, wait_until_saved
+from edited_folders import put_page
 from made_pages import TEXTS
 
 from drethtr.documents.read import read_page
@@ -279,6 +280,15 @@ def test_after_the_last_mark_the_page_says_how_many_errors_are_left(tab):
     page.keyboard.press("F2")
     page.get_by_text("No more words to look at on this page; probably less than one wrong word is left.").wait_for()
     page.get_by_text("Looking at 100 % of the words finds about 100 % of the errors").wait_for()
+
+
+def test_of_texts_without_confidences_the_page_does_not_say_how_many_errors_are_left(folder, tab):
+    put_page(folder, "c", confidence=None)
+    tab.reload()
+    page = enter(tab, "c.png")
+    page.get_by_text("no confidences tell how many words are wrong", exact=True).wait_for()
+    page.keyboard.press("Control+Shift+Enter")
+    page.get_by_text("probably less than one wrong word is left", exact=True).wait_for()
 
 
 def test_a_page_is_confirmed_at_once_with_what_was_typed(page, folder):

@@ -198,6 +198,10 @@ def test_images_in_subfolders_are_hinted_at(drethtr, lines, tiny_path):
     """The option that is offered reads them, and so does a pattern."""
     outcome = drethtr("transcribe", lines.parent, "--model", tiny_path)
     assert outcome.code == 2 and "subfolders have some: read them with --recursive" in outcome.err
+    (lines.parent / "export" / "page").mkdir(parents=True)
+    (lines.parent / "export" / "page" / "one.xml").write_text("<PcGts/>")
+    outcome = drethtr("transcribe", lines.parent / "export", "--model", tiny_path)
+    assert outcome.code == 2 and "subfolders have some: read them with --recursive" in outcome.err
     assert drethtr("transcribe", lines.parent, "--model", tiny_path, "-r").out.count("\n") == 2
     assert drethtr("transcribe", f"{lines.parent}/**/*.png", "--model", tiny_path).out.count("\n") == 2
 

@@ -63,7 +63,11 @@ def test_a_missing_image_is_named_with_its_cure_and_with_similar_names(tmp_path,
             image_beside(folder / "page" / "p.xml", file_name(around + name), images=images)
         said = str(error.value)
         assert said.startswith(f"{folder / 'page' / 'p.xml'}: its image {name!r} is missing; ")
-        assert (f"it is not in {images}" if named else f"put it into {folder / 'page'} or {folder}") in said
+        assert (
+            f"it is not in {images}"
+            if named
+            else f"put it into {folder / 'page'} or {folder}, or name its folder with --images"
+        ) in said
         similar = miss in ("a letter less", "another letter", "a letter more")
         assert (f"; similar names: {folder / place / str(other)}" in said) is similar, said
 

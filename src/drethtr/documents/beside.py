@@ -141,7 +141,8 @@ def image_beside(
     among = near if images is None else (images,)
     close = [str(file) for folder in among for file in similar_files(folder, image or path.name, IMAGES)]
     there = f"; similar names: {', '.join(close)}" if close else ""
-    cure = f"put it into {path.parent} or {path.parent.parent}" if images is None else f"it is not in {images}"
+    put = f"put it into {path.parent} or {path.parent.parent}, or name its folder with --images"
+    cure = put if images is None else f"it is not in {images}"
     raise DataError(f"its {called} is missing; {cure}{there}", path)
 
 

@@ -143,7 +143,8 @@ def in_folder(folder: Path, endings: Sequence[str], catalog: Catalog) -> list[Pa
     """
     if found := pages_in(folder, endings, catalog):
         return found
-    raise DataError(f"no images in this folder ({', '.join(sorted(READABLE))}){deeper(folder, READABLE)}", folder)
+    there = deeper(folder, READABLE | {DESCRIPTION})
+    raise DataError(f"no images in this folder ({', '.join(sorted(READABLE))}), nor PAGE or ALTO files{there}", folder)
 
 
 def pages_in(folder: Path, endings: Sequence[str], catalog: Catalog) -> list[Path]:
@@ -208,7 +209,7 @@ def searchable_copies(files: Sequence[Path], catalog: Catalog | None = None) -> 
 
 
 def deeper(folder: Path, endings: Set[str]) -> str:
-    """Advice for the error, if there are images in subfolders."""
+    """Advice for the error, if subfolders have files of these kinds."""
     below = iglob(f"{escape(str(folder))}/**/*", recursive=True)  # noqa: PTH207 - lazy in Python 3.11, too
     there = any(Path(name).suffix.lower() in endings for name in below)
     return "; subfolders have some: read them with --recursive" if there else ""

@@ -31,7 +31,9 @@ export const counted = (number, thing) => `${number.toLocaleString("en")} ${thin
 export const wrongWords = (number) =>
   number < 1 ? "less than one wrong word" : `about ${counted(Math.round(number), "wrong word")}`;
 
-export const leftSaid = (number) =>
-  number < 1
-    ? `probably ${wrongWords(number)} is left`
-    : `${wrongWords(number)} ${number < 1.5 ? "is" : "are"} probably left`;
+// `number` is null where nothing tells.
+export function leftSaid(number) {
+  if (number === null) return "no confidences tell how many words are wrong";
+  if (number < 1) return `probably ${wrongWords(number)} is left`;
+  return `${wrongWords(number)} ${number < 1.5 ? "is" : "are"} probably left`;
+}

@@ -39,9 +39,12 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const lines = store.order.length;
   // Chosen once: while words are corrected, the marks of the others stay.
   const { threshold, look, found } = useMemo(() => marking(store.page?.lines ?? [], share), [id, share, lines]);
-  const left = store.order
-    .filter(({ line }) => line.status !== "confirmed")
-    .reduce((sum, { text, line }) => sum + leftOver(text, line.words, threshold), 0);
+  const unconfirmed = store.order.filter(({ line }) => line.status !== "confirmed");
+  const isKnown =
+    !unconfirmed.length || unconfirmed.some(({ line }) => line.words.some((word) => word.confidence !== null));
+  const left = isKnown
+    ? unconfirmed.reduce((sum, { text, line }) => sum + leftOver(text, line.words, threshold), 0)
+    : null;
   const jump = useDoubts(store, cursor, { threshold, left }, wanted, say);
   const comparing = useComparison(store, { selectNext: cursor.selectNext, textOf, say, redraw });
   const search = useFound(store, wanted.find, cursor, say);
