@@ -191,20 +191,19 @@ class PageFile:
         first = next(iter(self.lines), None)
         if first is None and editor.first_region() is None:
             return self.edited([editor.add_region()]).with_lines_after(new)
+        start = None if first is None else self.element(first)
         for after, lines in new.items():
-            before, behind = (after, None) if after is not None else (None, first)
             elements = [editor.new_line(self.in_units(line)) for line in lines]
-            edits.append(
-                editor.add_lines(elements, *(None if id is None else self.element(id) for id in (before, behind)))
-            )
+            place = (None, start) if after is None else (self.element(after), None)
+            edits.append(editor.add_lines(elements, *place))
         # Places first, then texts: an editor changes elements that it knows from the file, and these are new.
         file = self.edited(edits)
         file = file.with_lines([replace(file.line(line.id), transcription=line.transcription) for line in added])
-        leading = {first: new.get(None, ())}
+        ahead = {first: new.get(None, ())}
         editor, edits = file.editor, []
         for region in self.page.regions:
             here = list(region.lines)
-            order = [one.id for line in here for one in (*leading.get(line.id, ()), line, *new.get(line.id, ()))]
+            order = [one.id for line in here for one in (*ahead.get(line.id, ()), line, *new.get(line.id, ()))]
             if len(order) > len(here) and editor.is_numbered([self.element(line.id) for line in here]):
                 edits += file.numbering(editor, order)
         return file.edited(edits).following(self)
