@@ -5,8 +5,7 @@ from edited_folders import put_page
 
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import PageWord
-from drethtr.editing import changes
-from drethtr.editing.changes import LineEdit, carry_over
+from drethtr.editing.changes import LineEdit, PageContext, carry_over, edit_line
 
 
 @pytest.fixture(params=("page", "alto"))
@@ -19,7 +18,7 @@ def no_outline(line, file):
 
 
 def edited(file, line, **values):
-    return changes.edit_line(file, line, LineEdit(**values), "p", made_here=True, outline=no_outline).file
+    return edit_line(file, line, LineEdit(**values), PageContext("p", True, no_outline)).file
 
 
 def test_a_moved_baseline_of_a_read_line_is_to_be_read_and_a_persons_text_stays(file):

@@ -21,7 +21,7 @@ from edited_folders import LINES, put_page
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review
-from drethtr.editing.confirmed import MIN_CONFIRMED
+from drethtr.editing.learner import MIN_CONFIRMED
 
 KILLS = int(os.environ.get("DRETHTR_KILLS", "3"))
 """How often; 50 take some minutes."""

@@ -11,8 +11,9 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import Review, Transcription
-from drethtr.editing import Workspace, changes
-from drethtr.editing.changes import LineEdit
+from drethtr.editing import Workspace
+from drethtr.editing.changes import Changed, LineEdit, PageContext, edit_line
+from drethtr.editing.journal import Change
 from drethtr.editing.layout import (
     Cut,
     Delete,
@@ -22,14 +23,13 @@ from drethtr.editing.layout import (
     Join,
     Move,
     MoveRegion,
-    Place,
     SetRegion,
     Split,
 )
 from drethtr.editing.page_files import Stale
 from drethtr.editing.repairs import ByColumns, ByRows, Replace, Table, TwoPages
 
-PLACE = Place("p", True, lambda line, file: None)
+CONTEXT = PageContext("p", True, lambda line, file: None)
 
 
 @pytest.fixture(params=("page", "alto"))
@@ -47,7 +47,7 @@ def regions(file):
 
 def confirmed(file, line):
     edit = LineEdit(status=Review.CONFIRMED)
-    return changes.edit_line(file, line, edit, "p", made_here=True, outline=PLACE.outline).file
+    return edit_line(file, line, edit, CONTEXT).file
 
 
 def middle(file, line="l0"):
@@ -85,7 +85,7 @@ def opening(file, rows=8, crossing=(3, 5)):
 
 
 def test_the_halves_of_a_read_line_are_to_be_read(file):
-    changed = Split("l0", middle(file)).done(file, PLACE)
+    changed = Split("l0", middle(file)).done(file, CONTEXT)
     first, second = map(changed.file.line, changed.lines)
     assert first.transcription is None and second.transcription is None
     assert first.baseline[-1] == second.baseline[0] == middle(file)
@@ -95,43 +95,43 @@ def test_the_halves_of_a_read_line_are_to_be_read(file):
 
 def test_a_persons_text_is_split_between_words_and_none_of_it_is_lost(file):
     old = confirmed(file, "l0")
-    changed = Split("l0", middle(file)).done(old, PLACE)
+    changed = Split("l0", middle(file)).done(old, CONTEXT)
     first, second = map(changed.file.line, changed.lines)
     assert f"{first.text} {second.text}" == file.line("l0").text and first.text and second.text
     assert {line.transcription.review for line in (first, second)} == {Review.CORRECTED}
     assert (*first.words, *second.words) == old.line("l0").words
-    changed = Split("l0", middle(file), offset=3).done(old, PLACE)
+    changed = Split("l0", middle(file), offset=3).done(old, CONTEXT)
     assert [changed.file.line(line).text for line in changed.lines] == ["Dea", "r Sir, I have received"]
 
 
 @pytest.mark.parametrize("x", [0, 10_000])
 def test_a_line_is_split_between_its_ends(file, x):
     with pytest.raises(DataError, match="between its ends"):
-        Split("l0", (x, middle(file)[1])).done(file, PLACE)
+        Split("l0", (x, middle(file)[1])).done(file, CONTEXT)
 
 
 def test_one_stroke_cuts_every_line_that_it_crosses(file):
     x, _ = middle(file)
-    changed = Cut(((x, 0), (x + 10, 10_000))).done(file, PLACE)
+    changed = Cut(((x, 0), (x + 10, 10_000))).done(file, CONTEXT)
     assert len(ids(changed.file)) == 8 and len(changed.lines) == 8
     zigzag = ((x - 60, 0), (x - 60, 120), (x + 60, 120), (x + 60, 0))
-    assert len(ids(Cut(zigzag, ("l0",)).done(file, PLACE).file)) == 6
+    assert len(ids(Cut(zigzag, ("l0",)).done(file, CONTEXT).file)) == 6
     with pytest.raises(DataError, match="crosses none"):
-        Cut(((0, 0), (5, 9))).done(file, PLACE)
+        Cut(((0, 0), (5, 9))).done(file, CONTEXT)
 
 
 def test_a_stroke_through_the_letters_cuts_and_one_at_the_end_does_not(file):
     (left, y), (right, _) = file.line("l0").baseline
     x = (left + right) // 2
-    assert len(Cut(((x, y - 30), (x, y - 8))).done(file, PLACE).lines) == 2
+    assert len(Cut(((x, y - 30), (x, y - 8))).done(file, CONTEXT).lines) == 2
     with pytest.raises(DataError, match="crosses none"):
-        Cut(((right - 4, y - 40), (right - 4, y + 20))).done(file, PLACE)
+        Cut(((right - 4, y - 40), (right - 4, y + 20))).done(file, CONTEXT)
 
 
 def test_split_and_joined_is_the_same_line(file):
     before = confirmed(file, "l0")
-    parts = Cut(((middle(file)[0], 0), (middle(file)[0], 9999)), ("l0",)).done(before, PLACE)
-    joined = Join(tuple(reversed(parts.lines))).done(parts.file, PLACE)
+    parts = Cut(((middle(file)[0], 0), (middle(file)[0], 9999)), ("l0",)).done(before, CONTEXT)
+    joined = Join(tuple(reversed(parts.lines))).done(parts.file, CONTEXT)
     old, new = before.line("l0"), joined.file.line("l0")
     assert joined.lines == ("l0",) and ids(joined.file) == ["l0", "l1", "l2", "l3"]
     assert (new.text, new.words, new.box) == (old.text, old.words, old.box)
@@ -139,11 +139,11 @@ def test_split_and_joined_is_the_same_line(file):
 
 
 def test_read_lines_that_are_joined_are_to_be_read(file):
-    joined = Join(("l1", "l2")).done(file, PLACE)
+    joined = Join(("l1", "l2")).done(file, CONTEXT)
     assert joined.file.line("l1").transcription is None
     assert joined.notes[0].old == f"{file.line('l1').text} {file.line('l2').text}"
     with pytest.raises(DataError, match="at least two"):
-        Join(("l1", "l1")).done(file, PLACE)
+        Join(("l1", "l1")).done(file, CONTEXT)
 
 
 @pytest.mark.parametrize(
@@ -153,12 +153,12 @@ def test_read_lines_that_are_joined_are_to_be_read(file):
 def test_a_drawn_line_goes_where_it_belongs(file, box, place):
     left, top, right, bottom = box
     polygon = ((left, top), (right, top), (right, bottom), (left, bottom))
-    changed = Draw(((left, bottom - 2), (right, bottom - 2)), polygon).done(file, PLACE)
+    changed = Draw(((left, bottom - 2), (right, bottom - 2)), polygon).done(file, CONTEXT)
     assert ids(changed.file).index(changed.lines[0]) == place
 
 
 def test_places_outside_the_page_move_to_its_edge(file):
-    drawn = Draw(((5, 0), (5, 1_000_000))).done(file, PLACE)
+    drawn = Draw(((5, 0), (5, 1_000_000))).done(file, CONTEXT)
     assert drawn.file.line(drawn.lines[0]).baseline == ((5, 0), (5, file.page.height))
 
 
@@ -167,27 +167,27 @@ def test_places_outside_the_page_move_to_its_edge(file):
 
 @pytest.mark.parametrize(("after", "order"), [(None, "l3 l1 l0 l2"), ("l0", "l0 l3 l1 l2"), ("l2", "l0 l2 l3 l1")])
 def test_several_lines_move_at_once(file, after, order):
-    assert ids(Move(("l3", "l1"), after).done(file, PLACE).file) == order.split()
+    assert ids(Move(("l3", "l1"), after).done(file, CONTEXT).file) == order.split()
 
 
 def test_a_path_numbers_lines_as_it_runs_through_them(file):
-    assert ids(Follow(("l3", "l1", "l2")).done(file, PLACE).file) == ["l0", "l3", "l1", "l2"]
+    assert ids(Follow(("l3", "l1", "l2")).done(file, CONTEXT).file) == ["l0", "l3", "l1", "l2"]
 
 
 def test_regions_get_lines_kinds_and_an_order(file):
-    once = SetRegion(("l1", "l2"), kind="margin").done(file, PLACE).file
+    once = SetRegion(("l1", "l2"), kind="margin").done(file, CONTEXT).file
     assert regions(once) == [["l0", "l3"], ["l1", "l2"]] and once.page.regions[1].kind == "margin"
     new = once.page.regions[1].id
-    twice = SetRegion(("l0",), region=new, kind="heading").done(once, PLACE).file
+    twice = SetRegion(("l0",), region=new, kind="heading").done(once, CONTEXT).file
     assert regions(twice) == [["l3"], ["l1", "l2", "l0"]] and twice.page.regions[1].kind == "heading"
-    assert regions(MoveRegion(new).done(twice, PLACE).file) == [["l1", "l2", "l0"], ["l3"]]
-    assert regions(Dissolve(new).done(twice, PLACE).file) == [["l3", "l1", "l2", "l0"]]
+    assert regions(MoveRegion(new).done(twice, CONTEXT).file) == [["l1", "l2", "l0"], ["l3"]]
+    assert regions(Dissolve(new).done(twice, CONTEXT).file) == [["l3", "l1", "l2", "l0"]]
 
 
 def test_an_opening_that_alternates_becomes_two_pages(file):
     """Eight rows, of which two run across the fold."""
     before = opening(file)
-    changed = TwoPages().done(before, PLACE)
+    changed = TwoPages().done(before, CONTEXT)
     left, right = changed.file.page.regions
     assert len(left.lines) == len(right.lines) == 8
     assert all(line.box.right <= 360 for line in left.lines) and all(line.box.left >= 330 for line in right.lines)
@@ -199,7 +199,7 @@ def test_an_opening_that_alternates_becomes_two_pages(file):
 
 def test_a_page_of_one_side_is_no_opening(file):
     with pytest.raises(DataError, match="one side"):
-        TwoPages().done(with_lines(file, (20, 180, 60), (20, 180, 90)), PLACE)
+        TwoPages().done(with_lines(file, (20, 180, 60), (20, 180, 90)), CONTEXT)
 
 
 def grid(file, columns=4, rows=5, seed=1):
@@ -217,19 +217,19 @@ def corners(file):
 
 def test_fragments_are_read_row_by_row_or_column_by_column(file):
     before = grid(file)
-    by_rows = ByRows().done(before, PLACE).file
+    by_rows = ByRows().done(before, CONTEXT).file
     assert corners(by_rows) == sorted(corners(before), key=lambda corner: (corner[1], corner[0]))
-    by_columns = ByColumns().done(by_rows, PLACE).file
+    by_columns = ByColumns().done(by_rows, CONTEXT).file
     assert corners(by_columns) == sorted(corners(before)) and len(by_columns.page.regions) == 4
 
 
 def test_strokes_make_a_table_of_fragments(file):
     strokes = tuple(((170 + 165 * column, 0), (170 + 165 * column, 400)) for column in range(3))
-    table = Table(columns=strokes).done(grid(file), PLACE).file
+    table = Table(columns=strokes).done(grid(file), CONTEXT).file
     cells = [region.cell for region in table.page.regions]
     assert [(cell.row, cell.column) for cell in cells] == [(row, column) for row in range(5) for column in range(4)]
     assert corners(table) == sorted(corners(table), key=lambda corner: (corner[1], corner[0]))
-    drawn = Table(columns=strokes, rows=(((0, 115), (690, 115)),)).done(grid(file), PLACE).file
+    drawn = Table(columns=strokes, rows=(((0, 115), (690, 115)),)).done(grid(file), CONTEXT).file
     assert {(region.cell.row, region.cell.column) for region in drawn.page.regions} == {
         (row, column) for row in (0, 1) for column in range(4)
     }
@@ -240,7 +240,7 @@ def test_lines_that_are_found_again_leave_those_of_persons(file):
     (left, y), (right, _) = file.line("l2").baseline
     polygon = ((left, y - 20), (right, y - 20), (right, y + 8), (left, y + 8))
     found = [TextLine("x", polygon, ((left, y), (right, y))), file.line("l1")]
-    changed = Replace((tuple(found),)).done(mine, PLACE)
+    changed = Replace((tuple(found),)).done(mine, CONTEXT)
     assert [line.text for line in changed.file.page.lines if line.text] == [file.line("l1").text]
     assert len(ids(changed.file)) == 2
 
@@ -375,10 +375,10 @@ def test_readings_of_a_model_do_not_stand_in_the_way(edited):
     before = path.read_bytes()
     workspace.act(page, Cut(((200, 0), (200, 9999))))
 
-    def read(folder_page, opened):
+    def read(opened):
         lines = [replace(line, transcription=Transcription("read", 0.5)) for line in opened.file.page.lines]
-        notes = tuple(changes.Change(page, line.id, "read", "", "read", "read") for line in lines)
-        return changes.Changed(opened.file.with_lines(lines), (), notes)
+        notes = tuple(Change(page, line.id, "read", "", "read", "read") for line in lines)
+        return Changed(opened.file.with_lines(lines), (), notes)
 
     workspace.change(page, read, {}, model="m")
     workspace.undo(page)
@@ -455,5 +455,5 @@ def test_a_damaged_difference_changes_nothing(tmp_path, content):
 
 def test_regions_of_lines_that_were_drawn_hold_them(file):
     box = ((0, 0), (400, 0), (400, 300), (0, 300))
-    changed = SetRegion(("l1",), kind="margin", polygon=box).done(file, PLACE).file
+    changed = SetRegion(("l1",), kind="margin", polygon=box).done(file, CONTEXT).file
     assert changed.page.regions[1].polygon == box

@@ -1,8 +1,11 @@
+from pathlib import Path
+
 import pytest
 from page_examples import document_of, letter_page, register_page
 
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page_file import PageFile
+from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.overview import Summary
 from drethtr.editing.page_files import OpenPage
 from drethtr.layout.doubt import IN_TABLE, USUAL, doubt_of_page
@@ -11,7 +14,8 @@ from drethtr.recognition.decoding.strategies import CTC
 
 
 def summary_of(page, *, made_here):
-    return Summary.of(OpenPage(PageFile.parse(FORMATS["page"].write(document_of(page)), "page"), made_here))
+    file = PageFile.parse(FORMATS["page"].write(document_of(page)), "page")
+    return Summary.of(OpenPage(FolderPage("5f0c", "page.jpg", Path("page.xml"), None), file, made_here))
 
 
 RATE = ErrorRate(CTC(), factor=1.0, spread=0.1, noise=1.0, sets=9)

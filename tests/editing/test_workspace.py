@@ -88,16 +88,29 @@ def test_a_saved_text_is_in_the_file_with_the_places_of_its_words(folder, file):
     assert edit(folder, status=Review.CONFIRMED)["status"] == "confirmed"
 
 
-def test_a_corrected_line_is_parsed_once(folder, monkeypatch):
-    """The file that was written is not parsed again to show the line, nor for the next correction."""
+@pytest.fixture
+def parsed(folder, monkeypatch):
+    """The page files that are parsed from now on."""
     only_page(folder)
-    parsed = []
+    names = []
     monkeypatch.setattr(
-        "drethtr.documents.page_file.parse_page", lambda *arguments: parsed.append(1) or parse_page(*arguments)
+        "drethtr.documents.page_file.parse_page",
+        lambda data, name, size_of: names.append(name) or parse_page(data, name, size_of),
     )
+    return names
+
+
+def test_a_corrected_line_is_parsed_once(folder, parsed):
+    """The file that was written is not parsed again to show the line, nor for the next correction."""
     for text in ("one", "two"):
         parsed.clear()
         assert edit(folder, text=text)["text"] == text and len(parsed) == 1
+
+
+def test_all_lines_of_a_page_are_confirmed_by_one_edit_of_its_file(folder, parsed):
+    page = only_page(folder)
+    assert len(folder.confirm(page["id"])) == 4 and len(parsed) == 1
+    assert {line["status"] for line in only_page(folder)["lines"]} == {"confirmed"}
 
 
 def test_the_same_text_changes_nothing(folder, file):

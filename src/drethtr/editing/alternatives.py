@@ -3,7 +3,6 @@
 from difflib import get_close_matches
 from typing import Any
 
-from drethtr.editing.page_files import no_line
 from drethtr.editing.reader import Reader
 from drethtr.editing.recent import RecentResults
 from drethtr.editing.scans import place_mark
@@ -40,10 +39,8 @@ class Alternatives:
             DataError: if it cannot be cut out of its scan.
         """
         folder_page = self.workspace.folder_page(page)
-        file = self.workspace.page_files.open_existing(folder_page).file
-        placed = file.lines.get(line)
-        if placed is None:
-            raise no_line(folder_page, line)
+        opened = self.workspace.page_files.open_existing(folder_page)
+        placed = opened.line(line)
         recognizer, word = self.reader.recognizer, text[start:end]
         confirmed = self.workspace.overview.confirmed_words(self.workspace.folder_pages.values())
         known = get_close_matches(word, confirmed, MAX_KNOWN, LIKE)
@@ -53,7 +50,7 @@ class Alternatives:
             return [] if seen is None else word_candidates(recognizer, seen, text, start, end, known)
 
         def see_line() -> LineViews | None:
-            strip = self.workspace.scans.straighten_line(folder_page, placed, file.page.lines)
+            strip = self.workspace.scans.straighten_line(folder_page, placed, opened.file.page.lines)
             return encode_line(recognizer, recognizer.open_line(strip.line))
 
         found = [other for other in self.reader.executor.submit(rank).result() if other.text != word]

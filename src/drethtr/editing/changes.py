@@ -10,10 +10,23 @@ from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
 from drethtr.editing.journal import TAG, Change
-from drethtr.editing.status import status_of
+from drethtr.editing.status import Status, status_of
 
 Outline = Callable[[TextLine, PageFile], Points | None]
 """Finds the polygon around the ink of a line that has a baseline."""
+
+
+@dataclass(frozen=True)
+class PageContext:
+    """What a change has to know of a page: its id, whether drethtr made its file, and what finds outlines of lines."""
+
+    page: str
+    made_here: bool
+    outline: Outline
+
+    def status(self, line: TextLine) -> Status:
+        """The state of a line."""
+        return status_of(line, made_here=self.made_here)
 
 
 @dataclass(frozen=True)
@@ -36,15 +49,15 @@ class LineEdit:
     tags: tuple[Tag, ...] | None = None
 
 
-def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_here: bool, outline: Outline) -> Changed:
+def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext) -> Changed:
     """Change the text, the review or the place of a line.
 
     Raises:
         DataError: if there is no such line.
     """
     old = new = file.line(line_id)
-    notes = []
-    text, status = None if edit.text is None else tidy(edit.text), status_of(old, made_here=made_here)
+    page, notes = context.page, []
+    text = None if edit.text is None else tidy(edit.text)
     if (text is not None and text != old.text) or edit.status is not None:
         review = edit.status or Review.CORRECTED
         new = replace(new, transcription=with_review(old.transcription, old.text if text is None else text, review))
@@ -57,9 +70,10 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
         baseline, polygon = (within(points, file.page) for points in (edit.baseline, edit.polygon))
         moved = replace(new, baseline=baseline or new.baseline, polygon=polygon)
         if edit.polygon is None:
-            moved = replace(moved, polygon=outline(moved, file) or new.polygon)
+            moved = replace(moved, polygon=context.outline(moved, file) or new.polygon)
         if (moved.baseline, moved.polygon) != (old.baseline, old.polygon):
-            new = moved if status.touched or new is not old else replace(moved, transcription=None)
+            is_kept = context.status(old).touched or new is not old
+            new = moved if is_kept else replace(moved, transcription=None)
             notes.append(Change(page, line_id, "place", old.text, new.text, None))
     changed = file.with_line(new)
     if edit.tags is not None:
@@ -67,6 +81,14 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, page: str, *, made_h
         changed = changed.with_tags(line_id, edit.tags)
         notes.append(Change(page, line_id, TAG, told(before, old.text), told(edit.tags, new.text), None))
     return Changed(changed, (line_id,), tuple(notes))
+
+
+def confirm_lines(file: PageFile, lines: Sequence[TextLine], page: str) -> Changed:
+    """Confirm lines as they are, in one edit of the file."""
+    review = Review.CONFIRMED
+    new = [replace(line, transcription=with_review(line.transcription, line.text, review)) for line in lines]
+    notes = tuple(Change(page, line.id, "status", line.text, line.text, str(review)) for line in lines)
+    return Changed(file.with_lines(new), tuple(line.id for line in lines), notes)
 
 
 def told(tags: Sequence[Tag], text: str) -> str:

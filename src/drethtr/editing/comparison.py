@@ -8,8 +8,7 @@ from typing import Any
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import TextLine
-from drethtr.documents.page_file import PageFile
-from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.page_files import OpenPage
 from drethtr.editing.reader import Reader
 from drethtr.editing.scans import source_of
 from drethtr.proofreading.check import TextCheck
@@ -41,17 +40,15 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
     """
     folder_page = reader.workspace.folder_page(page)
     source_of(folder_page)
-    file = reader.workspace.page_files.open_existing(folder_page).file
-    lines = file.page.lines
+    opened = reader.workspace.page_files.open_existing(folder_page)
+    lines = opened.file.page.lines
     if not lines:
         raise DataError("has no lines to align a text with; draw them, or detect them", folder_page.name)
     refuse_empty(source, text)
     alignment = fitting(source, text, folder_page.name, [line.text for line in lines])
     theirs = {line.id: its for line, its in zip(lines, alignment.texts, strict=True)}
     others = [line for line in lines if theirs[line.id] not in ("", for_scoring(line.text))]
-    checks = reader.executor.submit(
-        check_lines, reader, folder_page, file, others, theirs, Rules(allowed=allowed)
-    ).result()
+    checks = reader.executor.submit(check_lines, reader, opened, others, theirs, Rules(allowed=allowed)).result()
     return {
         "lines": [
             {
@@ -68,11 +65,11 @@ def compare(reader: Reader, page: str, text: str, source: str, allowed: tuple[Co
 
 
 def check_lines(
-    reader: Reader, page: FolderPage, file: PageFile, lines: Sequence[TextLine], theirs: Mapping[str, str], rules: Rules
+    reader: Reader, opened: OpenPage, lines: Sequence[TextLine], theirs: Mapping[str, str], rules: Rules
 ) -> dict[str, TextCheck]:
     """Check texts of lines against the image; lines that cannot be cut out of the scan are left out."""
     recognizer = reader.recognizer
-    cut = reader.cut_lines(page, lines, file, recognizer)
+    cut = reader.cut_lines(opened, lines, recognizer)
     images = [strip.line for _, strip in cut]
     read = list(map(ReadText.of, recognizer.read_lines(images)))  # a person may have changed what the file says
     found = rules.check(recognizer, images, [theirs[line.id] for line, _ in cut], read)

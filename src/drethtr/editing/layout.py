@@ -5,7 +5,7 @@ text that the history keeps. Edited texts stay.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
@@ -17,19 +17,9 @@ from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.documents.transcription import Review, Transcription
-from drethtr.editing.changes import Changed, Outline, carry_over, tidy, within
+from drethtr.editing.changes import Changed, PageContext, carry_over, tidy, within
 from drethtr.editing.journal import Change
 from drethtr.editing.places import crossings, hull, neighbor_before, split_offset, split_place
-from drethtr.editing.status import status_of
-
-
-@dataclass(frozen=True)
-class Place:
-    """The page that an action is done on: its id, whether drethtr made its file, and what finds outlines of lines."""
-
-    page: str
-    made_here: bool
-    outline: Outline
 
 
 @dataclass(frozen=True)
@@ -39,7 +29,7 @@ class Action(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         """The file after it.
 
         Raises:
@@ -56,15 +46,15 @@ class Draw(Action):
     polygon: Points | None = None
     after: str | None = None
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         line = TextLine("", within(self.polygon, file.page), within(self.baseline, file.page))
         if line.baseline is None and line.polygon is None:
             raise DataError("a new line needs a baseline or an outline")
         if line.polygon is None:
-            line = replace(line, polygon=place.outline(line, file))
+            line = replace(line, polygon=context.outline(line, file))
         after = self.after or neighbor_before(file.page.lines, line.baseline or line.polygon or ())
         new = replace(line, id=file.free_id("line"))
-        note = Change(place.page, new.id, self.name, None, "", None)
+        note = Change(context.page, new.id, self.name, None, "", None)
         return Changed(file.with_new_lines([new], after), (new.id,), (note,))
 
 
@@ -75,8 +65,8 @@ class Delete(Action):
     name = "delete"
     lines: tuple[str, ...]
 
-    def done(self, file: PageFile, place: Place) -> Changed:
-        notes = [Change(place.page, line, self.name, file.line(line).text, None, None) for line in self.lines]
+    def done(self, file: PageFile, context: PageContext) -> Changed:
+        notes = [Change(context.page, line, self.name, file.line(line).text, None, None) for line in self.lines]
         return Changed(file.without_lines(self.lines), (), tuple(notes))
 
 
@@ -88,13 +78,13 @@ class Cut(Action):
     stroke: Points
     lines: tuple[str, ...] = ()
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         points = {
             line.id: points
             for line in file.page.lines
             if (not self.lines or line.id in self.lines) and (points := crossings(line, self.stroke))
         }
-        changed = cut(file, points, place)
+        changed = cut(file, points, context)
         if not changed.lines:
             raise DataError("no line was cut: the stroke crosses none between its ends")
         return changed
@@ -109,24 +99,24 @@ class Split(Action):
     point: tuple[int, int]
     offset: int | None = None
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         if file.line(self.line).baseline is None:
             raise DataError(f"line {self.line!r} has no baseline to split; draw one first")
-        changed = cut(file, {self.line: [self.point]}, place, self.offset)
+        changed = cut(file, {self.line: [self.point]}, context, self.offset)
         if not changed.lines:
             raise DataError("a line can only be split between its ends; choose a point inside it")
         return changed
 
 
 def cut(
-    file: PageFile, points: Mapping[str, Sequence[tuple[int, int]]], place: Place, offset: int | None = None
+    file: PageFile, points: Mapping[str, Sequence[tuple[int, int]]], context: PageContext, offset: int | None = None
 ) -> Changed:
     """A file with lines cut at points, each from its end to its start; the first part keeps the id."""
     ids, changed = file.editor.ids, list[TextLine]()
     new = dict[str, list[TextLine]]()
     for id, of_line in points.items():
         first, rest = file.line(id), list[TextLine]()
-        status = status_of(first, made_here=place.made_here)
+        status = context.status(first)
         for point in of_line:
             if (halves := halved(first, point, touched=status.touched, offset=offset)) is not None:
                 first, second = halves
@@ -137,7 +127,7 @@ def cut(
     parts = [part for first in changed for part in (first, *new[first.id])]
     # What nobody has edited is read again.
     read = {part.id: part if part.is_reviewed else replace(part, transcription=None) for part in parts}
-    notes = tuple(Change(place.page, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
+    notes = tuple(Change(context.page, part.id, Cut.name, part.text, read[part.id].text, None) for part in parts)
     firsts = [read[first.id] for first in changed]
     after: dict[str | None, list[TextLine]] = {id: [read[part.id] for part in lines] for id, lines in new.items()}
     done = file.with_lines(firsts).with_lines_after(after) if changed else file
@@ -171,7 +161,7 @@ class Join(Action):
     name = "join"
     lines: tuple[str, ...]
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         lines = [line for line in file.page.lines if line.id in self.lines]
         if len(lines) < 2 or len(set(self.lines)) != len(lines):
             raise DataError("choose at least two lines of this page to join")
@@ -179,14 +169,14 @@ class Join(Action):
         pieces = in_writing_order(lines)
         baseline = tuple(point for piece in pieces for point in piece.baseline or ()) or None
         joined = TextLine(kept.id, hull([point for piece in pieces for point in piece.polygon or ()]) or None, baseline)
-        if baseline is not None and (found := place.outline(joined, file)) is not None:
+        if baseline is not None and (found := context.outline(joined, file)) is not None:
             joined = replace(joined, polygon=found)
         text = tidy(" ".join(piece.text for piece in pieces))
-        if any(status_of(piece, made_here=place.made_here).touched for piece in pieces):
+        if any(context.status(piece).touched for piece in pieces):
             words = tuple(word for piece in pieces for word in piece.words)
             joined = replace(joined, transcription=Transcription(text, None, words, review=Review.CORRECTED))
-        notes = [Change(place.page, kept.id, self.name, text, joined.text, None)]
-        notes += [Change(place.page, line.id, self.name, line.text, None, None) for line in gone]
+        notes = [Change(context.page, kept.id, self.name, text, joined.text, None)]
+        notes += [Change(context.page, line.id, self.name, line.text, None, None) for line in gone]
         file = file.with_line(joined).without_lines([line.id for line in gone])
         return Changed(file, (kept.id,), tuple(notes))
 
@@ -213,21 +203,16 @@ class Move(Action):
     after: str | None = None
     before: str | None = None
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         beside = (
             self.after or self.before or next((line.id for line in file.page.lines if line.id not in self.lines), "")
         )
         if beside in self.lines:
             raise DataError("lines cannot be moved beside one of themselves")
-        known, target = [file.line(line) for line in self.lines], file.line(beside)
-        regions = [without(region, self.lines) for region in file.page.regions]
-        regions = [
-            replace(region, lines=inserted(region.lines, known, region.lines.index(target) + (self.after is not None)))
-            if target in region.lines
-            else region
-            for region in regions
-        ]
-        return arranged(file, regions, self.lines, self.name, place)
+        region = region_of(file, beside)
+        others = [line.id for line in region.lines if line.id not in self.lines]
+        start = others.index(beside) + (self.after is not None)
+        return moved(file, self.lines, region, start, self.name, context)
 
 
 @dataclass(frozen=True)
@@ -237,19 +222,12 @@ class Follow(Action):
     name = "order"
     lines: tuple[str, ...]
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         if len(set(self.lines)) < 2:
             raise DataError("draw the path through at least two lines")
-        of_region = next(region for region in file.page.regions if file.line(self.lines[0]) in region.lines)
-        others = [line.id for line in of_region.lines]
-        start = next(place for place, line in enumerate(others) if line in self.lines)
-        known = [file.line(line) for line in dict.fromkeys(self.lines)]
-        regions = [without(region, self.lines) for region in file.page.regions]
-        regions = [
-            replace(region, lines=inserted(region.lines, known, start)) if region.id == of_region.id else region
-            for region in regions
-        ]
-        return arranged(file, regions, self.lines, self.name, place)
+        region = region_of(file, self.lines[0])
+        start = next(place for place, line in enumerate(region.lines) if line.id in self.lines)
+        return moved(file, self.lines, region, start, self.name, context)
 
 
 @dataclass(frozen=True)
@@ -262,7 +240,7 @@ class SetRegion(Action):
     kind: str | None = None
     polygon: Points | None = None
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         known = [line for line in file.page.lines if line.id in self.lines]
         polygon = within(self.polygon, file.page)
         rest = [without(region, self.lines) for region in file.page.regions]
@@ -270,7 +248,7 @@ class SetRegion(Action):
             if not known:
                 raise DataError("a region needs lines; choose some")
             new = Region(file.free_id("region"), tuple(known), polygon, tidy(self.kind or ""))
-            return arranged(file, placed(file.page, rest, [new]), self.lines, self.name, place)
+            return arranged(file, placed(file.page, rest, [new]), self.lines, self.name, context)
         if self.region not in file.region_ids:
             raise DataError(f"this page has no region {self.region!r}")
         regions = [
@@ -284,7 +262,7 @@ class SetRegion(Action):
             else region
             for region in rest
         ]
-        return arranged(file, regions, self.lines, self.name, place)
+        return arranged(file, regions, self.lines, self.name, context)
 
 
 @dataclass(frozen=True)
@@ -294,7 +272,7 @@ class Dissolve(Action):
     name = "region"
     region: str
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         ids = [region.id for region in file.page.regions]
         if self.region not in ids or len(ids) < 2:
             raise DataError("the only region of a page cannot be removed" if self.region in ids else "no such region")
@@ -304,7 +282,7 @@ class Dissolve(Action):
         near = max(number - 1, 0)
         lines = (*gone.lines, *regions[near].lines) if number == 0 else (*regions[near].lines, *gone.lines)
         regions[near] = replace(regions[near], lines=lines)
-        return arranged(file, regions, [line.id for line in gone.lines], self.name, place)
+        return arranged(file, regions, [line.id for line in gone.lines], self.name, context)
 
 
 @dataclass(frozen=True)
@@ -315,16 +293,15 @@ class MoveRegion(Action):
     region: str
     after: str | None = None
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         regions = {region.id: region for region in file.page.regions}
         if self.region not in regions or self.after == self.region or (self.after and self.after not in regions):
             raise DataError("there is no such region, or it is the same")
         others = [region for region in regions.values() if region.id != self.region]
         start = 0 if self.after is None else others.index(regions[self.after]) + 1
-        moved = regions[self.region]
-        return arranged(
-            file, [*others[:start], moved, *others[start:]], [line.id for line in moved.lines], self.name, place
-        )
+        chosen = regions[self.region]
+        order = [*others[:start], chosen, *others[start:]]
+        return arranged(file, order, [line.id for line in chosen.lines], self.name, context)
 
 
 # Lines and regions in another order.
@@ -355,21 +332,38 @@ def placed(before: Page, regions: Sequence[Region], new: Sequence[Region]) -> li
     return [*kept[:count], *new, *kept[count:]]
 
 
-def without(region: Region, lines: Sequence[str] | set[str]) -> Region:
+def without(region: Region, lines: Collection[str]) -> Region:
     """A region without some lines."""
     return replace(region, lines=tuple(line for line in region.lines if line.id not in lines))
 
 
-def inserted(lines: Sequence[TextLine], new: Sequence[TextLine], place: int) -> tuple[TextLine, ...]:
-    """Lines with others at a place."""
-    return (*lines[:place], *new, *lines[place:])
+def region_of(file: PageFile, line: str) -> Region:
+    """The region of a line."""
+    known = file.line(line)
+    return next(region for region in file.page.regions if known in region.lines)
 
 
-def arranged(file: PageFile, regions: Sequence[Region], lines: Sequence[str], action: str, place: Place) -> Changed:
+def moved(
+    file: PageFile, lines: Sequence[str], target: Region, start: int, action: str, context: PageContext
+) -> Changed:
+    """A file with lines moved into a region; `start` is their place among the others there."""
+    known = [file.line(line) for line in dict.fromkeys(lines)]
+    regions = []
+    for region in file.page.regions:
+        rest = without(region, lines)
+        if region.id == target.id:
+            rest = replace(rest, lines=(*rest.lines[:start], *known, *rest.lines[start:]))
+        regions.append(rest)
+    return arranged(file, regions, lines, action, context)
+
+
+def arranged(
+    file: PageFile, regions: Sequence[Region], lines: Sequence[str], action: str, context: PageContext
+) -> Changed:
     """A file with its lines in other regions or another order; regions grow with the lines that they get."""
     before = {region.id: region for region in file.page.regions}
     fitted = [around(region, before.get(region.id)) for region in regions]
-    note = Change(place.page, "", action, None, None, None)
+    note = Change(context.page, "", action, None, None, None)
     return Changed(file.with_regions(fitted), tuple(lines), (note,))
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from os import getpid
 from pathlib import Path
@@ -21,17 +22,23 @@ from drethtr.base.files import atomic_write, write_own
 from drethtr.base.links import make_marked, refuse_foreign, remove_marked, text_of_own
 from drethtr.base.locks import claimed
 from drethtr.base.sandbox import is_frozen
-from drethtr.datasets.parquet import store_parquet
+from drethtr.datasets.parquet import png_of, store_parquet
 from drethtr.datasets.sample import Sample
-from drethtr.editing.confirmed import LEARN, MIN_CONFIRMED, gather
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import FOLDER, Change
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
+from drethtr.editing.status import Status
 from drethtr.editing.workspace import Workspace
 from drethtr.recognition.model.adapter import load_named
 from drethtr.recognition.model.file import SHIPPED
 from drethtr.recognition.recognizer import Recognizer
+
+LEARN = "learn"
+"""The kind of job, and the action that the history records of lines trained on."""
+
+MIN_CONFIRMED = 25
+"""Minimum number of confirmed lines for learning."""
 
 MODEL = "drethtr.safetensors"
 ADAPTER = "drethtr.adapter.safetensors"
@@ -242,6 +249,28 @@ class Learner:
         with self.lock:
             if self.models.pop(job.id, None) is not None:
                 remove_marked(self.place(job.id))
+
+
+def gather(workspace: Workspace, check: Callable[[], None]) -> list[tuple[str, str, Sample]]:
+    """The confirmed lines, cut out of their scans, with their pages and ids.
+
+    `check` is called for every page, and may raise to cancel.
+    """
+    found: list[tuple[str, str, Sample]] = []
+    for page, summary in workspace.page_summaries():
+        check()
+        if isinstance(summary, DataError) or not summary.counts[Status.CONFIRMED]:
+            continue
+        opened = workspace.page_files.open_existing(page)
+        for line in opened.file.page.lines:
+            if opened.status(line) is Status.CONFIRMED and line.text:
+                with suppress(DataError):
+                    strip = workspace.scans.straighten_line(page, line, opened.file.page.lines)
+                    key = f"{page.name} line {line.id}"
+                    name = workspace.folder.name
+                    sample = Sample(strip.line, line.text, name, page=page.name, key=key, id=line.id)
+                    found.append((page.id, line.id, replace(sample, image=png_of(sample))))
+    return found
 
 
 def adopted_in(folder: Path) -> Path | None:

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -57,21 +56,54 @@ class Stale(DrethtrError):
 
 @dataclass(frozen=True)
 class OpenPage:
-    """The PAGE or ALTO file of a page, as it is now.
+    """A page with its PAGE or ALTO file, as that is now.
 
-    made_here  whether drethtr created it, not only edited it
+    made_here  whether drethtr created the file, not only edited it
     approved   whether its page status in Transkribus says that its text is done
     """
 
+    page: FolderPage
     file: PageFile
     made_here: bool
     approved: bool = False
 
     def status(self, line: TextLine) -> Status:
         """The state of a line."""
-        found = status_of(line, made_here=self.made_here)
-        reviewed = line.transcription is not None and line.transcription.review is not None
-        return Status.CONFIRMED if self.approved and line.text and not reviewed else found
+        if self.approved and line.text and not line.is_reviewed:
+            return Status.CONFIRMED
+        return status_of(line, made_here=self.made_here)
+
+    def line(self, id: str) -> TextLine:
+        """A line.
+
+        Raises:
+            Missing: if there is none.
+        """
+        if id not in self.file.lines:
+            raise Missing(f"page {self.page.name} has no line {id!r}; it may have been removed")
+        return self.file.lines[id]
+
+    def line_content(self, id: str) -> dict[str, Any]:
+        """A line as JSON values.
+
+        Raises:
+            Missing: if there is none.
+        """
+        line = self.line(id)
+        region = next(one.id for one in self.file.page.regions if line in one.lines)
+        return line_content(self, line, region)
+
+    def check_revision(self, id: str, revision: str) -> None:
+        """Check that a line is still of a revision.
+
+        Raises:
+            Stale: with the line as it is now.
+        """
+        if id not in self.file.lines:
+            raise Stale("this line was removed in the meantime; your text was not saved", None)
+        if self.file.revision_of(id) != revision:
+            reason = "this line was changed in the meantime, in another window or by another program"
+            raise Stale(reason, self.line_content(id))
 
 
 class PageFiles:
@@ -133,7 +165,7 @@ class PageFiles:
         head = file.data[:4096]
         metadata = METADATA.search(head)
         approved = metadata is not None and APPROVED.search(metadata[0]) is not None
-        return OpenPage(file, MADE_HERE.search(head) is not None, approved)
+        return OpenPage(page, file, MADE_HERE.search(head) is not None, approved)
 
     def open_existing(self, page: FolderPage) -> OpenPage:
         """The file of a page that has one.
@@ -146,26 +178,6 @@ class PageFiles:
         if opened is None:
             raise no_lines()
         return opened
-
-    def current_line(self, page: FolderPage, opened: OpenPage, line: str) -> dict[str, Any] | None:
-        """A line as it is now; None if it is gone."""
-        for region in opened.file.page.regions:
-            for one in region.lines:
-                if one.id == line:
-                    return line_content(page, opened, one, region.id)
-        return None
-
-    def check_revision(self, page: FolderPage, opened: OpenPage, line: str, revision: str) -> None:
-        """Check that a line is still of a revision.
-
-        Raises:
-            Stale: with the line as it is now.
-        """
-        now = self.current_line(page, opened, line)
-        if now is None:
-            raise Stale("this line was removed in the meantime; your text was not saved", None)
-        if now["revision"] != revision:
-            raise Stale("this line was changed in the meantime, in another window or by another program", now)
 
     def change(self, page: FolderPage, work: Callable[[OpenPage | None], bytes]) -> str | None:
         """Write the file of a page; it is on the disk then, or `error` says that it might not be.
@@ -193,14 +205,9 @@ def no_lines() -> Missing:
     return Missing("this page has not been read, and has no lines yet")
 
 
-def no_line(page: FolderPage, line: str) -> Missing:
-    """The error for a line that is not there."""
-    return Missing(f"page {page.name} has no line {line!r}; it may have been removed")
-
-
-def line_content(page: FolderPage, opened: OpenPage, line: TextLine, region: str) -> dict[str, Any]:
-    """A line as JSON values."""
-    status = opened.status(line)
+def line_content(opened: OpenPage, line: TextLine, region: str) -> dict[str, Any]:
+    """A line as JSON values, with the id of its region."""
+    page, status = opened.page, opened.status(line)
     sure = [word.confidence for word in line.words if word.confidence is not None]
     known = status is Status.READ and sure and len(sure) == len(line.words)
     address = f"/api/pages/{page.id}/lines/{quote(line.id, safe='')}/strip.jpg?v={place_mark(line)}"
@@ -229,13 +236,11 @@ def line_content(page: FolderPage, opened: OpenPage, line: TextLine, region: str
     }
 
 
-def page_content(
-    page: FolderPage, opened: OpenPage, earlier: Mapping[str, str] = MappingProxyType({})
-) -> dict[str, Any]:
+def page_content(opened: OpenPage, earlier: Mapping[str, str]) -> dict[str, Any]:
     """A page with its lines as JSON values, those to be read with what they said `earlier`."""
-    file = opened.file
+    page, file = opened.page, opened.file
     lines = [
-        {**line_content(page, opened, line, region.id), "earlier": earlier.get(line.id)}
+        {**line_content(opened, line, region.id), "earlier": earlier.get(line.id)}
         for region in file.page.regions
         for line in region.lines
     ]

@@ -18,7 +18,6 @@ from drethtr.base.wording import counted
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page, TextLine
-from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
@@ -52,8 +51,6 @@ PAUSE = 1.0
 
 MAX_PRIORITIZED = 20
 """How many recently viewed pages are read first."""
-
-FROM_MACHINE = frozenset({Status.UNREAD, Status.READ})
 
 
 class Reader:
@@ -173,9 +170,9 @@ class Reader:
         if opened is None or not opened.file.page.lines:
             self.find_and_read(page, opened, recognizer, read_lines)
             return
-        wanted = FROM_MACHINE if again else {Status.UNREAD}
-        lines = [line for line in opened.file.page.lines if opened.status(line) in wanted]
-        read = self.readings(page, lines, opened.file, recognizer, read_lines)
+        states = {line: opened.status(line) for line in opened.file.page.lines}
+        lines = [line for line, now in states.items() if now is Status.UNREAD or (again and not now.touched)]
+        read = self.readings(opened, lines, recognizer, read_lines)
         self.write_readings(page, transcribed(read, opened.file.page), recognizer.model.identity)
         if len(lines) == len(opened.file.page.lines) and recognizer.pieces.keeps_posteriors:
             now = self.workspace.page_files.open_existing(page).file.lines
@@ -220,7 +217,7 @@ class Reader:
                 self.index.add(folder_page, page, recognizer, seen)
             return
 
-        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
+        def work(opened: OpenPage) -> Changed:
             if opened.file.page.lines:
                 return Changed(opened.file, (), ())
             ids = opened.file.editor.ids
@@ -231,36 +228,35 @@ class Reader:
 
     def readings(
         self,
-        page: FolderPage,
+        opened: OpenPage,
         lines: Sequence[TextLine],
-        file: PageFile,
         recognizer: Recognizer,
         read_lines: ReadLines | None = None,
     ) -> list[tuple[TextLine, Strip, Reading]]:
         """Read lines; those that cannot be cut out of the scan are left out."""
-        cut = self.cut_lines(page, lines, file, recognizer)
+        cut = self.cut_lines(opened, lines, recognizer)
         found = (read_lines or recognizer.read_lines)([strip.line for _, strip in cut])
         return [(line, strip, reading) for (line, strip), reading in zip(cut, found, strict=True)]
 
     def cut_lines(
-        self, page: FolderPage, lines: Sequence[TextLine], file: PageFile, recognizer: Recognizer
+        self, opened: OpenPage, lines: Sequence[TextLine], recognizer: Recognizer
     ) -> list[tuple[TextLine, Strip]]:
         """Lines with their straightened images for the recognizer; those that cannot be cut out are left out."""
         cut = []
         for line in lines:
             with suppress(DataError):
-                strip = self.workspace.scans.straighten_line(page, line, file.page.lines)
+                strip = self.workspace.scans.straighten_line(opened.page, line, opened.file.page.lines)
                 cut.append((line, strip._replace(line=recognizer.open_line(strip.line))))
         return cut
 
     def write_readings(self, page: FolderPage, read: Sequence[tuple[TextLine, Transcription]], model: str) -> None:
         """Write readings of a model into the file of a page, except lines that were moved or edited in the meantime."""
 
-        def work(page: FolderPage, opened: OpenPage) -> Changed:
+        def work(opened: OpenPage) -> Changed:
             changed, notes = [], []
             for line, text in read:
                 here = opened.file.lines.get(line.id)
-                if here is None or place_mark(here) != place_mark(line) or opened.status(here) not in FROM_MACHINE:
+                if here is None or place_mark(here) != place_mark(line) or opened.status(here).touched:
                     continue
                 changed.append(replace(here, transcription=text))
                 if here.transcription is None or here.text != text.text:
@@ -336,7 +332,7 @@ class Reader:
             wanted = [
                 line for line in opened.file.page.lines if line.id in lines and opened.status(line) is Status.UNREAD
             ]
-            read = self.readings(folder_page, wanted, opened.file, recognizer)
+            read = self.readings(opened, wanted, recognizer)
             self.write_readings(folder_page, transcribed(read, opened.file.page), recognizer.model.identity)
 
         future = self.executor.submit(work)
@@ -350,17 +346,15 @@ class Reader:
             Stale: if the line is no longer of this revision.
             DataError: if it cannot be read.
         """
-        folder_page = self.workspace.folder_page(page)
-        opened = self.workspace.page_files.open_existing(folder_page)
-        self.workspace.page_files.check_revision(folder_page, opened, line, revision)
+        opened = self.workspace.page_files.open_existing(self.workspace.folder_page(page))
+        opened.check_revision(line, revision)
         recognizer = self.recognizer
-        lines = [opened.file.line(line)]
-        read = self.executor.submit(self.readings, folder_page, lines, opened.file, recognizer).result()
+        read = self.executor.submit(self.readings, opened, [opened.file.line(line)], recognizer).result()
         if not read:
             raise DataError(f"line {line!r} cannot be cut out of its scan; check its baseline and outline")
         [(old, text)] = transcribed(read, opened.file.page)
 
-        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
+        def work(opened: OpenPage) -> Changed:
             note = Change(page, line, "read", old.text, text.text, str(Status.READ))
             return Changed(opened.file.with_line(replace(old, transcription=text)), (line,), (note,))
 

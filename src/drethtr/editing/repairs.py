@@ -11,7 +11,7 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import TABLE, CellPlace, Page, Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Box, Points
-from drethtr.editing.changes import Changed
+from drethtr.editing.changes import Changed, PageContext
 from drethtr.editing.journal import Change
 from drethtr.editing.layout import (
     Action,
@@ -23,7 +23,6 @@ from drethtr.editing.layout import (
     Join,
     Move,
     MoveRegion,
-    Place,
     SetRegion,
     Split,
     arranged,
@@ -32,7 +31,6 @@ from drethtr.editing.layout import (
     without,
 )
 from drethtr.editing.places import crossings, neighbor_before
-from drethtr.editing.status import status_of
 from drethtr.layout.finder import FoundLine
 from drethtr.layout.order import LinePosition, gutter, in_rows, level, typical_angle
 
@@ -54,9 +52,9 @@ class Replace(Action):
     groups: tuple[tuple[TextLine, ...], ...]
     box: Box | None = None
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         inside = [line for line in file.page.lines if self.box is None or is_in(self.box, middle_of(line))]
-        kept = [line for line in inside if status_of(line, made_here=place.made_here).touched]
+        kept = [line for line in inside if context.status(line).touched]
         gone = [line for line in inside if line not in kept]
         taken = [box for line in kept if (box := line.box)]
         groups = [
@@ -66,8 +64,8 @@ class Replace(Action):
         new = {line.id: replace(line, id=ids.claim("line")) for group in groups for line in group}
         if not new and not gone:
             raise DataError("no lines were found there")
-        notes = [Change(place.page, line.id, self.name, line.text, None, None) for line in gone]
-        notes += [Change(place.page, line.id, self.name, None, "", None) for line in new.values()]
+        notes = [Change(context.page, line.id, self.name, line.text, None, None) for line in gone]
+        notes += [Change(context.page, line.id, self.name, None, "", None) for line in new.values()]
         before = file.page
         lost = {line.id for line in gone}
         start = before.lines.index(gone[0]) if gone else None
@@ -84,7 +82,7 @@ class Replace(Action):
             chosen = {line.id for line in new.values()}
             rest = [without(region, chosen) for region in file.page.regions]
             regions = with_free_ids(file, placed(file.page, rest, [region for region in named if region.lines]))
-            return Changed(arranged(file, regions, (), self.name, place).file, tuple(chosen), tuple(notes))
+            return Changed(arranged(file, regions, (), self.name, context).file, tuple(chosen), tuple(notes))
         return Changed(file, tuple(line.id for line in new.values()), tuple(notes))
 
 
@@ -100,10 +98,10 @@ class TwoPages(Action):
     name = "two-pages"
     stroke: Points | None = None
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         fold = self.stroke or fold_of(file.page)
         across = [line for line in file.page.lines if crossings(line, fold)]
-        cut = Cut(fold, tuple(line.id for line in across)).done(file, place) if across else Changed(file, (), ())
+        cut = Cut(fold, tuple(line.id for line in across)).done(file, context) if across else Changed(file, (), ())
         page = cut.file.page
         left, right = list[Region](), list[Region]()
         for region in page.regions:
@@ -114,7 +112,7 @@ class TwoPages(Action):
                 right.append(Region(cut.file.free_id(region.id), parts[1], kind=region.kind))
             else:
                 (right if sides[1] else left).append(region)
-        done = arranged(cut.file, with_free_ids(cut.file, [*left, *right]), (), self.name, place)
+        done = arranged(cut.file, with_free_ids(cut.file, [*left, *right]), (), self.name, context)
         return Changed(done.file, cut.lines, (*done.notes, *cut.notes))
 
 
@@ -158,9 +156,9 @@ class ByRows(Action):
     name = "rows"
     lines: tuple[str, ...] = ()
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         chosen = chosen_lines(file, self.lines)
-        return arranged(file, gathered(file, [as_text(chosen)], chosen), self.lines, self.name, place)
+        return arranged(file, gathered(file, [as_text(chosen)], chosen), self.lines, self.name, context)
 
 
 @dataclass(frozen=True)
@@ -170,12 +168,12 @@ class ByColumns(Action):
     name = "columns"
     lines: tuple[str, ...] = ()
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         chosen = chosen_lines(file, self.lines)
         columns = [[chosen[one.number] for one in column] for column in columns_of(positions(chosen))]
         if len(columns) < 2:
             raise DataError("no columns were found; cut the lines that cross the gap between them first")
-        return arranged(file, gathered(file, columns, chosen), self.lines, self.name, place)
+        return arranged(file, gathered(file, columns, chosen), self.lines, self.name, context)
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,7 @@ class Table(Action):
     rows: tuple[Points, ...] = ()
     lines: tuple[str, ...] = ()
 
-    def done(self, file: PageFile, place: Place) -> Changed:
+    def done(self, file: PageFile, context: PageContext) -> Changed:
         if not (self.columns or self.rows):
             raise DataError("draw at least one stroke between two columns or two rows")
         ids = self.lines or tuple(line.id for line in file.page.lines if self.reaches(line))
@@ -198,7 +196,7 @@ class Table(Action):
         for stroke in self.columns:
             across = tuple(line.id for line in file.page.lines if line.id in ids and crossings(line, stroke))
             if across:
-                cut = Cut(stroke, across).done(file, place)
+                cut = Cut(stroke, across).done(file, context)
                 file, ids = cut.file, (*ids, *cut.lines)
                 notes += cut.notes
                 changed += cut.lines
@@ -216,7 +214,7 @@ class Table(Action):
         ]
         regions = [without(region, ids) for region in file.page.regions]
         new = with_free_ids(file, new)
-        done = arranged(file, placed(file.page, regions, new), (), self.name, place)
+        done = arranged(file, placed(file.page, regions, new), (), self.name, context)
         return Changed(done.file, tuple(dict.fromkeys(changed)), (*done.notes, *notes))
 
     def reaches(self, line: TextLine) -> bool:
@@ -328,9 +326,7 @@ def gathered(file: PageFile, groups: Sequence[Sequence[TextLine]], chosen: Seque
         else Region(file.free_id("region"), tuple(group), kind=free[0].kind if free else "")
         for number, group in enumerate(groups)
     ]
-    gone = {region.id for region in emptied}
-    rest = [replace(without(region, ids)) for region in file.page.regions]
-    kept = [region for region in rest if region.id not in gone]
+    kept = [without(region, ids) for region in file.page.regions if region not in emptied]
     return placed(file.page, kept, with_free_ids(file, new))
 
 

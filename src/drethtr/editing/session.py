@@ -13,11 +13,10 @@ from drethtr.base.errors import DataError
 from drethtr.base.version import __version__
 from drethtr.documents.formats import FORMATS
 from drethtr.editing.alternatives import Alternatives
-from drethtr.editing.confirmed import MIN_CONFIRMED
 from drethtr.editing.index import FolderIndex
 from drethtr.editing.indexer import Indexer
 from drethtr.editing.jobs import Job, Jobs
-from drethtr.editing.learner import Learner
+from drethtr.editing.learner import MIN_CONFIRMED, Learner
 from drethtr.editing.overview import Summary
 from drethtr.editing.reader import Reader
 from drethtr.editing.status import Status

@@ -17,12 +17,10 @@ from drethtr.base.errors import DataError
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
-from drethtr.documents.transcription import Review
-from drethtr.editing import changes
-from drethtr.editing.changes import Changed, LineEdit, tidy
+from drethtr.editing.changes import Changed, LineEdit, PageContext, confirm_lines, edit_line, tidy
 from drethtr.editing.folder_pages import FolderPage, Listing, file_mark, find_pages
 from drethtr.editing.journal import REDO, UNDO, Change, Journal, stacks
-from drethtr.editing.layout import Action, Place
+from drethtr.editing.layout import Action
 from drethtr.editing.notes import notes_between, record, text_in, text_known, user
 from drethtr.editing.overview import Overview, Summary
 from drethtr.editing.page_files import (
@@ -30,7 +28,6 @@ from drethtr.editing.page_files import (
     OpenPage,
     PageFiles,
     Stale,
-    no_line,
     no_lines,
     page_content,
     unread_content,
@@ -214,7 +211,7 @@ class Workspace:
         try:
             opened = self.page_files.open(page)
             if opened is not None:
-                return page_content(page, opened, self.journal.earlier_texts(page.id))
+                return page_content(opened, self.journal.earlier_texts(page.id))
             width, height = (0, 0) if page.source is None else self.scans.size(page.source)
             return unread_content(page, width, height, None)
         except DataError as error:
@@ -227,19 +224,7 @@ class Workspace:
             Missing: if there is none.
             DataError: if its file is damaged.
         """
-        folder_page = self.folder_page(page)
-        return self.line_in(folder_page, self.page_files.open_existing(folder_page), line)
-
-    def line_in(self, page: FolderPage, opened: OpenPage, line: str) -> dict[str, Any]:
-        """A line of an open page as JSON values.
-
-        Raises:
-            Missing: if there is none.
-        """
-        found = self.page_files.current_line(page, opened, line)
-        if found is None:
-            raise no_line(page, line)
-        return found
+        return self.page_files.open_existing(self.folder_page(page)).line_content(line)
 
     # Pictures.
 
@@ -250,12 +235,8 @@ class Workspace:
             Missing: if there is none.
             DataError: if the scan is missing or damaged, or the line has no place on it.
         """
-        folder_page = self.folder_page(page)
-        lines = self.page_files.open_existing(folder_page).file.page.lines
-        found = next((one for one in lines if one.id == line), None)
-        if found is None:
-            raise no_line(folder_page, line)
-        return self.scans.strip(folder_page, found, lines)
+        opened = self.page_files.open_existing(self.folder_page(page))
+        return self.scans.strip(opened.page, opened.line(line), opened.file.page.lines)
 
     # Changes.
 
@@ -267,14 +248,11 @@ class Workspace:
             Missing, DataError: if there is no such page, or its file cannot be read or written.
         """
 
-        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
-            return changes.edit_line(
-                opened.file, line, edit, page, made_here=opened.made_here, outline=self.outline_of(folder_page)
-            )
+        def work(opened: OpenPage) -> Changed:
+            return edit_line(opened.file, line, edit, self.context_of(opened))
 
         changed = self.change(page, work, {line: revision}, who)
-        folder_page = self.folder_page(page)
-        return self.line_in(folder_page, self.page_files.known(folder_page, changed.file), line)
+        return self.page_files.known(self.folder_page(page), changed.file).line_content(line)
 
     def confirm(self, page: str, revisions: Mapping[str, str] | None = None, who: str = "") -> tuple[str, ...]:
         """Confirm the lines of a page as they are, and return the ids of those that were not confirmed before.
@@ -286,23 +264,21 @@ class Workspace:
             Missing, DataError: if there is no such page, or its file cannot be read or written.
         """
 
-        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
-            edit, changed, notes = LineEdit(status=Review.CONFIRMED), opened.file, list[Change]()
-            for line in opened.file.page.lines:
-                seen = revisions is None or revisions.get(line.id) == opened.file.revision_of(line.id)
-                if seen and opened.status(line) not in (Status.UNREAD, Status.CONFIRMED):
-                    outline = self.outline_of(folder_page)
-                    one = changes.edit_line(changed, line.id, edit, page, made_here=opened.made_here, outline=outline)
-                    changed = one.file
-                    notes += one.notes
-            return Changed(changed, tuple(note.line for note in notes), tuple(notes))
+        def work(opened: OpenPage) -> Changed:
+            lines = [
+                line
+                for line in opened.file.page.lines
+                if revisions is None or revisions.get(line.id) == opened.file.revision_of(line.id)
+                if opened.status(line) not in (Status.UNREAD, Status.CONFIRMED)
+            ]
+            return confirm_lines(opened.file, lines, page)
 
         return self.change(page, work, {}, who).lines
 
     def change(
         self,
         page: str,
-        work: Callable[[FolderPage, OpenPage], Changed],
+        work: Callable[[OpenPage], Changed],
         revisions: Mapping[str, str],
         who: str = "",
         *,
@@ -312,7 +288,7 @@ class Workspace:
         """Change the file of a page.
 
         Args:
-            work: Makes the change.
+            work: Makes the change; it is called again if another program writes the file at the same moment.
             revisions: The expected revision of each line that the change depends on.
             who: The person who makes the change, or asks a model to do so; then it is a step that can be undone.
             model: The model that makes the change; by default a person does.
@@ -322,9 +298,20 @@ class Workspace:
             Stale: if a line is no longer of its revision.
             Missing, DataError: if there is no such page, or its file cannot be read or written.
         """
+        found: list[tuple[OpenPage, Changed]] = []
+
+        def attempt(opened: OpenPage | None) -> bytes:
+            if opened is None:
+                raise no_lines()
+            for line, revision in revisions.items():
+                opened.check_revision(line, revision)
+            found.append((opened, work(opened)))
+            return found[-1][1].file.data
+
         with self.lock:
             folder_page = self.folder_page(page)
-            opened, changed, mark = self.make(folder_page, work, revisions)
+            mark = self.write(folder_page, attempt)
+            opened, changed = found[-1]
             record(self.journal, opened, changed, who, model, of)
         if changed.file.data != opened.file.data:
             now = self.page_files.known(folder_page, changed.file)
@@ -335,24 +322,12 @@ class Workspace:
                 self.notify("line", page=page, line=one)
         return changed
 
-    def make(
-        self, page: FolderPage, work: Callable[[FolderPage, OpenPage], Changed], revisions: Mapping[str, str]
-    ) -> tuple[OpenPage, Changed, str | None]:
-        """Make a change, and return the file before and after it, and its mark; arguments and errors as of `change`."""
-        found: list[tuple[OpenPage, Changed]] = []
-
-        def attempt(opened: OpenPage | None) -> bytes:
-            if opened is None:
-                raise no_lines()
-            for line, revision in revisions.items():
-                self.page_files.check_revision(page, opened, line, revision)
-            found.append((opened, work(page, opened)))
-            return found[-1][1].file.data
-
+    def write(self, page: FolderPage, attempt: Callable[[OpenPage | None], bytes]) -> str | None:
+        """Write the file of a page as `PageFiles.change`; what is written here is no change by another program."""
         mark = self.page_files.change(page, attempt)
         if mark is not None:
-            self.marks[page.id] = mark  # no change by another program
-        return *found[-1], mark
+            self.marks[page.id] = mark
+        return mark
 
     def create(self, page: FolderPage, content: bytes, notes: Sequence[Change], *, model: str) -> bool:
         """Write the first file of a page, unless there is one by now; returns whether it was written.
@@ -368,11 +343,9 @@ class Workspace:
             return content if opened is None else opened.file.data
 
         with self.lock:
-            mark = self.page_files.change(page, attempt)
+            self.write(page, attempt)
             if not created:
                 return False
-            if mark is not None:
-                self.marks[page.id] = mark
             self.journal.add([replace(note, model=model) for note in notes])
         self.notify_page(page, "read")
         return True
@@ -390,12 +363,12 @@ class Workspace:
             Missing, DataError: if there is no such page, or the action cannot be done.
         """
 
-        def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
+        def work(opened: OpenPage) -> Changed:
             for line, revision in revisions.items():
                 now = opened.file.lines.get(line)
                 if now is None or opened.status(now).touched:
-                    self.page_files.check_revision(folder_page, opened, line, revision)
-            return action.done(opened.file, Place(page, opened.made_here, self.outline_of(folder_page)))
+                    opened.check_revision(line, revision)
+            return action.done(opened.file, self.context_of(opened))
 
         return self.change(page, work, {}, who)
 
@@ -430,7 +403,7 @@ class Workspace:
             difference = Difference.unpacked(packed or b"")
             persons = self.journal.changed_by_persons(page, max(one.last for one in (step, *repeated)), steps)
 
-            def work(folder_page: FolderPage, opened: OpenPage) -> Changed:
+            def work(opened: OpenPage) -> Changed:
                 back = difference.reversed if action == UNDO else difference
 
                 def is_read(line: str) -> bool:
@@ -456,13 +429,13 @@ class Workspace:
         last = {step.of: step.action for step in steps if step.of is not None}
         return [{**step.to_json(), "undone": last.get(step.number) == UNDO} for step in reversed(steps)]
 
-    def outline_of(self, page: FolderPage) -> changes.Outline:
-        """The function that finds the polygon of a line of a page."""
+    def context_of(self, opened: OpenPage) -> PageContext:
+        """What changes of a page have to know of it."""
 
         def outline(line: TextLine, file: PageFile) -> Points | None:
-            return self.scans.outline(page, line, file.page.lines)
+            return self.scans.outline(opened.page, line, file.page.lines)
 
-        return outline
+        return PageContext(opened.page.id, opened.made_here, outline)
 
     def history(self, page: str, line: str) -> list[dict[str, Any]]:
         """The changes of a line, newest first.
