@@ -109,11 +109,19 @@ def all_matching(patterns: Sequence[str]) -> list[str]:
     for pattern in patterns:
         matches = {identity(name): name for name in matching(pattern)}
         if not matches:
-            raise DataError("matches no file or folder", pattern)
+            raise DataError(f"matches no file or folder{parts_beside(pattern)}", pattern)
         if twice := names.keys() & matches.keys():
             raise DataError(f"{matches[min(twice)]} is already matched by another pattern", pattern)
         names |= matches
     return list(names.values())
+
+
+def parts_beside(name: str) -> str:
+    """The files of splits beside a missing file, for an error: `mine.val.parquet` beside `mine.parquet`."""
+    path = Path(name)
+    parts = [path.with_suffix(f".{split}{path.suffix}") for split in SPLITS] if path.suffix in TABLES else []
+    there = [str(part) for part in parts if part.is_file()]
+    return f"; there is {' and '.join(there)}" if there else ""
 
 
 def matching(pattern: str) -> list[str]:

@@ -141,7 +141,8 @@ def summary(layout: Layout, tally: Tally, output: Path) -> str:
     sizes = tuple(tally.lines.get(split, 0) for split in SPLITS[:3])
     if layout.known and not tally.lines.keys() - set(SPLITS[:3]):
         known = layout.known.get(sizes)
-        lines.append(f"Split: {known}." if known else f"Split: sizes {sizes}, not a published split.")
+        found = "{:,} train, {:,} val, {:,} test: not a published split".format(*sizes)
+        lines.append(f"Split: {known or found}.")
     if tally.unclean:
         lines.append(f"{tally.unclean:,} of them have editorial marks: never trained on or evaluated; see data check.")
     lines += remarks_of(tally, SHOWN)
