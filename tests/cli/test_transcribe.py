@@ -194,6 +194,13 @@ def test_every_kind_of_image_is_read_in_a_folder(drethtr, lines, tiny_path, endi
     assert outcome.code == 0 and f"three.{ending}\t" in outcome.out
 
 
+def test_of_a_table_of_lines_the_command_for_it_is_named(drethtr, tmp_path, tiny_path):
+    (tmp_path / "lines.parquet").write_bytes(b"PAR1")
+    for command in (("transcribe",), ("index", "--output", tmp_path / "index.sqlite")):
+        outcome = drethtr(*command, tmp_path / "lines.parquet", "--model", tiny_path)
+        assert outcome.code == 2 and "lines.parquet: is a table of lines; drethtr batch reads it" in outcome.err
+
+
 def test_images_in_subfolders_are_hinted_at(drethtr, lines, tiny_path):
     """The option that is offered reads them, and so does a pattern."""
     outcome = drethtr("transcribe", lines.parent, "--model", tiny_path)

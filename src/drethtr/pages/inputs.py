@@ -94,6 +94,8 @@ def named_files(name: str, output: Path | None, endings: Sequence[str], catalog:
     if path.is_dir():
         return in_folder(path, endings if is_same(path, output) else (), catalog)
     if path.exists():
+        if path.suffix.lower() == ".parquet":
+            raise DataError("is a table of lines; drethtr batch reads it, with --posteriors for drethtr index", name)
         return in_archive(path, catalog) if is_archive(path) else [path]
     if not has_magic(name):
         raise DataError("no such file or folder", name)

@@ -21,9 +21,9 @@ TRAINED = {"samples": 16009, "hours": 0.519, "validation_cer": {"all": 0.1407, "
 def told(drethtr, tiny_model, tmp_path):
     """What is told of a model with some card."""
 
-    def tell(card):
+    def tell(card, *options):
         save_model(replace(complete(tiny_model), card=card), tmp_path / "model.safetensors")
-        return drethtr("info", tmp_path / "model.safetensors").out
+        return drethtr("info", tmp_path / "model.safetensors", *options).out
 
     return tell
 
@@ -64,9 +64,10 @@ def test_settings_of_the_run_are_told_as_they_are_set(told):
         "optimizer": {"learning_rate": 2e-4},
         "prose": None,
     }
-    out = told({**CARD, "run": run})
-    assert '  samples = 8\n  train.0.kind = "Real"\n  train.0.paths = ["ü"]\n' in out
-    assert "  optimizer.learning_rate = 0.0002\n  prose = false\n" in out
+    assert "run: 5 settings other than the defaults; --settings prints them\n" in told({**CARD, "run": run})
+    out = told({**CARD, "run": run}, "--settings")
+    assert out.startswith('samples = 8\ntrain.0.kind = "Real"\ntrain.0.paths = ["ü"]\n')
+    assert out.endswith("optimizer.learning_rate = 0.0002\nprose = false\n")
 
 
 def test_networks_that_differ_are_told_apart(drethtr, tiny_model, tmp_path):

@@ -1,7 +1,7 @@
 """`drethtr model info`: describe a model, and check or extend its model card."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -46,6 +46,12 @@ def info(
         ),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Only print what the model card lacks for sharing.")] = False,
+    settings: Annotated[
+        bool,
+        typer.Option(
+            "--settings", help="Only print which settings of its run differ from the defaults, as --set does."
+        ),
+    ] = False,
     add: Annotated[
         list[Path] | None,
         typer.Option(
@@ -64,12 +70,14 @@ def info(
         raise DataError("--add changes a model; name it, as in drethtr model info MODEL --add card.toml")
     if force and not add:
         raise DataError("--force replaces metrics in a card; give new ones with --add, or leave out --force")
+    if settings and (check or add):
+        raise DataError("--settings only prints; leave it out with --check or --add")
     path = model if model is not None else SHIPPED
     if path.is_file() and LINES in read_metadata(path):
         if check or add:
             raise DataError("--check and --add are for models that read", path)
-        for line in lines_description(load_lines(path), path):
-            typer.echo(shown(line))
+        finder = load_lines(path)
+        echo(settings_of(finder.card, path) if settings else lines_description(finder, path))
         return
     found = load_named(path, None)
     try:
@@ -81,8 +89,24 @@ def info(
     if check:
         report_gaps(found, path)
         return
-    for line in description(found, path):
+    echo(settings_of(found.card, path) if settings else description(found, path))
+
+
+def echo(lines: Iterable[str]) -> None:
+    """Print lines of a card, which may contain anything."""
+    for line in lines:
         typer.echo(shown(line))
+
+
+def settings_of(card: Mapping[str, Any], path: Path) -> Sequence[str]:
+    """The settings of a run that differ from the defaults, in the form of `--set`.
+
+    Raises:
+        DataError: if the card has none.
+    """
+    if RUN not in card:
+        raise DataError("its card has no settings of a run", path)
+    return list(settings_in(card[RUN]))
 
 
 def extend_card(path: Path, files: Sequence[Path], *, force: bool) -> Model:
@@ -146,7 +170,7 @@ def description(model: Model, path: Path) -> list[str]:
         if name == VALIDATION and (rates := percentages(value)):
             lines += validation(rates, alone=evaluation is None)
         elif name == RUN:
-            lines += ["settings of the run that differ from the defaults:", *settings(value)]
+            lines.append(settings_told(value))
         else:
             lines += entry(LABELS.get(name, name.replace("_", " ")), value)
     if evaluation is not None:
@@ -163,7 +187,7 @@ def lines_description(model: LineModel, path: Path) -> list[str]:
     ]
     for name, value in model.card.items():
         if name == RUN:
-            lines += ["settings of the run that differ from the defaults:", *settings(value)]
+            lines.append(settings_told(value))
         elif rates := percentages(value):
             lines += [f"{name}:", *(f"  {key.replace('_', ' ')}: {text}" for key, text in rates.items())]
         else:
@@ -210,15 +234,20 @@ def entry(name: str, value: Any) -> list[str]:
     return [f"{name}: {value}"]
 
 
-def settings(value: Any, name: str = "") -> Iterator[str]:
+def settings_told(run: Any) -> str:
+    """How many settings of a run differ from the defaults, and how to see them."""
+    return f"run: {counted(len(list(settings_in(run))), 'setting')} other than the defaults; --settings prints them"
+
+
+def settings_in(value: Any, name: str = "") -> Iterator[str]:
     """Nested settings in the form of `--set`, one per line."""
     if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
         value = dict(enumerate(value))
     if not isinstance(value, Mapping):
-        yield f"  {name} = {json.dumps(False if value is None else value, ensure_ascii=False)}"
+        yield f"{name} = {json.dumps(False if value is None else value, ensure_ascii=False)}"
         return
     for key, item in value.items():
-        yield from settings(item, f"{name}.{key}".lstrip("."))
+        yield from settings_in(item, f"{name}.{key}".lstrip("."))
 
 
 def words(value: Any) -> str:
