@@ -118,9 +118,15 @@ class Document:
         return tuple(sheet.page for sheet in self.sheets)
 
     @property
-    def numbers(self) -> tuple[int, ...]:
-        """The numbers of the pages in their file, or their positions in the document if unknown."""
+    def numbers_in_files(self) -> tuple[int, ...]:
+        """The numbers of the pages in their files, or their positions in the document if unknown."""
         return tuple(sheet.number or place for place, sheet in enumerate(self.sheets, 1))
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The numbers of the pages: those in their file, or, of several files, their positions in the document."""
+        known = self.numbers_in_files
+        return known if len(set(known)) == len(known) else tuple(range(1, len(known) + 1))
 
     @property
     def titles(self) -> tuple[str, ...]:
@@ -128,7 +134,7 @@ class Document:
         images = [page.image for page in self.pages]
         return tuple(
             f"{image}, page {number}" if number > 1 or images.count(image) > 1 else image
-            for image, number in zip(images, self.numbers, strict=True)
+            for image, number in zip(images, self.numbers_in_files, strict=True)
         )
 
     def apart(self) -> "tuple[Document, ...]":

@@ -50,6 +50,18 @@ def test_pages_have_the_numbers_of_their_file():
         assert {row["page"] for row in csv.DictReader(io.StringIO(text, newline=""))} == numbers
 
 
+def test_pages_of_several_files_are_counted():
+    """Each is the first page of its file; none replaces another."""
+    register = replace(register_page(), image="r.jpg")
+    document = document_of(register, letter_page(), register, replace(letter_page(), image="b.jpg"))
+    document = replace(document, sheets=tuple(replace(sheet, number=1) for sheet in document.sheets))
+    assert list(sheets(document)) == ["page 1", "page 2", "page 3", "page 4"]
+    for format in ("csv", "tables"):
+        text = FORMATS[format].write(document).decode("utf-8-sig")
+        read = {(row["page"], row["image"]) for row in csv.DictReader(io.StringIO(text, newline=""))}
+        assert read == {("1", "r.jpg"), ("2", "letter.jpg"), ("3", "r.jpg"), ("4", "b.jpg")}
+
+
 def test_a_line_without_words_is_one_row_and_an_unread_one_none():
     lines = (TextLine("a", transcription=Transcription("zwei Worte")), TextLine("b"))
     [row] = rows(Page("a.jpg", 9, 9, (Region("r", lines),)))
@@ -75,10 +87,10 @@ def test_tables_have_a_row_per_row():
     document = document_of(register_page(), letter_page())
     text = FORMATS["tables"].write(document).decode("utf-8-sig")
     assert list(csv.reader(io.StringIO(text, newline=""))) == [
-        ["page", "table", "made by", "column 1", "column 2", "column 3"],
-        ["1", "1", "drethtr 1.2.3, model 0123abcd", "No.", "Name", "Sum"],
-        ["1", "1", "drethtr 1.2.3, model 0123abcd", "1", "", "12.50"],
-        ["2", "", "drethtr 1.2.3, model 0123abcd"],
+        ["page", "image", "table", "made by", "column 1", "column 2", "column 3"],
+        ["1", "register.jpg", "1", "drethtr 1.2.3, model 0123abcd", "No.", "Name", "Sum"],
+        ["1", "register.jpg", "1", "drethtr 1.2.3, model 0123abcd", "1", "", "12.50"],
+        ["2", "letter.jpg", "", "drethtr 1.2.3, model 0123abcd"],
     ]
 
 

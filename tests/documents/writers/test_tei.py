@@ -85,6 +85,15 @@ def test_pages_of_a_book_stay_together():
     assert found(root, "title")[0].text == "book.pdf"
 
 
+def test_pages_of_several_files_are_counted():
+    """A page of a PDF is still found in it by its own number."""
+    sheets = [document_of(Page(image, 8, 6)).sheets[0] for image in ("a.jpg", "b.jpg", "book.pdf")]
+    numbered = tuple(replace(sheet, number=number) for sheet, number in zip(sheets, (1, 1, 7), strict=True))
+    root = ET.fromstring(FORMATS["tei"].write(Document(numbered, PROVENANCE)))
+    assert [graphic.get("url") for graphic in found(root, "graphic")] == ["a.jpg", "b.jpg", "book.pdf#page=7"]
+    assert [(pb.get("n"), pb.get("facs")) for pb in found(root, "pb")] == [(n, f"#page_{n}") for n in "123"]
+
+
 def test_only_doubtful_words_are_unclear_and_say_how_sure_they_are():
     doubtful = [PageWord(f"w{sure}", sure, None, True) for sure in (0.95, 0.5, 0.49, 0.25, 0.2, None)]
     root = tei(page_of_words(PageWord("sure", 0.1), *doubtful))

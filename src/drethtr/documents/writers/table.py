@@ -63,20 +63,26 @@ def write_tags(document: Document) -> bytes:
 
 
 def write_cells(document: Document) -> bytes:
-    """Write the tables of all pages, a row per row, after its page and the number of the table on it.
+    """Write the tables of all pages, a row per row, after its page, image and the number of the table on the page.
 
     A page without tables has a row without cells.
     """
-    rows: list[tuple[int, int | str, list[str]]] = []
+    rows: list[tuple[int, str, int | str, list[str]]] = []
     for number, page in zip(document.numbers, document.pages, strict=True):
         tables = list(tables_of(page))
         rows += [
-            (number, place, list(map(text_of_cell, row))) for place, table in enumerate(tables, 1) for row in table
+            (number, page.image, place, list(map(text_of_cell, row)))
+            for place, table in enumerate(tables, 1)
+            for row in table
         ]
-        rows += [] if tables else [(number, "", [])]
-    columns = range(1, 1 + max(len(cells) for _, _, cells in rows))
-    head, made_by = ("page", "table", "made by", *(f"column {column}" for column in columns)), str(document.provenance)
-    return csv_file([head, *((number, place, made_by, *map(safe, cells)) for number, place, cells in rows)])
+        rows += [] if tables else [(number, page.image, "", [])]
+    columns = range(1, 1 + max(len(cells) for *_, cells in rows))
+    head, made_by = (
+        ("page", "image", "table", "made by", *(f"column {column}" for column in columns)),
+        document.provenance,
+    )
+    told = ((number, safe(image), place, made_by, *map(safe, cells)) for number, image, place, cells in rows)
+    return csv_file([head, *told])
 
 
 def tables_of(page: Page) -> Iterator[list[list[Sequence[Region]]]]:

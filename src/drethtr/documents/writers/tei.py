@@ -92,10 +92,11 @@ def write_tei(document: Document) -> bytes:
     facsimile = ET.SubElement(root, "facsimile")
     body = ET.SubElement(ET.SubElement(root, "text"), "body")
     blocks = []
-    for number, sheet in zip(document.numbers, document.sheets, strict=True):
+    numbered = zip(document.numbers, document.numbers_in_files, document.sheets, strict=True)
+    for number, in_file, sheet in numbered:
         page, resp = sheet.page, {line: f"#{people[name]}" for line, name in responsible(sheet)}
         surface_id = ids.claim(f"page_{number}")
-        surface = add_surface(facsimile, page, number, surface_id)
+        surface = add_surface(facsimile, page, number, address(page, in_file), surface_id)
         ET.SubElement(body, "pb", n=str(number), facs=f"#{surface_id}")
         for regions in page.blocks:
             cells = table_cells(body, regions) if regions[0].cell is not None else [None]
@@ -171,14 +172,14 @@ def add_application(encoding: ET.Element, made_by: Provenance) -> None:
     ET.SubElement(application, "desc").text = clean(f"model {made_by.model}")
 
 
-def add_surface(facsimile: ET.Element, page: Page, number: int, id: str) -> ET.Element:
-    """Add a page with its image."""
+def add_surface(facsimile: ET.Element, page: Page, number: int, url: str, id: str) -> ET.Element:
+    """Add a page with its image, which is at `url`."""
     known = page.width > 0 and page.height > 0
     box = Box(0, 0, page.width, page.height) if known else None
     surface = ET.SubElement(facsimile, "surface", {XML_ID: id, "n": str(number), **place(box)})
     if page.image:
         size = {"width": f"{page.width}px", "height": f"{page.height}px"} if known else {}
-        ET.SubElement(surface, "graphic", {"url": address(page, number), **size})
+        ET.SubElement(surface, "graphic", {"url": url, **size})
     return surface
 
 
