@@ -20,7 +20,7 @@ from drethtr.evaluation.evaluate import evaluate
 from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.model.file import SHIPPED, Model, load_model
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.training.feed.supply import Real, SetFactor, Source
+from drethtr.training.feed.supply import LineSource, Real, SetFactor
 from drethtr.training.finetuning.interpolation import weights_at_start
 from drethtr.training.loop import LATEST, train
 from drethtr.training.run import RunConfig
@@ -33,7 +33,7 @@ LINES = 100
 def without(run: RunConfig, names: Sequence[str]) -> RunConfig:
     """The run without some sets; the others are sampled more often."""
 
-    def of(source: Source) -> Source:
+    def of(source: LineSource) -> LineSource:
         if not isinstance(source, Real):
             return source
         kept = [factor for factor in source.factors if factor.set not in names]

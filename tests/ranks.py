@@ -19,7 +19,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.text.tokenizer import Characters
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batches
-from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.mixture import LineMixture
 from drethtr.training.feed.stream import beginnings
 from drethtr.training.loop import open_streams
 from drethtr.training.run import RunConfig
@@ -27,7 +27,7 @@ from drethtr.training.run import RunConfig
 
 def texts_of(run: RunConfig, streams: int, chunks: int, devices: Devices) -> dict[int, list[str]]:
     """The texts of this process by chunk number, among the first `chunks` chunks."""
-    mixture = Mixture.open(run.train, run.seed)
+    mixture = LineMixture.open(run.train, run.seed)
     tokenizer = Characters.learn(sample.text for sample in mixture.real_samples())
     batches = Batches(mixture, run.preparation, tokenizer, run.batches, run.augmentation)
     places = beginnings(streams)

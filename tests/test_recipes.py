@@ -24,7 +24,7 @@ from drethtr.recognition.pieces import reading_of
 from drethtr.recognition.reading import Character
 from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters
-from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.mixture import LineMixture
 from drethtr.training.finetuning.material import MIN_LINES
 from drethtr.training.layout.run import LayoutRun
 from drethtr.training.layout.sources import Drawn, Marked
@@ -154,7 +154,7 @@ def test_each_new_set_is_left_out_once(tiny_path, tmp_path, monkeypatch):
         "samples": 1,
     }
     run = config.from_dict(RunConfig, settings)
-    trained_on = Mixture.open(leave_one_out.without(run, ["first"]).train, 0).supplies
+    trained_on = LineMixture.open(leave_one_out.without(run, ["first"]).train, 0).supplies
     assert [supply.set for supply in trained_on] == ["known", "second"]
     head, _, *rows = leave_one_out.rows(run, tiny_path, tmp_path / "out", ["first", "second"], [], ["never"])
     assert head == "| left out | first | second | never |"

@@ -313,7 +313,7 @@ import_module(sys.argv[1])
 load_plugins()
 loaded = [kind for name, module in list(sys.modules.items()) if name.startswith("drethtr.")
           for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
-bases = [kind for kind in loaded if not getattr(kind, "_is_protocol", False) and kind.__name__ != "PageSource"]
+bases = [kind for kind in loaded if not getattr(kind, "_is_protocol", False)]
 known = {base: variants(base).keys() for base in bases}
 for module in pkgutil.walk_packages(drethtr.__path__, "drethtr."):
     if module.name.split(".")[1] not in {"cli", "plugins", "paper", "bench"}:

@@ -5,9 +5,11 @@ import pytest
 import torch
 from noise import noise_lines, noisy_weights
 
-from drethtr.network.backend import TorchNetwork, memory_errors, stack
+from drethtr.network.backend import TorchNetwork, memory_errors, open_network, stack
 from drethtr.network.tree import of_similar_size
 from drethtr.recognition.batching import WIDTH_STEP
+from drethtr.recognition.model.file import SHIPPED, load_model
+from drethtr.recognition.network import Precision
 
 
 def test_stack_fills_up_with_paper():
@@ -62,3 +64,9 @@ def test_what_torch_says_on_a_cpu_is_understood():
 def test_other_errors_are_not_hidden():
     with pytest.raises(RuntimeError, match="a bug"), memory_errors():
         raise RuntimeError("a bug")
+
+
+def test_a_model_is_opened_without_drawing_weights(monkeypatch):
+    """Drawing on the meta device loads a compiler: opening the model with its rescorer took ten seconds longer."""
+    monkeypatch.setattr(torch.nn.init, "normal_", lambda *given, **settings: pytest.fail("weights are drawn"))
+    assert open_network(load_model(SHIPPED), "cpu", Precision.FLOAT32, 1).rescorer is not None

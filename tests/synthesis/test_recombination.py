@@ -20,7 +20,7 @@ from drethtr.synthesis.recombination import (
     read_gaps,
     write_gaps,
 )
-from drethtr.training.feed.supply import RealLines, Source
+from drethtr.training.feed.supply import LineSource, RealLines
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 STROKE, AIR, SPACE = 3, 4, 9
@@ -158,7 +158,7 @@ def test_a_source_puts_its_lines_together_anew(tmp_path, draw):
     write_gaps(gaps, tmp_path / "gaps.parquet")
     recombined = {"gaps": str(tmp_path / "gaps.parquet"), "share": 1.0}
     table = {"kind": "Real", "paths": [str(tmp_path / "a.parquet")], "recombined": recombined}
-    [(_, supply)] = config.from_dict(Source, table).open()
+    [(_, supply)] = config.from_dict(LineSource, table).open()
     assert supply.describe() == "a: 3 lines; 100 % of 3 recombined from words of their pages"
     assert {word for n in range(40) for word in supply.sample(n, 0).text.split()} == {*" ".join(texts).split()}
     assert {supply.sample(n, 0).text for n in range(40)} - {*texts}

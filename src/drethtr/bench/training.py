@@ -17,8 +17,8 @@ from drethtr.paper.speed.race import PeakMemory, can_measure
 from drethtr.text.tokenizer import Characters
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batches
-from drethtr.training.feed.mixture import Mixture
-from drethtr.training.feed.supply import Supply
+from drethtr.training.feed.mixture import LineMixture
+from drethtr.training.feed.supply import LineSupply
 from drethtr.training.loop import count, initial_progress, make_learner, open_streams, train_step
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import Fresh
@@ -31,7 +31,7 @@ WARM_UP = 3  # batches, since torch sets up kernels when it first sees a shape
 
 
 @dataclass(frozen=True)
-class Strokes(Supply):
+class Strokes(LineSupply):
     """Lines that resemble writing from afar, as PNG, with random letters as text."""
 
     def sample(self, number: int, seed: int) -> Sample:
@@ -89,7 +89,7 @@ def measure(run: RunConfig, *, lines: int, workers: int, device: torch.device | 
     torch.manual_seed(run.seed)
     tokenizer = Characters.learn([LETTERS])
     learner = make_learner(replace(run, start=Fresh()), tokenizer, devices)
-    mixture = Mixture((Strokes(),), (1.0,), run.seed)
+    mixture = LineMixture((Strokes(),), (1.0,), run.seed)
     batches = Batches(mixture, run.preparation, tokenizer, run.batches, run.augmentation, run.prose)
     progress = initial_progress(run, devices)
     streams = open_streams(batches, progress.positions, devices, workers)

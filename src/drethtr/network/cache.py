@@ -109,12 +109,14 @@ class TextCache(NamedTuple):
         return TextCache.all_of(store)
 
     def with_room(self, length: int, room: int) -> Store:
-        """A store with this text, its rows in order, and room for `length` tokens."""
+        """A store with this text, its rows in order, and room for `length` tokens: `room`, or a multiple of it."""
         self.refuse_stale()
         # Otherwise, a further token would overwrite that of a newer cache of the store.
         is_newest = self.store.written == self.length
         if length > self.store.parts.keys.shape[2] or not is_newest or len(self.rows) != len(self.store.order):
-            return self.store.copy_rows(self.rows, self.length, room_for(length, room))
+            while room < length:
+                room *= 2
+            return self.store.copy_rows(self.rows, self.length, room)
         if not self.store.holds(self.rows):
             self.store.reorder(self.rows)
         return self.store
@@ -149,13 +151,6 @@ def distances(queries: int, keys: int, device: torch.device) -> Tensor:
     """How far each key is before each query, (queries, keys), negative behind it; queries are at the last keys."""
     places = torch.arange(keys, device=device)
     return places[keys - queries :, None] - places
-
-
-def room_for(tokens: int, room: int) -> int:
-    """`room`, doubled until it holds this many tokens."""
-    while room < tokens:
-        room *= 2
-    return room
 
 
 def heads_at_once(part: Tensor) -> int:

@@ -65,18 +65,9 @@ class DRetHTR(nn.Module):
         self.final_norm = nn.LayerNorm(config.width) if config.final_norm else nn.Identity()
         self.to_logits = nn.Linear(config.width, vocabulary, bias=False)
         self.ctc = CTCHead(config.ctc, self.backbone.draft_width, config.width, vocabulary) if config.ctc else None
-        if not self.to_width.weight.is_meta:  # needless on the meta device, where it would load a compiler
-            self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draw the decoder's weights from N(0, 0.02) and zero its biases; the backbone initializes itself."""
-        for name, module in self.named_modules():
-            if name.startswith("backbone"):
-                continue
-            if isinstance(module, nn.Linear | nn.Embedding):
-                nn.init.normal_(module.weight, std=0.02)
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                nn.init.zeros_(module.bias)
+        for name, part in self.named_children():
+            if name != "backbone":  # it initializes itself
+                initialize(part)
         if self.ctc is not None:
             self.ctc.reset_correction()
 
@@ -93,10 +84,6 @@ class DRetHTR(nn.Module):
             widths: (B,) columns of each line; the rest is padding and has no effect.
         """
         features, counts = self.backbone(images, widths)
-        return self.encode_features(features, counts)
-
-    def encode_features(self, features: Tensor, counts: Tensor) -> BatchMemory:
-        """Like `encode_image`, from backbone tokens (B, I, backbone width), of which `counts` (B,) are not padding."""
         tokens = self.positions(self.to_width(features), counts)
         if self.ctc is None:
             return self.encode_tokens(tokens, counts)
@@ -185,6 +172,15 @@ class DRetHTR(nn.Module):
         return logits, memory.ctc
 
 
+def initialize(part: nn.Module) -> None:
+    """Draw weights from N(0, 0.02) and zero biases; nothing on the meta device, where it would load a compiler."""
+    for module in part.modules():
+        if isinstance(module, nn.Linear | nn.Embedding) and not module.weight.is_meta:
+            nn.init.normal_(module.weight, std=0.02)
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                nn.init.zeros_(module.bias)
+
+
 def contiguous_copy(kept: KeyValue) -> KeyValue:
     """Copy keys and values, unless gradients are needed: as views, they would keep the queries in memory as well."""
     return kept if torch.is_grad_enabled() else KeyValue(*(part.contiguous() for part in kept))
@@ -233,11 +229,7 @@ class RescorerNetwork(nn.Module):
         self.blocks = nn.ModuleList(RescorerBlock(config, layer) for layer in range(config.layers))
         self.final_norm = nn.LayerNorm(config.width)
         self.to_logits = nn.Linear(config.width, vocabulary, bias=False)
-        for module in self.modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                nn.init.normal_(module.weight, std=0.02)
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                nn.init.zeros_(module.bias)
+        initialize(self)
 
     def forward(self, tokens: Tensor, tree: Tree | None = None) -> Tensor:
         """Logits (R, N, vocabulary) after each token (R, N) of whole texts, or each node of a tree per line.

@@ -1,4 +1,4 @@
-"""Copies of a network in bfloat16, for reading on processors and GPUs that are faster with it.
+"""The device that a network computes on, and copies of networks in bfloat16, for devices that are faster with it.
 
 The backbone and the projections of every layer compute in bfloat16. Accumulated values stay in float32: tokens between
 layers, norms, logits, and retention's memory.
@@ -41,7 +41,10 @@ def cast(network: DRetHTR, dtype: torch.dtype) -> DRetHTR:
     """A copy for reading only, whose backbone and projections compute in `dtype`."""
     coarse = deepcopy(network).requires_grad_(False)
     fold_norms(coarse.backbone)
-    cast_backbone(coarse.backbone, dtype)
+    for module in coarse.backbone.modules():
+        # Batch norms take inputs of any precision, and suffer from rounding.
+        if not isinstance(module, nn.BatchNorm2d) and not any(True for _ in module.children()):
+            module.to(dtype)
     for part in (*coarse.encoder, *coarse.blocks):
         for module in part.modules():
             if isinstance(module, nn.Linear):
@@ -60,13 +63,6 @@ def as_weights(module: nn.Module, given: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(x.to(weight.dtype) if isinstance(x, Tensor) and x.is_floating_point() else x for x in given)
 
 
-def cast_backbone(backbone: Backbone, dtype: torch.dtype) -> None:
-    """Cast all weights except those of batch norms, which accept any input precision and suffer from rounding."""
-    for module in backbone.modules():
-        if not isinstance(module, nn.BatchNorm2d) and not any(True for _ in module.children()):
-            module.to(dtype)
-
-
 def fold_norms(network: nn.Module) -> None:
     """Fold batch norms into the preceding convolutions, which saves a rounding and a pass over the pixels."""
     for module in network.modules():
@@ -77,7 +73,7 @@ def fold_norms(network: nn.Module) -> None:
 
 
 def fold(conv: nn.Conv2d, norm: nn.BatchNorm2d) -> None:
-    """Fold a batch norm into the preceding convolution."""
+    """Multiply a convolution by the scale of its norm, and add the shift to its bias."""
     assert norm.running_mean is not None and norm.running_var is not None
     conv.weight, conv.bias = fuse_conv_bn_weights(
         conv.weight, conv.bias, norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias

@@ -1,4 +1,4 @@
-"""Weights by name: check that they fit a network, and carry them over to another vocabulary."""
+"""Weights from elsewhere: check that they fit a network, and load those of PP-OCR from the package rapidocr."""
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
@@ -36,8 +36,8 @@ def fit(
     if trouble := misfit(weights, wanted, named):
         raise CheckpointError(f"{trouble}; {remedy}")
     fitted = {name: weight.detach().to(wanted[name].dtype) for name, weight in weights.items()}
-    # The meta device has no values.
-    refuse_not_finite([named(name) for name, weight in fitted.items() if not (weight.is_meta or is_finite(weight))])
+    known = {name: weight for name, weight in fitted.items() if not weight.is_meta}
+    refuse_not_finite([named(name) for name, weight in known.items() if not weight.isfinite().all()])
     return fitted
 
 
@@ -55,41 +55,6 @@ def misfit(weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], named: C
         elif weight.is_complex() or (own.is_floating_point() and not weight.is_floating_point()):
             others.append(f"{named(name)} is of {weight.dtype}, in this network {own.dtype}")
     return f"the weights do not fit: {first_of(sorted(others), separator='; ')}" if others else ""
-
-
-def is_finite(weight: Tensor) -> bool:
-    """Whether all values are real, and finite in float32."""
-    return not weight.is_complex() and bool(weight.float().isfinite().all())
-
-
-ROW_PER_TOKEN = (
-    "embed.tokens.weight",
-    "to_logits.weight",
-    "ctc.draft.weight",
-    "ctc.draft.bias",
-    "ctc.refine.weight",
-    "ctc.refine.bias",
-)
-"""Weights with a row per token; those of the refined reading have one per step and token."""
-
-COLUMN_PER_TOKEN = ("ctc.inform.weight",)
-
-
-def with_vocabulary(weights: Mapping[str, Tensor], shares: Tensor) -> dict[str, Tensor]:
-    """Convert weights from V old tokens to N new ones; `shares` (N, V), whose rows sum to 1, blend the old tokens.
-
-    Weights that do not depend on the vocabulary are kept.
-    """
-    carried = dict(weights)
-    for name in ROW_PER_TOKEN:
-        if name in weights:
-            # The refined reading has a row for each step and token, so that V is the second axis from here on.
-            steps = weights[name].reshape(-1, shares.shape[1], *weights[name].shape[1:])
-            carried[name] = torch.einsum("nv,sv...->sn...", shares, steps).flatten(0, 1)
-    for name in COLUMN_PER_TOKEN:
-        if name in weights:
-            carried[name] = weights[name] @ shares.mT
-    return carried
 
 
 EXTRA = "pretrained"

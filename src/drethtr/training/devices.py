@@ -135,8 +135,13 @@ class Devices:
         """A context in which the network computes in bfloat16, or in its own precision."""
         return torch.autocast(self.device.type, torch.bfloat16) if bfloat16 else nullcontext()
 
-    def gains_from_bfloat16(self) -> bool:
-        """Whether bfloat16 makes training clearly faster on all processes: known for GPUs, measured otherwise."""
+    def uses_bfloat16(self, wanted: bool | None = None) -> bool:
+        """Whether to train in bfloat16: as is wanted or, if that is None, if it is clearly faster on all processes.
+
+        That is known for GPUs, and measured otherwise.
+        """
+        if wanted is not None:
+            return wanted
         if self.device.type == "cuda":  # a quick measurement would only time the kernel launches
             return not self.any_process(torch.cuda.get_device_capability(self.device) < AMPERE)
         wide, narrow = (self.measure_seconds(bfloat16) for bfloat16 in (False, True))

@@ -21,7 +21,7 @@ from drethtr.text.alphabet import NOT_LEARNED, right_to_left
 from drethtr.text.tokenizer import PAD, Characters, Tokenizer
 from drethtr.training.devices import Devices
 from drethtr.training.feed.batch import Batches
-from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.mixture import LineMixture
 from drethtr.training.feed.stream import PackedBatch, Position, beginnings, stream
 from drethtr.training.metrics_log import MetricsLog, TrainingLog
 from drethtr.training.objective import BatchCounts, Losses, Objective
@@ -29,7 +29,7 @@ from drethtr.training.optimize import MovingAverage, learning_rate, make_optimiz
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
 from drethtr.training.start import set_train_mode
-from drethtr.training.validation import ModelTemplate, Validator, validate
+from drethtr.training.validation import Validator, candidate_of, validate, without_weights
 
 SNAPSHOT = "snapshot.safetensors"
 LATEST = "latest.safetensors"
@@ -75,7 +75,7 @@ def train_locked(
     torch.manual_seed(run.seed)
     batches = batches_of(run)
     mixture = batches.mixture
-    template = ModelTemplate.of(run, batches.tokenizer)
+    model = without_weights(run, batches.tokenizer)
     learner = make_learner(run, batches.tokenizer, devices)
     if run.validation.decoder.needs_ctc and run.network.ctc is None:
         raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
@@ -92,7 +92,7 @@ def train_locked(
         log.note(f"warning: {letters} is {NOT_LEARNED}")
     with closing(log):
         if run.validation.at_start and not progress.step and devices.is_main:
-            progress = validate(validator, template.candidate(learner, progress, run), output / BEST, log, progress)
+            progress = validate(validator, candidate_of(model, learner, progress, run), output / BEST, log, progress)
         stopping = is_finished(run, progress)
         while not stopping:
             waiting = time.monotonic()
@@ -113,7 +113,7 @@ def train_locked(
             candidate = None
             if progress.samples >= run.samples or progress.samples - progress.validated >= run.validation.every:
                 if devices.is_main:
-                    candidate = template.candidate(learner, progress, run)
+                    candidate = candidate_of(model, learner, progress, run)
                     progress = validate(validator, candidate, output / BEST, log, progress)
                 progress = replace(progress, validated=progress.samples)  # in all processes, which count alike
             # All processes stop after the same step, whatever their clocks say: one alone would wait for the others.
@@ -122,7 +122,7 @@ def train_locked(
                 progress = replace(progress, saved=progress.samples)
                 if devices.is_main:
                     # The averaged weights are copied once, even if this step is validated, too.
-                    candidate = candidate or template.candidate(learner, progress, run)
+                    candidate = candidate or candidate_of(model, learner, progress, run)
                     save_model(candidate.model, output / LATEST)
                     save_snapshot(snapshot, learner, progress, *settings)
     return output / BEST
@@ -146,13 +146,13 @@ def batches_of(run: RunConfig) -> Batches:
         ConfigError: if the alphabet would be empty, or a setting is wrong.
         DataError: if a file cannot be used.
     """
-    mixture = Mixture.open(run.train, run.seed)
+    mixture = LineMixture.open(run.train, run.seed)
     tokenizer = run.start.tokenizer() or learn_alphabet(mixture, run)
     mixture = mixture.within(tokenizer.alphabet)
     return Batches(mixture, run.preparation, tokenizer, run.batches, run.augmentation, run.prose)
 
 
-def learn_alphabet(mixture: Mixture, run: RunConfig) -> Characters:
+def learn_alphabet(mixture: LineMixture, run: RunConfig) -> Characters:
     """Learn the alphabet: the characters of the real lines.
 
     Raises:
@@ -181,8 +181,7 @@ def make_learner(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> Lear
 
 def initial_progress(run: RunConfig, devices: Devices) -> Progress:
     """The progress of a run that has seen nothing yet, with its precision."""
-    bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
-    return Progress(beginnings(run.batches_per_step), bfloat16)
+    return Progress(beginnings(run.batches_per_step), devices.uses_bfloat16(run.bfloat16))
 
 
 class EndsWith(Protocol):

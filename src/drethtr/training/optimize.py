@@ -7,7 +7,7 @@ AdamW: Liu et al., arXiv 2502.16982.
 import math
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -265,14 +265,10 @@ class MovingAverage(Generic[Network]):
         """Update the average with `network` after its step number `step`, from 1."""
         # After n steps an average over about n / 10 of them: the random start is soon forgotten.
         decay = min(self.decay, step / (step + 9))
-        torch._foreach_lerp_(list(self.network.parameters()), detached(network.parameters()), 1 - decay)
-        for own, theirs in zip(self.network.buffers(), network.buffers(), strict=True):
+        theirs = [parameter.detach() for parameter in network.parameters()]
+        torch._foreach_lerp_(list(self.network.parameters()), theirs, 1 - decay)
+        for own, other in zip(self.network.buffers(), network.buffers(), strict=True):
             if own.is_floating_point():  # batch norm statistics belong to the weights they were computed with
-                own.lerp_(theirs, 1 - decay)
+                own.lerp_(other, 1 - decay)
             else:
-                own.copy_(theirs)
-
-
-def detached(parameters: Iterable[nn.Parameter]) -> list[torch.Tensor]:
-    """The values of parameters, detached from any graph."""
-    return [parameter.detach() for parameter in parameters]
+                own.copy_(other)

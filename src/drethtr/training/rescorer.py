@@ -122,27 +122,22 @@ class TrainingTexts:
         """The batches of `AT_A_TIME` steps, from the shortest lines to the longest."""
         texts: list[list[int]] = []
         share = self.run.share if self.corpus is not None else 0.0
-        for part, of_corpus in ((share, True), (1 - share, False)):
+        for part, corpus in ((share, self.corpus), (1 - share, None)):
             missing = part * self.run.per_step * AT_A_TIME
             while missing > 0:
-                texts.append(self.tokenizer.encode(self.draw_line(of_corpus, rng)))
+                line = self.lines[int(rng.integers(len(self.lines)))] if corpus is None else corpus.draw(rng).text
+                texts.append(self.tokenizer.encode(line))
                 missing -= len(texts[-1]) + 1  # shares are counted in characters, with the end of the line
         texts.sort(key=len)
         ends = np.cumsum([len(text) + 1 for text in texts])
         places = np.searchsorted(ends, ends[-1] * np.arange(1, AT_A_TIME) / AT_A_TIME)
+        # A text that is longer than a step is in several batches; none is empty.
         borders = zip((0, *places), (*places, len(texts)), strict=True)
-        return [padded(texts[min(begin, len(texts) - 1) : max(end, begin + 1)]) for begin, end in borders]
-
-    def draw_line(self, of_corpus: bool, rng: np.random.Generator) -> str:
-        """Draw one line."""
-        if of_corpus and self.corpus is not None:
-            return self.corpus.draw(rng).text
-        return self.lines[int(rng.integers(len(self.lines)))]
-
-
-def padded(texts: Sequence[Sequence[int]]) -> Tensor:
-    """Texts as one tensor (R, N)."""
-    return nn.utils.rnn.pad_sequence([torch.tensor(text) for text in texts], batch_first=True, padding_value=PAD)
+        batches = (texts[min(begin, len(texts) - 1) : max(end, begin + 1)] for begin, end in borders)
+        return [
+            nn.utils.rnn.pad_sequence(list(map(torch.tensor, batch)), batch_first=True, padding_value=PAD)
+            for batch in batches
+        ]
 
 
 def train_rescorer(
@@ -167,7 +162,7 @@ def train_rescorer(
     if not material.lines:
         raise DataError("no line has a text; a rescorer learns from texts alone")
     run, devices = material.run, Devices.open(device)
-    bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
+    bfloat16 = devices.uses_bfloat16(run.bfloat16)
     torch.manual_seed(run.seed)
     network = RescorerNetwork(run.network, material.tokenizer.size)
     if start is not None:

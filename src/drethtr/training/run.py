@@ -10,7 +10,7 @@ from drethtr.recognition.model.architecture import COMPACT, NetworkConfig
 from drethtr.synthesis.augment import SCANS
 from drethtr.synthesis.random_step import RandomStep
 from drethtr.training.feed.batch import BatchConfig, Prose
-from drethtr.training.feed.supply import Source
+from drethtr.training.feed.supply import LineSource
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig
 from drethtr.training.start import Fresh, Start, Tuning, Whole
@@ -46,7 +46,7 @@ class RunConfig:
     validations in a row without improvement.
     """
 
-    train: tuple[Source, ...]
+    train: tuple[LineSource, ...]
     validation: ValidationConfig
     samples: int
     network: NetworkConfig = COMPACT

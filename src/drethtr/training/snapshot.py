@@ -109,11 +109,12 @@ def load_snapshot(
         ) from error
 
 
-def check_same(
-    header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str], kind: type[Any] = RunConfig
-) -> None:
+def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str], kind: type[Any]) -> None:
     """Refuse the snapshot of another run."""
-    saved = with_new_defaults(header["run"], path, kind)
+    try:  # settings added since it was saved have their defaults
+        saved = config.to_dict(config.from_dict(kind, header["run"]))
+    except ConfigError as error:
+        raise CheckpointError(f"the settings of its run are no longer supported: {error}", path) from error
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])
         raise CheckpointError(f"saved by a run with other settings ({', '.join(changed)}); start a new output", path)
@@ -149,11 +150,3 @@ def missing_from(these: Sequence[str], those: Sequence[str]) -> str:
     """The items of the first list that the second lacks; the first few if there are many."""
     only = [words for words in these if words not in those]
     return ", ".join([*only[:SHOWN], *(["…"] if len(only) > SHOWN else [])]) or "nothing else"
-
-
-def with_new_defaults(run: Any, path: Path, kind: type[Any]) -> dict[str, Any]:
-    """The settings of a saved run, with defaults for settings added since."""
-    try:
-        return dict(config.to_dict(config.from_dict(kind, run)))
-    except ConfigError as error:
-        raise CheckpointError(f"the settings of its run are no longer supported: {error}", path) from error

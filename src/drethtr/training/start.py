@@ -1,6 +1,7 @@
 """The initial weights of a run, and which of them are trained: all, some, or low-rank updates of frozen weights."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from drethtr.language.learn import renamed
 from drethtr.network.adapter import add_low_rank_changes, merge_changes
 from drethtr.network.backbones import PPOCRBackbone
 from drethtr.network.network import DRetHTR
-from drethtr.network.weights import Pretrained, ppocr_weights, with_vocabulary
+from drethtr.network.weights import Pretrained, ppocr_weights
 from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model
 from drethtr.recognition.model.weights import Weights
@@ -121,6 +122,36 @@ def converted(weights: Weights, before: Tokenizer, after: Tokenizer) -> dict[str
     """Weights for another alphabet."""
     tensors = {name: torch.from_numpy(np.array(weight)) for name, weight in weights.items()}
     return tensors if before == after else with_vocabulary(tensors, shares(before, after))
+
+
+ROW_PER_TOKEN = (
+    "embed.tokens.weight",
+    "to_logits.weight",
+    "ctc.draft.weight",
+    "ctc.draft.bias",
+    "ctc.refine.weight",
+    "ctc.refine.bias",
+)
+"""Weights with a row per token; those of the refined reading have one per step and token."""
+
+INFORM = "ctc.inform.weight"
+"""The weight with a column per token."""
+
+
+def with_vocabulary(weights: Mapping[str, Tensor], shares: Tensor) -> dict[str, Tensor]:
+    """Convert weights from V old tokens to N new ones; `shares` (N, V), whose rows sum to 1, blend the old tokens.
+
+    Weights that do not depend on the vocabulary are kept.
+    """
+    carried = dict(weights)
+    for name in ROW_PER_TOKEN:
+        if name in weights:
+            # The refined reading has a row for each step and token, so that V is the second axis from here on.
+            steps = weights[name].reshape(-1, shares.shape[1], *weights[name].shape[1:])
+            carried[name] = torch.einsum("nv,sv...->sn...", shares, steps).flatten(0, 1)
+    if INFORM in weights:
+        carried[INFORM] = weights[INFORM] @ shares.mT
+    return carried
 
 
 def differing(theirs: NetworkConfig, ours: NetworkConfig) -> str:

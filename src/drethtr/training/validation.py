@@ -1,10 +1,9 @@
 """Validation: the averaged weights become a model, read the validation lines as users would, and the best is saved."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import torch
 
@@ -31,32 +30,22 @@ class Candidate(NamedTuple):
     network: DRetHTR
 
 
-@dataclass(frozen=True)
-class ModelTemplate:
-    """The parts of a model that training does not change; `model` has no weights."""
+def without_weights(run: RunConfig, tokenizer: Tokenizer) -> Model:
+    """What training does not change: settings and alphabet of a run, and the language models of its start."""
+    languages, rescorer = run.start.languages(tokenizer), run.start.rescorer(tokenizer)
+    return Model(run.network, {}, tokenizer, run.preparation, languages=languages, rescorer=rescorer)
 
-    model: Model
 
-    @classmethod
-    def of(cls, run: RunConfig, tokenizer: Tokenizer) -> Self:
-        """Those of the models of a run: its settings and alphabet, and the language models of its start."""
-        languages, rescorer = run.start.languages(tokenizer), run.start.rescorer(tokenizer)
-        return cls(Model(run.network, {}, tokenizer, run.preparation, languages=languages, rescorer=rescorer))
-
-    def with_weights(self, network: DRetHTR, card: Mapping[str, Any]) -> Model:
-        """The model with a copy of the weights of a network."""
-        return replace(with_network(self.model, network), card=card)
-
-    def candidate(self, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> Candidate:
-        """The model with the averaged weights; its card says how long it has been trained, and with which settings."""
-        network = run.tuning.finish(learner.average.network)
-        card = {
-            "samples": progress.samples,
-            "hours": round(progress.seconds / 3600, 3),
-            "trained_by": f"drethtr {__version__}",
-            "run": settings_of(run),
-        }
-        return Candidate(self.with_weights(network, card), network)
+def candidate_of(model: Model, learner: Learner[DRetHTR], progress: Progress, run: RunConfig) -> Candidate:
+    """The model with the averaged weights; its card says how long it has been trained, and with which settings."""
+    network = run.tuning.finish(learner.average.network)
+    card = {
+        "samples": progress.samples,
+        "hours": round(progress.seconds / 3600, 3),
+        "trained_by": f"drethtr {__version__}",
+        "run": settings_of(run),
+    }
+    return Candidate(replace(with_network(model, network), card=card), network)
 
 
 def settings_of(run: RunConfig) -> dict[str, Any]:

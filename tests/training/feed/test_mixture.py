@@ -8,8 +8,8 @@ import pytest
 from drethtr.base import config
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.synthesis.synthetic import Synthetic
-from drethtr.training.feed.mixture import DECK, SOURCES, Mixture, deck
-from drethtr.training.feed.supply import Made, Real, RealLines, SetFactor, Source
+from drethtr.training.feed.mixture import DECK, LineMixture, deck
+from drethtr.training.feed.supply import LineSource, Made, Real, RealLines, SetFactor
 
 
 @pytest.fixture
@@ -36,25 +36,25 @@ def test_real_lines_are_filtered(pattern):
     large, small = (supply for _, supply in Real(paths=(pattern,)).open())
     assert (large.set, len(large.samples), large.left_out) == ("large", 80, 10)
     assert (small.set, len(small.samples), small.left_out) == ("small", 9, 1)
-    [(_, large), _] = Real(paths=(pattern,), clean_only=False, min_characters=0).open()
-    assert len(large.samples) == 90 and large.left_out == 0
+    [(_, large), _] = Real(paths=(pattern,), clean_only=False).open()
+    assert len(large.samples) == 89 and large.left_out == 1
     with pytest.raises(DataError, match="no training lines left"):
-        Real(paths=(pattern,), max_characters=6).open()
+        Real(paths=(pattern,), factors=(SetFactor(set="large", factor=0.0), SetFactor(set="small", factor=0.0))).open()
 
 
 @pytest.mark.parametrize(("balance", "small"), [(1.0, 9 / 89), (0.0, 1 / 2), (0.5, 3 / (3 + 80**0.5))])
 def test_balance(pattern, balance, small):
-    mixture = Mixture.open((Real(paths=(pattern,), balance=balance),), seed=0)
+    mixture = LineMixture.open((Real(paths=(pattern,), balance=balance),), seed=0)
     assert sets(mixture)["small"] == pytest.approx(small, abs=1e-3)
 
 
 def test_factors(pattern):
     factors = (SetFactor(set="small", factor=2.0),)
-    assert sets(Mixture.open((Real(paths=(pattern,), factors=factors),), 0))["small"] == pytest.approx(
+    assert sets(LineMixture.open((Real(paths=(pattern,), factors=factors),), 0))["small"] == pytest.approx(
         18 / 98, abs=1e-3
     )
     none = (SetFactor(set="small", factor=0.0),)
-    assert sets(Mixture.open((Real(paths=(pattern,), factors=none),), 0)) == {"large": 1.0}
+    assert sets(LineMixture.open((Real(paths=(pattern,), factors=none),), 0)) == {"large": 1.0}
     with pytest.raises(ConfigError, match="set 'smal' in factors; known: large, small"):
         Real(paths=(pattern,), factors=(SetFactor(set="smal", factor=2.0),)).open()
     with pytest.raises(ConfigError, match="each factor must be at least 0, not -"):
@@ -68,19 +68,19 @@ def test_a_balance_beyond_its_ends_is_refused(pattern):
 
 def test_weights_of_sources(pattern):
     large, small = pattern.replace("*", "large"), pattern.replace("*", "small")
-    mixture = Mixture.open((Real(paths=(large,), weight=1.0), Real(paths=(small,), weight=3.0)), seed=0)
+    mixture = LineMixture.open((Real(paths=(large,), weight=1.0), Real(paths=(small,), weight=3.0)), seed=0)
     assert sets(mixture)["small"] == pytest.approx(0.75, abs=1e-3)
     with pytest.raises(ConfigError, match="weight must be at least 0"):
         Real(paths=(large,), weight=-1.0)
     with pytest.raises(ConfigError, match="at least one source"):
-        Mixture.open((Real(paths=(large,), weight=0.0),), seed=0)
+        LineMixture.open((Real(paths=(large,), weight=0.0),), seed=0)
     with pytest.raises(ConfigError, match="at least one source"):
-        Mixture.open((), seed=0)
+        LineMixture.open((), seed=0)
 
 
 def test_a_source_of_no_weight_only_lends_its_characters(pattern):
     large, small = pattern.replace("*", "large"), pattern.replace("*", "small")
-    mixture = Mixture.open((Real(paths=(large,), weight=0.0), Real(paths=(small,))), seed=0)
+    mixture = LineMixture.open((Real(paths=(large,), weight=0.0), Real(paths=(small,))), seed=0)
     assert sets(mixture) == {"small": 1.0} and {sample.set for sample in mixture.real_samples()} == {"small"}
     assert set("largesm") <= set("".join(mixture.texts()))
     assert [line.split()[0] for line in mixture.summary().splitlines()[1:]] == ["100.0", "0.0"]
@@ -89,7 +89,7 @@ def test_a_source_of_no_weight_only_lends_its_characters(pattern):
 def test_no_line_comes_again_before_all_others_came(make_samples):
     """Across the edges of decks, too: 7 lines do not divide a deck."""
     supplies = (RealLines("a", make_samples("a", 7)), RealLines("b", make_samples("b", 5)))
-    mixture = Mixture(supplies, (0.7, 0.3), seed=1)
+    mixture = LineMixture(supplies, (0.7, 0.3), seed=1)
     for name, count in (("a", 7), ("b", 5)):
         seen = [s.key for s in map(mixture.sample, range(DECK - 200, DECK + 200)) if s.set == name]
         rounds = [seen[start : start + count] for start in range(0, len(seen) - count + 1, count)]
@@ -103,7 +103,7 @@ def test_no_line_comes_again_before_all_others_came(make_samples):
 
 def test_a_sample_depends_on_seed_and_index_only(make_samples):
     def keys(seed, indices):
-        mixture = Mixture(
+        mixture = LineMixture(
             (RealLines("a", make_samples("a", 50)), RealLines("b", make_samples("b", 9))), (0.5, 0.5), seed
         )
         return {index: mixture.sample(index).key for index in indices}
@@ -114,7 +114,7 @@ def test_a_sample_depends_on_seed_and_index_only(make_samples):
 
 
 def test_equal_sets_are_not_drawn_alike(make_samples):
-    mixture = Mixture((RealLines("a", make_samples("a", 40)), RealLines("b", make_samples("b", 40))), (0.5, 0.5), 0)
+    mixture = LineMixture((RealLines("a", make_samples("a", 40)), RealLines("b", make_samples("b", 40))), (0.5, 0.5), 0)
     samples = [mixture.sample(index) for index in range(60)]
     a, b = ([int(s.text[1:].rstrip("x")) for s in samples if s.set == name][:20] for name in "ab")
     assert a != b
@@ -129,29 +129,25 @@ def test_deck_counts_its_cards():
 
 
 def test_real_samples_and_summary(pattern):
-    mixture = Mixture.open((Real(paths=(pattern,)),), seed=0)
+    mixture = LineMixture.open((Real(paths=(pattern,)),), seed=0)
     assert len(mixture.real_samples()) == 89
     assert mixture.summary().splitlines() == [
         "drawn from:",
         "   89.9 %  large: 80 lines (10 left out)",
         "   10.1 %  small: 9 lines (1 left out)",
     ]
-    everything = Mixture.open((Real(paths=(pattern.replace("*", "small"),), min_characters=0),), seed=0)
-    assert everything.summary() == "drawn from:\n  100.0 %  small: 10 lines"
+    everything = LineMixture.open((Real(paths=(pattern.replace("*", "large"),), clean_only=False),), seed=0)
+    assert everything.summary() == "drawn from:\n  100.0 %  large: 89 lines (1 left out)"
     copy = pickle.loads(pickle.dumps(mixture))
     assert [copy.sample(i).key for i in range(20)] == [mixture.sample(i).key for i in range(20)]
 
 
-def test_kinds_of_sources_are_those_that_can_be_mixed():
-    assert list(config.variants(Source)) == [kind.__name__ for kind in SOURCES]
-
-
 def test_sources_from_a_configuration():
-    assert config.from_dict(Source, {"kind": "Real", "paths": ["a.parquet"], "balance": 0.5}) == Real(
+    assert config.from_dict(LineSource, {"kind": "Real", "paths": ["a.parquet"], "balance": 0.5}) == Real(
         paths=("a.parquet",), balance=0.5
     )
     made = {"kind": "Made", "weight": 2.0, "lines": {"fonts": "fonts", "texts": ["novel.txt"]}}
-    assert config.from_dict(Source, made) == Made(weight=2.0, lines=Synthetic(fonts="fonts", texts=("novel.txt",)))
+    assert config.from_dict(LineSource, made) == Made(weight=2.0, lines=Synthetic(fonts="fonts", texts=("novel.txt",)))
 
 
 def store(path, draw, texts, words=None):
@@ -178,8 +174,8 @@ def test_other_lines_have_another_digest(kind, suffix, draw, tmp_path):
     ):
         (tmp_path / folder).mkdir()
         store(tmp_path / folder / f"lines{suffix}", draw, texts, words)
-        source = config.from_dict(Source, {"kind": kind, "paths": [str(tmp_path / folder / f"lines{suffix}")]})
-        digests += Mixture.open([source], 0).digests()
+        source = config.from_dict(LineSource, {"kind": kind, "paths": [str(tmp_path / folder / f"lines{suffix}")]})
+        digests += LineMixture.open([source], 0).digests()
     assert digests[0] == digests[1] and len(set(digests)) == 5
 
 
@@ -188,7 +184,7 @@ def test_lines_made_of_something_else_have_another_digest(edited, tmp_path):
     for name in ("a.ttf", "text_en.txt"):
         (tmp_path / name).write_text("before")
     made = Made(lines=Synthetic(fonts=str(tmp_path), texts=(str(tmp_path / "text_en.txt"),)))
-    before = Mixture.open([made], 0).digests()
-    assert Mixture.open([made], 1).within("abc").digests() == before
+    before = LineMixture.open([made], 0).digests()
+    assert LineMixture.open([made], 1).within("abc").digests() == before
     (tmp_path / edited).write_text("beyond")
-    assert Mixture.open([made], 0).digests() != before
+    assert LineMixture.open([made], 0).digests() != before

@@ -10,7 +10,7 @@ from drethtr.images.prepare import Preparation
 from drethtr.synthesis.augment import SCANS
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import BatchConfig, Batches
-from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.mixture import LineMixture
 from drethtr.training.feed.stream import PackedBatch, Position, beginnings, stream
 from drethtr.training.feed.supply import RealLines
 
@@ -18,7 +18,7 @@ TOKENIZER = Characters.learn(["abx0123456789"])
 
 
 def batches_of(samples):
-    mixture = Mixture((RealLines("a", samples),), (1.0,), seed=2)
+    mixture = LineMixture((RealLines("a", samples),), (1.0,), seed=2)
     config = BatchConfig(pixels=16 * 1024, lines=4, max_columns=400, chunk=12)
     return Batches(mixture, Preparation(height=16), TOKENIZER, config, SCANS)
 

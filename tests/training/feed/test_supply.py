@@ -9,8 +9,8 @@ from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.datasets.open import open_all
 from drethtr.datasets.parquet import open_parquet
-from drethtr.training.feed.mixture import Mixture
-from drethtr.training.feed.supply import Real, Source, Streamed
+from drethtr.training.feed.mixture import LineMixture
+from drethtr.training.feed.supply import LineSource, Real, Streamed
 
 
 @pytest.fixture
@@ -83,8 +83,8 @@ def test_a_source_does_not_take_the_memory_of_others(draw, tmp_path, monkeypatch
 
 
 def test_streamed_lines_in_a_mixture(pattern):
-    source = config.from_dict(Source, {"kind": "Streamed", "paths": [pattern], "weight": 2.0})
-    mixture = Mixture.open((source, Real(paths=(pattern,))), seed=3)
+    source = config.from_dict(LineSource, {"kind": "Streamed", "paths": [pattern], "weight": 2.0})
+    mixture = LineMixture.open((source, Real(paths=(pattern,))), seed=3)
     assert mixture.summary().splitlines()[1].startswith("   66.7 %  streamed: ")
     assert len(list(mixture.texts())) == 2 * len(mixture.real_samples())
 

@@ -43,8 +43,8 @@ def test_the_model_determines_the_network_and_a_run_is_a_config(tiny_model):
 
 
 def test_old_data_get_their_share(tiny_model):
-    own, old = run(tiny_model, old=Path("old.parquet"), old_share=0.25).train
-    assert (own.weight, old.weight) == (0.75, 0.25)
+    own, old = run(tiny_model, old=Path("old.parquet")).train
+    assert (own.weight, old.weight) == (0.7, 0.3)
     assert (own.paths, old.paths) == (("[[]mine].parquet",), ("old.parquet",))
 
 
@@ -83,7 +83,7 @@ def test_only_the_first_layers_of_the_shipped_model_stay_as_they_are():
     assert kept == {"stem", "blocks"} and any(weight.requires_grad for weight in network.backbone.blocks.parameters())
 
 
-@pytest.mark.parametrize("wishes", [{"old_share": 1.0}, {"seed": -1}, {"adapter": True, "drop_unused": True}])
+@pytest.mark.parametrize("wishes", [{"seed": -1}, {"adapter": True, "drop_unused": True}])
 def test_senseless_wishes_are_refused(wishes):
     with pytest.raises(ConfigError):
         Plan(data=("mine",), **wishes)

@@ -8,8 +8,10 @@ from drethtr.base.errors import ConfigError
 from drethtr.documents.page import role_of
 from drethtr.layout.finder import FoundLine, Layout, MarkedPage, Role
 from drethtr.layout.network import COARSE, MAPS, TEXT
-from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, CropConfig, PageMixture, targets, traced
-from drethtr.training.layout.sources import MarkedPages, PageSupply
+from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.supply import Supply
+from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, CropConfig, targets, traced
+from drethtr.training.layout.sources import MarkedPages
 
 SIDE = 320
 
@@ -63,10 +65,10 @@ def test_roles_are_learned_where_they_are_known():
         assert (here[text] == (role is Role.MARGIN)).all() and (here[~text] == UNKNOWN).all()
 
 
-class Same(PageSupply):
+class Same(Supply):
     """The same page again and again."""
 
-    def page(self, number, seed):
+    def sample(self, number, seed):
         return page()
 
     def describe(self):
@@ -78,7 +80,7 @@ class Same(PageSupply):
 
 def test_batches_depend_on_seed_and_chunk_alone():
     config = CropConfig(side=64, batch=3, per_page=2)
-    one, again, other = (CropBatches(PageMixture((Same(),), (1.0,), seed), config) for seed in (1, 1, 2))
+    one, again, other = (CropBatches(Mixture((Same(),), (1.0,), seed), config) for seed in (1, 1, 2))
     assert len(one[5]) == 2 and one[5][0].grays.shape == (3, 64, 64) and one[5][0].maps.shape[1:] == (7, 16, 16)
     for first, second in zip(one[5], again[5], strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(first, second, strict=True))
@@ -89,7 +91,7 @@ def test_batches_depend_on_seed_and_chunk_alone():
 def test_every_page_of_a_collection_comes_before_any_comes_again(monkeypatch):
     monkeypatch.setattr("drethtr.training.layout.sources.marked", lambda original: original)
     supply = MarkedPages("letters", ("a", "b", "c", "d"))
-    rounds = [[supply.page(4 * turn + place, 0) for place in range(4)] for turn in range(6)]
+    rounds = [[supply.sample(4 * turn + place, 0) for place in range(4)] for turn in range(6)]
     assert all(sorted(seen) == ["a", "b", "c", "d"] for seen in rounds) and len(set(map(tuple, rounds))) > 1
 
 

@@ -10,6 +10,7 @@ from drethtr.base.errors import DataError
 from drethtr.network.padded import MaskedConv, Padded
 from drethtr.network.variants import Variants
 from drethtr.recognition.model.architecture import DESCENT, Light
+from drethtr.recognition.onnx.backbones import LIGHT_STAGES, TOKEN_BLOCKS
 
 
 class ImageFeatures(NamedTuple):
@@ -86,24 +87,6 @@ class Normed(nn.Module):
     norms: ClassVar[tuple[tuple[str, str], ...]]
 
 
-class Stage(NamedTuple):
-    """Downsampling by `stride`, then blocks of equal width."""
-
-    channels: int
-    stride: tuple[int, int]
-    blocks: int
-
-
-STAGES = (
-    Stage(channels=32, stride=(2, 2), blocks=0),
-    Stage(channels=64, stride=(2, 2), blocks=3),
-    Stage(channels=128, stride=(2, 2), blocks=6),
-    Stage(channels=256, stride=(2, 1), blocks=2),
-)
-EXPANSION = 2
-TOKEN_BLOCKS = 2
-
-
 class ChannelNorm(nn.LayerNorm):
     """Layer norm over the channels of (B, C, H, W)."""
 
@@ -132,8 +115,8 @@ class Block(nn.Module):
         super().__init__()
         self.depthwise = MaskedConv(channels, channels, kernel, groups=channels)
         self.norm = ChannelNorm(channels)
-        self.expand = nn.Conv2d(channels, EXPANSION * channels, 1)
-        self.project = nn.Conv2d(EXPANSION * channels, channels, 1)
+        self.expand = nn.Conv2d(channels, 2 * channels, 1)
+        self.project = nn.Conv2d(2 * channels, channels, 1)
 
     def forward(self, x: Padded) -> Padded:
         """Same shape."""
@@ -146,17 +129,17 @@ class LightBackbone(Backbone):
     """Tokens of ceil(columns / 8)."""
 
     columns_per_token = 8
-    width = STAGES[-1].channels
+    width = LIGHT_STAGES[-1][0]
 
     def __init__(self, config: Light) -> None:
         super().__init__()
         self.height = config.height
         self.blocks = nn.Sequential()
         channels = 1
-        for stage in STAGES:
-            self.blocks.append(Descent(channels, stage.channels, stage.stride))
-            channels = stage.channels
-            self.blocks.extend(Block(channels, (3, 3)) for _ in range(stage.blocks))
+        for width, stride, blocks in LIGHT_STAGES:
+            self.blocks.append(Descent(channels, width, stride))
+            channels = width
+            self.blocks.extend(Block(channels, (3, 3)) for _ in range(blocks))
         self.collapse = nn.Conv2d(channels, channels, (config.height // DESCENT, 1))
         self.token_blocks = nn.Sequential(*(Block(channels, (1, 7)) for _ in range(TOKEN_BLOCKS)))
         self.norm = ChannelNorm(channels)

@@ -7,7 +7,7 @@ Shapes, everywhere in this file: B lines, N tokens, C channels.
 Source: PP-OCR (Apache-2.0), as packed in rapidocr 3.10: PP-OCRv6_rec_small.onnx.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -17,40 +17,22 @@ from drethtr.network.attention import softmax_attention
 from drethtr.network.backbones.backbone import BACKBONES, Backbone, ImageFeatures
 from drethtr.network.padded import MaskedConv, Padded, SqueezeExcitation, valid
 from drethtr.recognition.model.architecture import DESCENT, PPOCR
-
-
-class Stage(NamedTuple):
-    """Blocks of equal width and height, with a `Descent` between stages."""
-
-    channels: int
-    squeezed: tuple[bool, ...]
-    """Whether each block has squeeze-excitation."""
-
-
-STAGES = (
-    Stage(96, (True, False, False)),
-    Stage(192, (True, False, True, False, True, False)),
-    Stage(384, (True, False)),
-)
-STEM_WIDTH = 48
-
-NECK_WIDTH = 120
-NECK_HEADS = 8
+from drethtr.recognition.onnx.backbones import NECK, NECK_BLOCKS, NECK_HEADS, STAGES, STEM
 
 
 class Stem(nn.Module):
     """Reduces height and width to a quarter, with a max-pooling path and a convolutional one."""
 
-    def __init__(self, width: int, outputs: int) -> None:
+    def __init__(self, inputs: int, width: int, outputs: int) -> None:
         super().__init__()
-        self.enter = MaskedConv(1, width, (3, 3), (2, 2))
+        self.enter = MaskedConv(inputs, width, (3, 3), (2, 2))
         self.narrow = MaskedConv(width, width // 2, (2, 2))
         self.widen = MaskedConv(width // 2, width, (2, 2))
         self.merge = MaskedConv(2 * width, width, (3, 3), (2, 2))
         self.expand = MaskedConv(width, outputs, (1, 1))
 
     def forward(self, images: Padded) -> Padded:
-        """(B, 1, H, W) to (B, outputs, H/4, W/4)."""
+        """(B, inputs, H, W) to (B, outputs, H/4, W/4)."""
         # Max pooling takes the right neighbor as well, which would be padding at the end of a line.
         x = self.enter(images, F.relu).fenced(1)
         mixed = self.widen(self.narrow(x, F.relu), F.relu)
@@ -103,16 +85,16 @@ class ConvBlock(nn.Module):
 
 
 class Descent(nn.Module):
-    """The block between two stages: half the height, more channels, no residual."""
+    """The block between two stages: fewer rows or columns, more channels, no residual."""
 
-    def __init__(self, inputs: int, outputs: int) -> None:
+    def __init__(self, inputs: int, outputs: int, stride: tuple[int, int]) -> None:
         super().__init__()
-        self.depthwise = MaskedConv(inputs, inputs, (3, 3), (2, 1), groups=inputs)
+        self.depthwise = MaskedConv(inputs, inputs, (3, 3), stride, groups=inputs)
         self.expand = MaskedConv(inputs, 2 * inputs, (1, 1))
         self.project = MaskedConv(2 * inputs, outputs, (1, 1))
 
     def forward(self, x: Padded) -> Padded:
-        """(B, inputs, H, W) to (B, outputs, H/2, W)."""
+        """(B, inputs, H, W) to (B, outputs, H / stride, W / stride)."""
         return self.project(self.expand(self.depthwise(x), F.gelu))  # type: ignore[no-any-return]
 
 
@@ -145,7 +127,7 @@ class Neck(nn.Module):
         self.shortcut = MaskedConv(inputs, width, (1, 1))
         self.reduce = MaskedConv(inputs, width, (1, 1))
         self.sideways = MaskedConv(width, width, (1, 7), groups=width)
-        self.blocks = nn.ModuleList(AttentionBlock(width, heads) for _ in range(2))
+        self.blocks = nn.ModuleList(AttentionBlock(width, heads) for _ in range(NECK_BLOCKS))
         self.norm = nn.LayerNorm(width, eps=1e-6)
 
     def forward(self, x: Padded) -> Tensor:
@@ -165,22 +147,22 @@ class PPOCRBackbone(Backbone):
     """Tokens of pooled convolutional features, followed by the `draft_width` features that PP-OCR reads from."""
 
     columns_per_token = 8
-    draft_width = NECK_WIDTH
-    width = STAGES[-1].channels + NECK_WIDTH
-    early = ("stem.", *(f"blocks.{number}." for number in range(len(STAGES[0].squeezed))))
+    draft_width = NECK
+    width = STAGES[-1][0] + NECK
+    early = ("stem.", *(f"blocks.{number}." for number in range(len(STAGES[0][1]))))
 
     def __init__(self, config: PPOCR) -> None:
         super().__init__()
         self.height = config.height
-        self.stem = Stem(STEM_WIDTH, STAGES[0].channels)
+        channels = STAGES[0][0]
+        self.stem = Stem(1, STEM, channels)
         self.blocks = nn.Sequential()
-        channels = STAGES[0].channels
-        for stage in STAGES:
-            if stage.channels != channels:
-                self.blocks.append(Descent(channels, stage.channels))
-            channels = stage.channels
-            self.blocks.extend(ConvBlock(channels, squeezed=squeezed) for squeezed in stage.squeezed)
-        self.neck = Neck(channels, NECK_WIDTH, NECK_HEADS)
+        for width, blocks in STAGES:
+            if width != channels:
+                self.blocks.append(Descent(channels, width, (2, 1)))
+            channels = width
+            self.blocks.extend(ConvBlock(channels, squeezed=squeezed) for squeezed in blocks)
+        self.neck = Neck(channels, NECK, NECK_HEADS)
 
     def forward(self, images: Tensor, widths: Tensor) -> ImageFeatures:
         """See `Backbone`: (B, 1, height, W) to (B, ceil(W / 4) // 2, 504), with at least one token."""

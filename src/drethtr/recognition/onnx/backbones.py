@@ -1,4 +1,4 @@
-"""Backbones as ONNX graphs: `ppocr` and `light`, with the weights of those in `drethtr.network.backbones`.
+"""Backbones as ONNX graphs: `ppocr` and `light`, with the weights and sizes of those in `drethtr.network.backbones`.
 
 Shapes, everywhere in this file: feature maps (1, C, H, W), tokens (N, C).
 """

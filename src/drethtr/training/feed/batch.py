@@ -22,7 +22,7 @@ from drethtr.recognition.batching import WIDTH_STEP, group_by_width, padded_widt
 from drethtr.synthesis.corpus import Corpus
 from drethtr.synthesis.random_step import RandomStep, augment
 from drethtr.text.tokenizer import PAD, Tokenizer
-from drethtr.training.feed.mixture import Mixture
+from drethtr.training.feed.mixture import LineMixture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +161,7 @@ class Batches(Dataset[list[Batch]]):
 
     def __init__(
         self,
-        mixture: Mixture,
+        mixture: LineMixture,
         preparation: Preparation,
         tokenizer: Tokenizer,
         config: BatchConfig,

@@ -10,36 +10,30 @@ used up, so the number of samples taken from a supply before any index is known 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Generic, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
 from drethtr.datasets.sample import Sample
-from drethtr.training.feed.supply import Made, Real, RealLines, Source, Streamed, Supply
-
-SOURCES: tuple[type[Source], ...] = (Real, Streamed, Made)
-"""The kinds of sources."""
+from drethtr.training.feed.supply import Item, LineSupply, RealLines, Source, Supply
 
 DECK = 16384
 """Cards in a deck. Each supply has at least one, so that no set is forgotten, however small."""
 
 
 @dataclass(frozen=True)
-class Mixture:
-    """Sample number 0, 1, 2, ... for training; `shares` are above 0 and sum to 1.
+class Mixture(Generic[Item]):
+    """Sample number 0, 1, 2, ... for training; `shares` are above 0 and sum to 1. None come from `undrawn`."""
 
-    No samples come from `undrawn`, but the alphabet includes its characters.
-    """
-
-    supplies: tuple[Supply, ...]
+    supplies: tuple[Supply[Item], ...]
     shares: tuple[float, ...]
     seed: int
-    undrawn: tuple[Supply, ...] = ()
+    undrawn: tuple[Supply[Item], ...] = ()
 
     @classmethod
-    def open(cls, sources: Sequence[Source], seed: int) -> Self:
+    def open(cls, sources: Sequence[Source[Item]], seed: int) -> Self:
         """Read the files of all sources.
 
         Raises:
@@ -48,8 +42,7 @@ class Mixture:
         """
         total = sum(source.weight for source in sources)
         if not total:
-            known = ", ".join(kind.__name__ for kind in SOURCES)
-            raise ConfigError(f"a mixture needs at least one source of samples with a weight above 0: {known}")
+            raise ConfigError("train needs at least one source with a weight above 0")
         opened = [(share * source.weight / total, supply) for source in sources for share, supply in source.open()]
         drawn = [(share, supply) for share, supply in opened if share]
         if len(drawn) > DECK:
@@ -57,25 +50,13 @@ class Mixture:
         shares, supplies = zip(*drawn, strict=True)
         return cls(supplies, shares, seed, tuple(supply for share, supply in opened if not share))
 
-    def sample(self, index: int) -> Sample:
+    def sample(self, index: int) -> Item:
         """The sample with this index, counted from 0."""
         number, card = divmod(index, DECK)
         supplies, earlier, counts = deck(self.shares, number, self.seed)
         supply = int(supplies[card])
         own_seed = self.seed * DECK + supply  # supplies must not draw the same random numbers
         return self.supplies[supply].sample(int(number * counts[supply] + earlier[card]), own_seed)
-
-    def texts(self) -> Iterator[str]:
-        """The text of every real line once, for learning the alphabet."""
-        return (text for supply in (*self.supplies, *self.undrawn) for text in supply.texts())
-
-    def real_samples(self) -> list[Sample]:
-        """Every real line in memory that is drawn from, once."""
-        return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
-
-    def within(self, characters: str) -> "Mixture":
-        """The mixture with synthetic lines restricted to these characters."""
-        return replace(self, supplies=tuple(supply.within(characters) for supply in self.supplies))
 
     def summary(self) -> str:
         """A description for the log, with a row per supply and its share of the samples."""
@@ -87,6 +68,26 @@ class Mixture:
     def digests(self) -> list[str]:
         """A description and digest of every supply that is drawn from."""
         return [f"{supply.describe()} [{supply.digest()}]" for supply in self.supplies]
+
+
+@dataclass(frozen=True)
+class LineMixture(Mixture[Sample]):
+    """A mixture of lines; the alphabet includes the characters of those that are not drawn."""
+
+    supplies: tuple[LineSupply, ...]
+    undrawn: tuple[LineSupply, ...] = ()
+
+    def texts(self) -> Iterator[str]:
+        """The text of every real line once, for learning the alphabet."""
+        return (text for supply in (*self.supplies, *self.undrawn) for text in supply.texts())
+
+    def real_samples(self) -> list[Sample]:
+        """Every real line in memory that is drawn from, once."""
+        return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
+
+    def within(self, characters: str) -> Self:
+        """The mixture with synthetic lines restricted to these characters."""
+        return replace(self, supplies=tuple(supply.within(characters) for supply in self.supplies))
 
 
 @lru_cache(maxsize=4)

@@ -1,17 +1,18 @@
 """The components of a mixture: sets of real lines, in memory or streamed, and synthetic lines.
 
 A `Source` is the configuration; it opens into one `Supply` or, if it contains several sets, into several.
+`training/layout/sources.py` has those of marked pages.
 """
 
 import json
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,20 +28,16 @@ from drethtr.text.normalize import for_scoring, marks_in
 RECOMBINE = 1  # separates these random numbers from those of the order
 
 
-class Supply(ABC):
+Item = TypeVar("Item")
+"""What is learned from: a line, or a marked page."""
+
+
+class Supply(ABC, Generic[Item]):
     """An endless sequence of samples."""
 
     @abstractmethod
-    def sample(self, number: int, seed: int) -> Sample:
+    def sample(self, number: int, seed: int) -> Item:
         """The sample with this number, counted from 0; it depends only on the seed."""
-
-    def texts(self) -> Iterator[str]:
-        """The texts of its real lines, each once, for learning the alphabet."""
-        return iter(())
-
-    def within(self, characters: str) -> "Supply":
-        """The supply with synthetic text restricted to these characters."""
-        return self
 
     @abstractmethod
     def describe(self) -> str:
@@ -48,14 +45,26 @@ class Supply(ABC):
 
     @abstractmethod
     def digest(self) -> str:
-        """A digest that changes with the lines of the files and their order, as far as can be checked quickly."""
+        """A digest that changes with the content of the files and its order, as far as can be checked quickly."""
+
+
+class LineSupply(Supply[Sample]):
+    """An endless sequence of lines."""
+
+    def texts(self) -> Iterator[str]:
+        """The texts of its real lines, each once, for learning the alphabet."""
+        return iter(())
+
+    def within(self, characters: str) -> "LineSupply":
+        """The supply with synthetic text restricted to these characters."""
+        return self
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source(ABC):
+class Source(ABC, Generic[Item]):
     """Base of the configs in a mixture.
 
-    weight              its share of the samples, relative to the others'; with 0 it only contributes characters
+    weight              its share of the samples, relative to the others'; with 0 lines only contribute characters
     """
 
     weight: float = 1.0
@@ -65,29 +74,31 @@ class Source(ABC):
             raise ConfigError(f"weight must be at least 0, not {self.weight}")
 
     @abstractmethod
-    def open(self) -> list[tuple[float, Supply]]:
+    def open(self) -> Sequence[tuple[float, Supply[Item]]]:
         """Its supplies, each with its share of this source; the shares sum to 1."""
 
 
+class LineSource(Source[Sample]):
+    """Base of the sources of lines."""
+
+    @abstractmethod
+    def open(self) -> Sequence[tuple[float, LineSupply]]: ...
+
+
 @dataclass(frozen=True, kw_only=True)
-class FromFiles(Source, ABC):
+class FromFiles(LineSource, ABC):
     """Base of the sources of real lines.
 
     paths               patterns of files or URLs, such as `lines/*.train.parquet`
     clean_only          leave out lines whose text has editorial marks or uncertain letters
-    min_characters      leave out shorter texts
-    max_characters      leave out longer texts
     """
 
     paths: tuple[str, ...]
     clean_only: bool = True
-    min_characters: int = 1
-    max_characters: int | None = None
 
     def suits(self, text: str, clean: bool) -> bool:
         """Whether to train on a line."""
-        long = self.max_characters is not None and len(text) > self.max_characters
-        return (clean or not self.clean_only) and len(text.strip()) >= self.min_characters and not long
+        return (clean or not self.clean_only) and bool(text.strip())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +127,7 @@ class Real(FromFiles):
         if not 0 <= self.balance <= 1:
             raise ConfigError(f"balance must be between 0 and 1, not {self.balance}")
 
-    def open(self) -> list[tuple[float, Supply]]:
+    def open(self) -> list[tuple[float, LineSupply]]:
         """One supply per set, sorted by name.
 
         Raises:
@@ -147,7 +158,7 @@ class Real(FromFiles):
 
 
 @dataclass(frozen=True)
-class RealLines(Supply):
+class RealLines(LineSupply):
     """The lines of one set, epoch after epoch, each in another order."""
 
     set: str
@@ -164,11 +175,9 @@ class RealLines(Supply):
         return self.recombination(place, self.samples[place], np.random.default_rng((seed, number, RECOMBINE)))
 
     def texts(self) -> Iterator[str]:
-        """The texts of its lines."""
         return (sample.text for sample in self.samples)
 
     def describe(self) -> str:
-        """The number of lines, and of those that the filters left out."""
         left_out = f" ({self.left_out:,} left out)" if self.left_out else ""
         mixed = self.recombination
         words = (
@@ -177,7 +186,6 @@ class RealLines(Supply):
         return f"{self.set}: {len(self.samples):,} lines{left_out}{words}"
 
     def digest(self) -> str:
-        """A digest of its lines."""
         lines = lines_digest(self.samples)
         return lines if self.recombination is None else f"{lines}, {self.recombination.digest()}"
 
@@ -189,12 +197,12 @@ def order(size: int, *seeds: int) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made(Source):
+class Made(LineSource):
     """Synthetic lines, each of them new."""
 
     lines: Synthetic
 
-    def open(self) -> list[tuple[float, Supply]]:
+    def open(self) -> list[tuple[float, LineSupply]]:
         """A single supply.
 
         Raises:
@@ -204,7 +212,7 @@ class Made(Source):
 
 
 @dataclass(frozen=True)
-class MadeLines(Supply):
+class MadeLines(LineSupply):
     """Synthetic lines."""
 
     synthesizer: Synthesizer
@@ -215,15 +223,12 @@ class MadeLines(Supply):
         return self if config.alphabet else MadeLines(replace(config, alphabet=characters).build())
 
     def sample(self, number: int, seed: int) -> Sample:
-        """Render the line with this number."""
         return self.synthesizer.render(number, seed)
 
     def describe(self) -> str:
-        """The number of fonts and their folder."""
         return f"synthetic: lines in {len(self.synthesizer.fonts)} fonts of {self.synthesizer.fonts.path}"
 
     def digest(self) -> str:
-        """A digest of its fonts and texts."""
         return self.synthesizer.digest()
 
 
@@ -254,7 +259,7 @@ class Streamed(FromFiles):
     This does not check whether validation lines are among them; `drethtr data check` does.
     """
 
-    def open(self) -> list[tuple[float, Supply]]:
+    def open(self) -> list[tuple[float, LineSupply]]:
         """A single supply; this reads all texts but no images.
 
         Raises:
@@ -296,7 +301,7 @@ class Streamed(FromFiles):
 
 
 @dataclass(frozen=True, eq=False)
-class StreamedLines(Supply):
+class StreamedLines(LineSupply):
     """The lines of some blocks, epoch after epoch, each in another order."""
 
     blocks: tuple[Block, ...]
@@ -342,7 +347,6 @@ class StreamedLines(Supply):
         raise AssertionError
 
     def texts(self) -> Iterator[str]:
-        """The texts of all lines, read from the files."""
         for file, blocks in groupby(self.blocks, lambda block: block.file):
             with open_parquet(file) as opened:
                 for block in blocks:
@@ -350,12 +354,10 @@ class StreamedLines(Supply):
                     yield from (for_scoring(column[row].as_py()) for row in block.rows.tolist())
 
     def describe(self) -> str:
-        """The numbers of lines and files."""
         files = len({block.file for block in self.blocks})
         return f"streamed: {self.lines:,} lines from {files:,} files"
 
     def digest(self) -> str:
-        """A digest of its blocks."""
         return blake2b("".join(block.digest for block in self.blocks).encode(), digest_size=8).hexdigest()
 
 

@@ -176,7 +176,7 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     wanted = {"plan": config.to_dict(material.plan), "lines": material.fingerprint()}
     if not plan.exists():
         make_folders(folder)
-        bfloat16 = Devices.open(device).gains_from_bfloat16()
+        bfloat16 = Devices.open(device).uses_bfloat16()
         with atomic_write(plan) as unfinished:
             made = json.dumps(wanted | {"bfloat16": bfloat16}, ensure_ascii=False, indent=1)
             unfinished.write_text(made, encoding="utf-8")

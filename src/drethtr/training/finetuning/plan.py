@@ -13,9 +13,9 @@ from drethtr.network.network import DRetHTR
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
 from drethtr.recognition.model.file import SHIPPED, Model
 from drethtr.recognition.pieces import MAX_COLUMNS
-from drethtr.text.tokenizer import Characters, Tokenizer
+from drethtr.text.tokenizer import Tokenizer
 from drethtr.training.feed.batch import BatchConfig, Prose
-from drethtr.training.feed.supply import Real, Source
+from drethtr.training.feed.supply import LineSource, Real
 from drethtr.training.optimize import AdamW, Cosine, Method, Muon, OptimizerConfig
 from drethtr.training.run import RunConfig, ValidationConfig
 from drethtr.training.start import FromModel, LowRank, Whole
@@ -32,6 +32,9 @@ HEADER_BYTES = 60_000
 
 MAX_RANK = 8
 
+OLD_SHARE = 0.3
+"""Share of the lines seen that comes from the old data, if there are any."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -41,7 +44,6 @@ class Plan:
     model           the starting model
     validation      validation lines; default: a part of the data
     old_data        lines that the model must not forget, mixed in
-    old_share       share of the lines seen that comes from the old data
     adapter         train a LoRA adapter only
     minimum_count   how often a new character must occur to be added
     drop_unused     remove characters that no text has
@@ -55,7 +57,6 @@ class Plan:
     model: str = str(SHIPPED)
     validation: tuple[str, ...] = ()
     old_data: tuple[str, ...] = ()
-    old_share: float = 0.3
     adapter: bool = False
     minimum_count: int = 2
     drop_unused: bool = False
@@ -65,8 +66,6 @@ class Plan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.old_share < 1:
-            raise ConfigError(f"old_share must be between 0 and 1, not {self.old_share}")
         check_positive(self, "samples")
         if self.seed < 0:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
@@ -124,9 +123,9 @@ def run_of(
     whole = plan.samples or pace.samples
     samples, warm_up = max(round(effort * whole), 1), whole // 10
     every = max(samples // VALIDATIONS, 1)
-    sources: list[Source] = [Real(paths=(escape(str(train)),), weight=1 - plan.old_share)]
+    sources: list[LineSource] = [Real(paths=(escape(str(train)),), weight=1 - OLD_SHARE)]
     if old is not None:
-        sources.append(Real(paths=(escape(str(old)),), weight=plan.old_share))
+        sources.append(Real(paths=(escape(str(old)),), weight=OLD_SHARE))
     return RunConfig(
         train=tuple(sources),
         validation=ValidationConfig(
@@ -145,7 +144,7 @@ def run_of(
         ),
         # Only where the decoder is the language model: n-grams learn the texts better and in seconds.
         prose=Prose() if knows_language(model) else None,
-        start=FromModel(plan.model, characters_of(tokenizer) if tokenizer != model.tokenizer else None),
+        start=FromModel(plan.model, None if tokenizer == model.tokenizer else tokenizer.alphabet),
         tuning=LowRank(rank_of(model)) if plan.adapter else Whole(first_layers(model)),
         optimizer=OptimizerConfig(
             method=pace.method,
@@ -186,12 +185,6 @@ def network_without_weights(model: Model) -> DRetHTR:
 def first_layers(model: Model) -> tuple[str, ...]:
     """Prefixes of the weights that are not trained, which saves a fifth of the time (LOG.md, 2026-11-27)."""
     return tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
-
-
-def characters_of(tokenizer: Tokenizer) -> str:
-    """The characters of a changed alphabet."""
-    assert isinstance(tokenizer, Characters), "only alphabets of single characters can be changed"
-    return tokenizer.characters
 
 
 def rank_of(model: Model) -> int:

@@ -7,9 +7,8 @@ B crops of S x S pixels; the maps beside the cores have a quarter of their heigh
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +22,7 @@ from drethtr.images.straighten import area_of
 from drethtr.layout.finder import Floats, FoundLine, MarkedPage, Role
 from drethtr.layout.given import core_height
 from drethtr.layout.network import COARSE, MAPS, MULTIPLE, TEXT
-from drethtr.training.feed.mixture import DECK, deck
-from drethtr.training.layout.sources import PageSource, PageSupply
+from drethtr.training.feed.mixture import Mixture
 
 UNKNOWN = 255
 """In a target: this place is not learned from."""
@@ -95,50 +93,10 @@ class Traced(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PageMixture:
-    """Page number 0, 1, 2, ... of several supplies; `shares` sum to 1. As `Mixture` deals lines."""
-
-    supplies: tuple[PageSupply, ...]
-    shares: tuple[float, ...]
-    seed: int
-
-    @classmethod
-    def open(cls, sources: Sequence[PageSource], seed: int) -> Self:
-        """Open all sources.
-
-        Raises:
-            ConfigError: if there is none.
-            DataError: if a file cannot be used.
-        """
-        if not sources:
-            raise ConfigError("train: there must be at least one source of pages")
-        total = sum(source.weight for source in sources)
-        opened = [(share * source.weight / total, supply) for source in sources for share, supply in source.open()]
-        shares, supplies = zip(*opened, strict=True)
-        return cls(supplies, shares, seed)
-
-    def page(self, index: int) -> MarkedPage:
-        """The page with this index, counted from 0."""
-        number, card = divmod(index, DECK)
-        supplies, earlier, counts = deck(self.shares, number, self.seed)
-        supply = int(supplies[card])
-        return self.supplies[supply].page(int(number * counts[supply] + earlier[card]), self.seed * DECK + supply)
-
-    def summary(self) -> str:
-        """A description for the log, with a row per supply and its share of the pages."""
-        drawn = zip(self.shares, self.supplies, strict=True)
-        return "\n".join(("drawn from:", *(f"  {100 * share:5.1f} %  {supply.describe()}" for share, supply in drawn)))
-
-    def digests(self) -> list[str]:
-        """A description and digest of every supply."""
-        return [f"{supply.describe()} [{supply.digest()}]" for supply in self.supplies]
-
-
-@dataclass(frozen=True)
 class CropBatches:
     """Batches of crops by the number of their chunk: a chunk is `per_page` batches of the same pages."""
 
-    mixture: PageMixture
+    mixture: Mixture[MarkedPage]
     config: CropConfig
 
     def __getitem__(self, chunk: int) -> list[Crops]:
@@ -149,7 +107,7 @@ class CropBatches:
         """
         wanted, crops = self.config, []
         for number in range(chunk * wanted.batch, (chunk + 1) * wanted.batch):
-            page = traced(self.mixture.page(number))
+            page = traced(self.mixture.sample(number))
             rng = np.random.default_rng((self.mixture.seed, number))
             crops.append([crop(page, wanted, rng) for _ in range(wanted.per_page)])
         return [Crops(*map(np.stack, zip(*batch, strict=True))) for batch in zip(*crops, strict=True)]

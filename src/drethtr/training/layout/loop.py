@@ -28,8 +28,9 @@ from drethtr.network.weights import fit
 from drethtr.pages.segmentation import DetectedLines
 from drethtr.pages.source import Original
 from drethtr.training.devices import Devices
+from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.stream import as_it_is, beginnings, stream
-from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, Crops, PageMixture
+from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, Crops
 from drethtr.training.layout.run import LayoutLoss, LayoutRun, PagesValidation
 from drethtr.training.layout.sources import pages_digest
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, change_weights, is_finished, refuse_old_run
@@ -77,14 +78,13 @@ def train_layout(
         refuse_old_run(output, resume=resume)
         devices = Devices.open(device)
         torch.manual_seed(run.seed)
-        mixture = PageMixture.open(run.train, run.seed)
+        mixture = Mixture.open(run.train, run.seed)
         batches = CropBatches(mixture, run.crops)
         learner = make_learner(run, devices)
         validator = PagesValidator(run.validation, output)
         settings: tuple[Any, Any, list[str]] = config.to_dict(run), {}, [*mixture.digests(), validator.digest()]
         snapshot = output / SNAPSHOT
-        bfloat16 = devices.gains_from_bfloat16() if run.bfloat16 is None else run.bfloat16
-        progress = Progress(beginnings(1), bfloat16)
+        progress = Progress(beginnings(1), devices.uses_bfloat16(run.bfloat16))
         if snapshot.exists():
             progress = load_snapshot(snapshot, learner, *settings, kind=LayoutRun)
         deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")

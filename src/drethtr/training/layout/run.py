@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from drethtr.base.config import check_positive
 from drethtr.base.errors import ConfigError
 from drethtr.training.layout.crops import CropConfig
-from drethtr.training.layout.sources import PageSource
+from drethtr.training.layout.sources import MarkedSource
 from drethtr.training.optimize import OptimizerConfig
 from drethtr.training.start import Tuning, Whole
 
@@ -55,7 +55,7 @@ class LayoutRun:
     patience   validations in a row without improvement after which the run ends
     """
 
-    train: tuple[PageSource, ...]
+    train: tuple[MarkedSource, ...]
     validation: PagesValidation
     samples: int
     start: str | None = None

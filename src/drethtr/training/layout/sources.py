@@ -1,60 +1,29 @@
-"""Where marked pages to learn from come from: files, and generators.
+"""Marked pages to learn from: those of files, and synthetic ones; mixed like lines, see `training/feed/supply.py`."""
 
-A `PageSource` is the configuration; it opens into `PageSupply`s, endless sequences of pages.
-"""
-
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import DataError
 from drethtr.documents.page import role_of
 from drethtr.evaluation.whole_pages import collections_of, open_references
 from drethtr.layout.finder import FoundLine, Layout, MarkedPage, Role
 from drethtr.layout.given import GivenLine, complete
 from drethtr.pages.source import Original
 from drethtr.synthesis.pages import PageSynthesizer, SyntheticPages
-from drethtr.training.feed.supply import order
+from drethtr.training.feed.supply import Source, Supply, order
 
 IN_MEMORY = 400
 """Maximum number of pages that are kept decoded; each takes about 2 MB."""
 
 
-class PageSupply(ABC):
-    """An endless sequence of marked pages."""
-
-    @abstractmethod
-    def page(self, number: int, seed: int) -> MarkedPage:
-        """The page with this number, counted from 0; it depends only on the seed."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """A description for the log."""
-
-    @abstractmethod
-    def digest(self) -> str:
-        """A digest that changes with the pages, as far as can be checked quickly."""
+class MarkedSource(Source[MarkedPage]):
+    """Base of the sources of marked pages."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class PageSource(ABC):
-    """Base of the sources of pages; `weight` is its share of the crops, relative to the others'."""
-
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.weight < float("inf"):
-            raise ConfigError(f"the weight of a source must be positive, not {self.weight}")
-
-    @abstractmethod
-    def open(self) -> list[tuple[float, PageSupply]]:
-        """Its supplies, each with its share of this source; the shares sum to 1."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Marked(PageSource):
+class Marked(MarkedSource):
     """Pages whose lines are in PAGE or ALTO files beside the images.
 
     images   a folder in which the images are looked for first
@@ -67,7 +36,7 @@ class Marked(PageSource):
     balance: float = 0.5
     without: tuple[str, ...] = ()
 
-    def open(self) -> list[tuple[float, PageSupply]]:
+    def open(self) -> list[tuple[float, Supply[MarkedPage]]]:
         """One supply for each collection, sorted by name.
 
         Raises:
@@ -87,13 +56,13 @@ class Marked(PageSource):
 
 
 @dataclass(frozen=True)
-class MarkedPages(PageSupply):
+class MarkedPages(Supply[MarkedPage]):
     """The pages of a collection, again and again, each time in another order."""
 
     name: str
     originals: tuple[Original, ...]
 
-    def page(self, number: int, seed: int) -> MarkedPage:
+    def sample(self, number: int, seed: int) -> MarkedPage:
         turn, place = divmod(number, len(self.originals))
         return marked(self.originals[int(order(len(self.originals), turn, seed)[place])])
 
@@ -105,12 +74,12 @@ class MarkedPages(PageSupply):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn(PageSource):
+class Drawn(MarkedSource):
     """Synthetic pages, each of them new."""
 
     pages: SyntheticPages
 
-    def open(self) -> list[tuple[float, PageSupply]]:
+    def open(self) -> list[tuple[float, Supply[MarkedPage]]]:
         """A single supply.
 
         Raises:
@@ -120,12 +89,12 @@ class Drawn(PageSource):
 
 
 @dataclass(frozen=True)
-class DrawnPages(PageSupply):
+class DrawnPages(Supply[MarkedPage]):
     """Synthetic pages."""
 
     synthesizer: PageSynthesizer
 
-    def page(self, number: int, seed: int) -> MarkedPage:
+    def sample(self, number: int, seed: int) -> MarkedPage:
         return self.synthesizer.render(number, seed)
 
     def describe(self) -> str:
