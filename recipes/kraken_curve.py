@@ -25,7 +25,7 @@ from drethtr.datasets.layouts.folder import store_folder
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, clean_lines, page_of
 from drethtr.evaluation.metrics import Rates, bootstrap, score
-from drethtr.training.finetuning.plan import Pace
+from drethtr.training.finetuning.plan import samples_for
 
 SPEC = (
     "[1,64,0,1 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,13,32 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 Mp2,2 Cr3,9,64 Do0.1,2 "
@@ -47,7 +47,7 @@ def trained(programs: Path, run: Path, work: Path) -> float:
     (train,) = run.glob("*_lines.parquet")
     learn, choose = clean_lines(open_all([str(train)])), clean_lines(open_all([str(run / "validation.parquet")]))
     files = "-t", listed(learn, work / "train"), "-e", listed(choose, work / "choose")
-    rounds = "-q", "fixed", "-N", ceil(Pace.of(len(learn), adapter=False).samples / len(learn))
+    rounds = "-q", "fixed", "-N", ceil(samples_for(len(learn)) / len(learn))
     (work / "log").mkdir(exist_ok=True)
     machine = "--threads", 1, "--workers", 0, "--precision", "bf16-mixed"
     how = "-s", SPEC, "-u", "NFC", *rounds, "--log-dir", work / "log", "-o", work / "model"

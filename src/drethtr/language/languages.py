@@ -37,11 +37,7 @@ the draft reads 0.15 points worse (LOG.md, 2026-11-25)."""
 
 
 def check_name(name: str) -> None:
-    """Refuse an invalid name of a language.
-
-    Raises:
-        ConfigError: with examples of valid ones.
-    """
+    """Refuse an invalid name of a language."""
     if not NAME.fullmatch(name):
         raise ConfigError(f"{name!r} is not a valid language name; use names such as en, grc or latin-notes")
 

@@ -191,11 +191,7 @@ class NGrams:
         return found
 
     def check(self) -> None:
-        """Check that the arrays form a tree.
-
-        Raises:
-            CheckpointError: if they do not.
-        """
+        """Refuse arrays that are not a tree of n-grams."""
         if not 1 <= self.order <= MAX_ORDER:
             raise CheckpointError(f"its n-grams have {self.order} tokens; supported are 1 to {MAX_ORDER}")
         nodes, contexts = len(self.tokens), len(self.children)

@@ -62,8 +62,12 @@ class Store:
         self.reorders += 1
         for part in self.parts:
             written = part[:, :, : self.written]
-            # A few heads at a time, to avoid a second copy of a long text.
-            for heads in torch.split(written, heads_at_once(written), dim=1):
+            # A few heads at a time, which fit into the cache of a processor and need no second copy of a long text; all
+            # on a GPU, where every kernel costs.
+            most = written.shape[1]
+            if not written.is_cuda:
+                most = max(1, most * REORDERED_AT_ONCE // max(written.nbytes, 1))
+            for heads in torch.split(written, most, dim=1):
                 heads.copy_(heads.index_select(0, rows))
 
     def write(self, text: KeyValue, at: int) -> None:
@@ -103,6 +107,7 @@ class TextCache(NamedTuple):
         """The cache with N further tokens, keys and values (R, H, N, K); a new store has room for `room` tokens."""
         length = self.length + text.keys.shape[2]
         if not self.length:
+            # Without a copy, and without room: what is only scored has no further tokens.
             return TextCache.all_of(Store(text, length))
         store = self.with_room(length, room)
         store.write(text, self.length)
@@ -151,12 +156,6 @@ def distances(queries: int, keys: int, device: torch.device) -> Tensor:
     """How far each key is before each query, (queries, keys), negative behind it; queries are at the last keys."""
     places = torch.arange(keys, device=device)
     return places[keys - queries :, None] - places
-
-
-def heads_at_once(part: Tensor) -> int:
-    """How many heads of a part (R, H, N, K) to reorder at a time; all on a GPU, where every kernel costs."""
-    heads = part.shape[1]
-    return heads if part.is_cuda else max(1, heads * REORDERED_AT_ONCE // max(part.nbytes, 1))
 
 
 class RetentionCache(NamedTuple):

@@ -33,6 +33,7 @@ class Tree(NamedTuple):
 
     def spread(self, x: Tensor) -> Tensor:
         """Copy vectors of nodes (B, ..., N, K) to their texts (B x T, ..., L, K)."""
+        # With the nodes on the second axis, line and node number pick a vector for each token: (B, T, L, ..., K).
         return x.movedim(-2, 1)[self.lines[..., None], self.nodes].flatten(0, 1).movedim(1, -2)
 
     def gather(self, x: Tensor) -> Tensor:

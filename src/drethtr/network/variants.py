@@ -3,8 +3,8 @@
 A `NetworkConfig` describes a network as data: backbone, positions, image prior, mixer, decay and so on are small frozen
 configs. A class says beside its definition which config it computes, and takes that config first:
 
-    @MIXERS.computes(Retentive)
-    class ARMF(TextMixer): ...
+    @PRIORS.computes(Added)
+    class AddedDecay(DecayPrior): ...
 
 A plug-in whose configs are also used without torch keeps its torch classes in a module of its own, which an entry point
 of the group `drethtr.networks` names; it is imported when a network first has a part that no class here computes.

@@ -92,6 +92,7 @@ class WordSearch:
         self.place = place
         self.languages = WeightedLanguages(recognizer.model.languages, strategy.weights.language)
         rows = [view.scores.lines[0] for view in line]
+        # It scores lines and keeps their scores; `quality` ranks them, also where no decoder has a part in it.
         self.lines = LineSearch(rows, lambda scored: 0.0, self.languages, base=place.line(word))
         self.scorers = [NetworkScorer(network, view.memory) for view in line] if isinstance(strategy, Joint) else []
         rescores = self.scorers and network.dimensions.rescores and self.languages.weight
@@ -174,6 +175,7 @@ def word_candidates(
 def proposed(scores: LogProbs, place: Place, word: Tokens, languages: WeightedLanguages) -> set[Tokens]:
     """What CTC head and n-grams may read between the neighbors of a word, white space at the ends included."""
     path = align(scores, place.line(word))
+    # From the last character of the word before to the first of the word after: the spaces between are read anew.
     left, right = len(place.before), len(place.before) + len(word)
     first = path.spans[left - 2][1] if left > 1 else 0
     last = path.spans[right + 1][0] if right + 1 < len(path.spans) else len(scores)

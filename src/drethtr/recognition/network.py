@@ -203,4 +203,4 @@ class Network(Protocol):
         """The texts that `beam_search` finds for each line, where the network has a faster way; else None."""
 
     def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:
-        """The attention of each layer while the decoder writes these tokens; the memory has one line."""
+        """The attention of each layer while the decoder reads `BOS` and the text after it; the memory has one line."""

@@ -52,7 +52,7 @@ KEPT_BYTES = 16 << 20  # of one file in memory; a longer file is sampled in bloc
 BLOCK_BYTES = 1 << 16
 MAX_LINE_BYTES = BLOCK_BYTES + (1 << 10)  # longer lines are split into blocks
 CONTINUATIONS = bytes(range(0x80, 0xC0))  # UTF-8 continuation bytes
-TRIES = 50
+TRIES = 50  # attempts to draw a text; a paragraph may have no character of the alphabet
 MAX_WORD_LENGTH = 40
 """Text without a space for longer than this, as in scripts without spaces, is cut anywhere."""
 
@@ -121,7 +121,7 @@ class Corpus:
         Raises:
             DataError: if nothing can be drawn, because the files have no text in the alphabet.
         """
-        file = self.files[self.draw_file(rng)]
+        file = self.draw_file(rng)
         language = language_of(file)
         for _ in range(TRIES):
             text = self.draw_line(file, language or "", rng)
@@ -129,11 +129,11 @@ class Corpus:
                 return LineText(text, language)
         raise DataError(f"{file} has no text in the alphabet {self.alphabet!r}")
 
-    def draw_file(self, rng: np.random.Generator) -> int:
+    def draw_file(self, rng: np.random.Generator) -> Path:
         if not self.weights:
-            return int(rng.integers(len(self.files)))
+            return self.files[int(rng.integers(len(self.files)))]
         shares = np.cumsum(self.weights)
-        return int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))
+        return self.files[int(np.searchsorted(shares, rng.random() * shares[-1], side="right"))]
 
     def draw_line(self, file: Path, language: str, rng: np.random.Generator) -> str:
         wording = self.wording
@@ -147,14 +147,11 @@ class Corpus:
             words = paragraph.split()
             return words[int(rng.integers(len(words)))][: wording.longest]
         hyphen = not self.alphabet or "-" in self.alphabet
-        text = cut_line(paragraph, self.draw_length(rng), wording.hyphenated if hyphen else 0.0, rng)
+        length = round(wording.shortest + (wording.longest - wording.shortest) * float(rng.beta(2.0, 2.4)))
+        text = cut_line(paragraph, length, wording.hyphenated if hyphen else 0.0, rng)
         if rng.random() < wording.inserted:
             text = insert(text, self.restrict(fragment(language, rng)), rng)
         return self.restrict(text.upper()) if rng.random() < wording.capitals else text
-
-    def draw_length(self, rng: np.random.Generator) -> int:
-        shortest, longest = self.wording.shortest, self.wording.longest
-        return round(shortest + (longest - shortest) * float(rng.beta(2.0, 2.4)))
 
     def restrict(self, text: str) -> str:
         """The text restricted to the alphabet, composed (NFC), with single spaces."""

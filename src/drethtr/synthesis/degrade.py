@@ -1,5 +1,6 @@
 """Random steps for the effects of ink, paper, camera and file. Grays are shares of white: 0 black, 1 white."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 
@@ -134,15 +135,12 @@ class RuleLines(RandomStep):
 
     def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
-        sheet = Image.new("L", (width, height))
-        pen = ImageDraw.Draw(sheet)
         ink = int(rng.integers(*self.ink, endpoint=True))
         thickness = max(1, round(height * rng.uniform(0.01, 0.035)))
         foot = height * rng.uniform(0.55, 0.95)
         slope = min(height * 0.08, width * 0.01) * rng.uniform(-1, 1)
-        for y in (foot, foot - height * rng.uniform(0.5, 0.9)):
-            pen.line((0, y - slope, width, y + slope), fill=ink, width=thickness)
-        return lay_ink(line, np.asarray(sheet))
+        feet = (foot, foot - height * rng.uniform(0.5, 0.9))
+        return ruled(line, [(0, y - slope, width, y + slope) for y in feet], ink, thickness)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,15 +151,20 @@ class TableBorders(RandomStep):
 
     def __call__(self, line: Line, rng: np.random.Generator) -> Line:
         height, width = line.shape
-        sheet = Image.new("L", (width, height))
-        pen = ImageDraw.Draw(sheet)
         ink = int(rng.integers(*self.ink, endpoint=True))
         thickness = max(1, round(height * rng.uniform(0.01, 0.04)))
         inset, lean = height * rng.uniform(0, 0.08), height * rng.uniform(-0.04, 0.04)
         ends = ((inset,), (width - 1 - inset,), (inset, width - 1 - inset))[rng.integers(3)]
-        for x in ends:
-            pen.line((x, 0, min(max(x + lean, 0), width - 1), height), fill=ink, width=thickness)
-        return lay_ink(line, np.asarray(sheet))
+        return ruled(line, [(x, 0, min(max(x + lean, 0), width - 1), height) for x in ends], ink, thickness)
+
+
+def ruled(line: Line, rules: Sequence[tuple[float, float, float, float]], ink: int, thickness: int) -> Line:
+    """The line with straight rules from (x, y) to (x, y) that darken it by `ink`."""
+    sheet = Image.new("L", line.shape[::-1])
+    pen = ImageDraw.Draw(sheet)
+    for rule in rules:
+        pen.line(rule, fill=ink, width=thickness)
+    return lay_ink(line, np.asarray(sheet))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,6 +69,7 @@ class Writer:
     def width(self, text: str) -> float:
         """About how wide a text will be."""
         em = self.face.reference.size
+        # Words are as far apart as `writing.set_words` puts them.
         scale = self.x_height / (self.face.x_height * em)
         gaps = text.count(" ") * self.pen.gap[0] * max(self.face.x_height, 0.45 * self.face.ascent) * em
         return float(self.face.reference.getlength(text.replace(" ", "")) + gaps) * scale

@@ -8,7 +8,7 @@ Configuration, seed and index determine the page, in any order and process. Line
 put on a sheet, and the sheet is bent as in a photograph, together with all its points.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
 
 import numpy as np
@@ -122,7 +122,7 @@ class PageSynthesizer:
     def writer(self, scene: Scene, rng: np.random.Generator) -> Writer:
         """A hand that has the characters of a text, and the text."""
         corpus = self.lines.corpus
-        file = corpus.files[corpus.draw_file(rng)]
+        file = corpus.draw_file(rng)
         known = language_of(file) or ""
         language = known if known in MONTHS else "en"
         sample = corpus.restrict(draw_paragraph(file, rng))
@@ -132,9 +132,7 @@ class PageSynthesizer:
                 low, high = self.config.x_height
                 x_height = low * (high / low) ** rng.random() * max(scene.height, scene.width) / 1000
                 gap, stroke = rng.uniform(0.6, 1.4), rng.uniform(0.08, 0.2)
-                pen = Pen(
-                    **{**vars(self.config.pen), "gap": (gap, gap + 0.2), "stroke": (stroke, stroke + 0.02)},
-                )
+                pen = replace(self.config.pen, gap=(gap, gap + 0.2), stroke=(stroke, stroke + 0.02))
                 words = (word for _ in repeat(None) for word in corpus.restrict(draw_paragraph(file, rng)).split())
                 return Writer(face, pen, max(x_height, 5.0), rng.normal(0, 0.12), words, language, rng)
         raise DataError(f"no font in {self.lines.fonts.path} has all characters of the texts, such as {sample!r}")

@@ -51,7 +51,9 @@ def photographed(sheet: Sheet, scene: Scene, facing: Sheet, rng: np.random.Gener
     paper, on_page = grounds(scene, rng)
     ink = drawn(sheet, rng)
     if scene.facing:
-        ink = np.where(beyond(scene), drawn(facing, rng), ink)
+        columns = np.arange(width)
+        is_beside = (columns >= scene.beside[0]) & (columns < scene.beside[2])
+        ink = np.where(is_beside, drawn(facing, rng), ink)
     flow = ink.astype(np.float32) * np.float32(rng.uniform(0.45, 0.95) / 255)
     if scene.bleeding:
         back = Image.fromarray(np.roll(ink[:, ::-1], rng.integers(-40, 40, 2), (0, 1)))
@@ -87,12 +89,6 @@ def smooth(shape: tuple[int, ...], spot: int, rng: np.random.Generator) -> NDArr
     height, width = shape
     noise = rng.standard_normal((height // spot + 3, width // spot + 3)).astype(np.float32)
     return np.asarray(Image.fromarray(noise).resize((width, height), Image.Resampling.BILINEAR))
-
-
-def beyond(scene: Scene) -> NDArray[np.bool_]:
-    """Where the facing page is, by columns."""
-    columns = np.arange(scene.width)
-    return (columns >= scene.beside[0]) & (columns < scene.beside[2])
 
 
 def grounds(scene: Scene, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -27,6 +27,7 @@ MAX_WORDS = 4
 """Maximum number of consecutive words to keep together; more would be memorized again."""
 
 MAX_PIECES = 12
+"""Maximum number of pieces of a line: empty ones, and narrow ones for a very wide line, must not go on for ever."""
 
 MIN_LINES = 3
 """Minimum lines by one hand on a page; with fewer, the same words repeat too often."""

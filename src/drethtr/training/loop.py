@@ -6,7 +6,7 @@ from contextlib import closing, nullcontext
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -93,7 +93,7 @@ def train_locked(
     with closing(log):
         if run.validation.at_start and not progress.step and devices.is_main:
             progress = validate(validator, candidate_of(model, learner, progress, run), output / BEST, log, progress)
-        stopping = is_finished(run, progress)
+        stopping = is_finished(progress, run.samples, run.patience)
         while not stopping:
             waiting = time.monotonic()
             positions, own = zip(*map(next, streams), strict=True)
@@ -117,7 +117,8 @@ def train_locked(
                     progress = validate(validator, candidate, output / BEST, log, progress)
                 progress = replace(progress, validated=progress.samples)  # in all processes, which count alike
             # All processes stop after the same step, whatever their clocks say: one alone would wait for the others.
-            stopping = devices.any_process(is_finished(run, progress) or time.monotonic() > deadline)
+            finished = is_finished(progress, run.samples, run.patience)
+            stopping = devices.any_process(finished or time.monotonic() > deadline)
             if stopping or progress.samples - progress.saved >= run.save_every:
                 progress = replace(progress, saved=progress.samples)
                 if devices.is_main:
@@ -129,11 +130,7 @@ def train_locked(
 
 
 def refuse_old_run(output: Path, *, resume: bool) -> None:
-    """Refuse a folder that contains a run, unless it is to be resumed.
-
-    Raises:
-        ConfigError: saying what to do.
-    """
+    """Refuse a folder that contains a run, unless it is to be resumed."""
     if not resume and any((output / name).exists() for name in (SNAPSHOT, LATEST, BEST)):
         cure = "add --resume to continue it, or " if (output / SNAPSHOT).exists() else ""
         raise ConfigError(f"{output} already contains a run; {cure}choose another --output")
@@ -184,19 +181,9 @@ def initial_progress(run: RunConfig, devices: Devices) -> Progress:
     return Progress(beginnings(run.batches_per_step), devices.uses_bfloat16(run.bfloat16))
 
 
-class EndsWith(Protocol):
-    """The settings of a run that say when it ends."""
-
-    @property
-    def samples(self) -> int: ...
-    @property
-    def patience(self) -> int | None: ...
-
-
-def is_finished(run: EndsWith, progress: Progress) -> bool:
+def is_finished(progress: Progress, samples: int, patience: int | None) -> bool:
     """Whether a run has seen all its lines or crops, or has not improved for too long."""
-    tired = run.patience is not None and progress.stale >= run.patience
-    return tired or progress.samples >= run.samples
+    return progress.samples >= samples or (patience is not None and progress.stale >= patience)
 
 
 def open_streams(

@@ -12,7 +12,7 @@ from drethtr.recognition.decoding.strategies import Joint
 from drethtr.recognition.model.file import SHIPPED, load_model
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import Prose
-from drethtr.training.finetuning.plan import Pace, Plan, network_without_weights, rank_of, run_of
+from drethtr.training.finetuning.plan import Plan, network_without_weights, rank_of, run_of, samples_for
 from drethtr.training.optimize import learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.start import LowRank, Whole
@@ -26,7 +26,7 @@ def run(model, tokenizer=None, lines=200, old=None, **wishes):
 
 
 def test_fewer_lines_come_more_often_but_more_lines_are_more_work():
-    samples = [Pace.of(lines, adapter=False).samples for lines in AMOUNTS]
+    samples = list(map(samples_for, AMOUNTS))
     rounds = [number / lines for number, lines in zip(samples, AMOUNTS, strict=True)]
     assert samples == sorted(samples) and rounds == sorted(rounds, reverse=True)
 

@@ -85,6 +85,7 @@ def grain_of(darkness: NDArray[np.float32]) -> float:
     difference between nearby places, too large with dense writing.
     """
     lighter = -darkness[darkness <= 0]
+    # 1.48 medians of absolute values are a standard deviation of normal noise; a difference has √2 times the noise.
     differences = np.abs(darkness[:, STEP:] - darkness[:, :-STEP])
     return min(
         (quantile(found, 0.5) * scale for found, scale in ((lighter, 1.48), (differences, 1.05)) if found.size),

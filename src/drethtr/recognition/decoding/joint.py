@@ -174,6 +174,7 @@ class LineSearch:
         if unknown:
             base = unknown[0] if self.base is None else self.base
             scores = ctc_scores(self.heads, unknown, base)
+            # The base goes first, since lines that resemble the first one take a fraction of its time.
             _, *language = self.language_models.unweighted_scores([base, *unknown])
             self.waiting = dict(zip(unknown, map(FirstPassScores, scores, language), strict=True))
 

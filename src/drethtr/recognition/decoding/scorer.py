@@ -45,7 +45,7 @@ class NetworkScorer(NamedTuple):
         return np.full(self.memory.lines, BOS)
 
     def text_limits(self) -> Ints:
-        """The maximum length of each line's text, (B,), including its end: the number of CTC steps."""
+        """The maximum length of each line's text, (B,), including its end: no text has more tokens than CTC steps."""
         ctc = self.memory.ctc
         return np.array([MAX_TOKENS] * self.memory.lines if ctc is None else [len(line) + 1 for line in ctc])
 

@@ -91,11 +91,7 @@ class Strategy(ABC):
 
 
 def check_strategy(strategy: Strategy, network: Network) -> None:
-    """Refuse a network that lacks what a strategy needs.
-
-    Raises:
-        ConfigError: saying what is missing.
-    """
+    """Refuse a network that lacks what a strategy needs."""
     if strategy.needs_ctc and network.dimensions.steps_per_token is None:
         raise ConfigError("this model has no CTC head; use another decoder, such as greedy")
 

@@ -27,11 +27,7 @@ def check_height(height: int) -> None:
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse a rate outside [0, 1).
-
-    Raises:
-        ConfigError: naming the setting.
-    """
+    """Refuse a rate outside [0, 1)."""
     if not 0 <= value < 1:
         raise ConfigError(f"{name} must be at least 0 and less than 1, not {value}")
 

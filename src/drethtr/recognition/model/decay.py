@@ -1,4 +1,4 @@
-"""Decay of the heads of a layer, as data: γ from a schedule (paper, eq. 10), or gated by the text (eq. 5)."""
+"""Decay of the heads of a layer, as data: γ from a schedule (paper, eq. 10); a gated γ is in `paper/variants.py`."""
 
 import math
 from collections.abc import Callable

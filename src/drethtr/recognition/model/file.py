@@ -110,11 +110,7 @@ class Model:
         return f"{name} {self.hash[:12]}".lstrip()
 
     def check_height(self, height: int) -> None:
-        """Check that the preparation makes lines as high as the backbone needs them.
-
-        Raises:
-            CheckpointError: giving both heights.
-        """
+        """Refuse a backbone that needs lines of another height than the preparation makes."""
         if self.preparation.height != height:
             raise CheckpointError(
                 f"the model prepares lines {self.preparation.height} pixels high, but its backbone needs {height}"
@@ -201,17 +197,13 @@ def save_changed(
         CheckpointError: if `source` cannot be used, or no longer contains the weights of that model.
     """
     tensors, metadata, header = read_parts(source)
-    refuse_changed(source, tensors, of)
+    if of is not None:
+        weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
+        if weights_hash(dequantize(weights)) != weights_hash(of.weights):
+            raise CheckpointError("was replaced by another model meanwhile; start again", source)
     kept = {name: tensor for name, tensor in tensors.items() if prefix is None or not name.startswith(prefix)}
     changed = json.dumps(header | dict(changes), ensure_ascii=False)
     write_tensors({**kept, **(replaced or {})}, path, metadata | {MODEL: changed})
-
-
-def refuse_changed(source: Path, tensors: Weights, model: Model | None) -> None:
-    """Refuse a file that was replaced in the meantime by another model."""
-    weights = {name: tensor for name, tensor in tensors.items() if not name.startswith((NGRAMS, RESCORER))}
-    if model is not None and weights_hash(dequantize(weights)) != weights_hash(model.weights):
-        raise CheckpointError("was replaced by another model meanwhile; start again", source)
 
 
 def tensors_of(languages: Languages) -> dict[str, Array]:

@@ -124,11 +124,7 @@ def read_file(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
 
 
 def check_file(path: Path) -> None:
-    """Refuse a path that is not a file.
-
-    Raises:
-        CheckpointError: saying so.
-    """
+    """Refuse a path that is not a file."""
     if path.is_dir():
         raise CheckpointError(f"is a folder; give the model file in it, such as {path / 'model.safetensors'}", path)
     if not path.is_file():
@@ -243,8 +239,8 @@ def dequantize(stored: Weights) -> dict[str, Array]:
             or scales.shape != (matrix.shape[0], -(-matrix.shape[1] // COLUMNS))
         ):
             raise CheckpointError(f"{name} does not fit a matrix of shape {tuple(matrix.shape)}")
-        spread = spread_over(scales, matrix.shape[1])
-        restored[name.removesuffix(SCALES)] = np.multiply(matrix.reshape(spread.shape), spread).reshape(matrix.shape)
+        of_columns = np.repeat(as_bfloat16(scales), COLUMNS, axis=1)[:, : matrix.shape[1]]
+        restored[name.removesuffix(SCALES)] = (matrix.reshape(of_columns.shape) * of_columns).reshape(matrix.shape)
     check_finite(restored)
     return restored
 
@@ -275,25 +271,12 @@ def to_bfloat16(numbers: NDArray[np.float32]) -> NDArray[np.uint16]:
     return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
 
 
-def spread_over(scales: Array, columns: int) -> NDArray[np.float32]:
-    """The scales, repeated for each column."""
-    return np.ascontiguousarray(np.repeat(as_bfloat16(scales), COLUMNS, axis=1)[:, :columns])
-
-
 def check_finite(weights: Weights) -> None:
-    """Refuse weights that are not finite: lines would read as empty.
-
-    Raises:
-        CheckpointError: naming them.
-    """
+    """Refuse weights that are not finite: lines would read as empty."""
     refuse_not_finite([name for name, weight in weights.items() if not np.isfinite(weight).all()])
 
 
 def refuse_not_finite(names: Collection[str]) -> None:
-    """Refuse weights that are not finite, by their names, of which there may be none.
-
-    Raises:
-        CheckpointError: naming them.
-    """
+    """Refuse weights that are not finite, by their names, of which there may be none."""
     if names:
         raise CheckpointError(f"non-finite numbers in {first_of(sorted(names))}")

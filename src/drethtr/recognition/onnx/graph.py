@@ -124,11 +124,7 @@ class Graph:
 
 
 def refuse_left_over(weights: Iterable[str], graphs: Iterable[Graph]) -> None:
-    """Refuse weights that no graph uses.
-
-    Raises:
-        CheckpointError: naming them.
-    """
+    """Refuse weights that no graph uses."""
     if extra := set(weights).difference(*(graph.used for graph in graphs)):
         raise CheckpointError(f"this network has no place for the weights {first_of(sorted(extra))}")
 

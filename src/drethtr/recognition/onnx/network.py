@@ -38,7 +38,6 @@ from drethtr.recognition.onnx.session import Session
 from drethtr.recognition.onnx.text import (
     Feeds,
     LayerDecay,
-    chain_feeds,
     rescorer_graph,
     step_graph,
     tree_feeds,
@@ -70,7 +69,7 @@ def supports(config: NetworkConfig) -> str | None:
 
 COLUMNS_PER_TOKEN = 8
 """Of all backbones with a graph; a narrower line is padded with paper on the right."""
-PAPER = -1.0
+PAPER = -1.0  # in a prepared line
 LONG = 8192
 """Columns up to which all image tokens attend at once: 1,024 tokens, whose weights take 4 MB a head.
 
@@ -211,7 +210,7 @@ class OnnxNetwork:
 
     def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:
         [kept] = memory.kept
-        seen = self._session("watched").run(of_image(kept) | chain_feeds(tokens))
+        seen = self._session("watched").run(of_image(kept) | tree_feeds(TextTree.of([tokens[1:]])))
         reach = [-1 / np.expm1(fade.log_gamma) for fade in self._fades]
         return Attention(np.stack(seen[::2]), np.stack(seen[1::2]), np.stack(reach))
 

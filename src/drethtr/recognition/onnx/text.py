@@ -7,7 +7,7 @@ Shapes, everywhere in this file: N nodes of a tree or rows of a search, x (N, wi
 channels; V tokens of the vocabulary.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -182,21 +182,11 @@ def tree_feeds(tree: TextTree) -> Feeds:
     on_path = np.zeros((len(paths), len(places)), dtype=np.bool_)
     rows = np.repeat(np.arange(len(paths)), list(map(len, paths)))
     on_path[rows, np.fromiter(chain.from_iterable(paths), dtype=np.int64, count=len(rows))] = True
-    return feeds(tree.tokens, places, on_path[text])
-
-
-def chain_feeds(tokens: Sequence[int]) -> Feeds:
-    """Tokens, places and distances of a single text."""
-    return feeds(tokens, np.arange(len(tokens)), np.bool_(True))
-
-
-def feeds(tokens: Sequence[int], places: NDArray[np.int64], same_text: NDArray[np.bool_] | np.bool_) -> Feeds:
-    """Tokens, places and distances of nodes; of two nodes of a text (`same_text`, (N, N)), the lower place is first."""
     distance = (places[:, None] - places).astype(np.float32)
     # γ^∞ = 0: nodes of other texts, and later ones, have no weight, without a mask in the graph.
-    distance[~(same_text & (distance >= 0))] = np.inf
+    distance[~(on_path[text] & (distance >= 0))] = np.inf
     return {
-        "tokens": np.array(tokens, dtype=np.int64),
+        "tokens": np.array(tree.tokens, dtype=np.int64),
         "places": places.astype(np.float32)[:, None],
         "distance": distance,
     }

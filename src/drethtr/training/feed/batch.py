@@ -35,34 +35,10 @@ class Prose:
     def __post_init__(self) -> None:
         check_positive(self, "lines", table="prose")
 
-    def build(self, alphabet: str) -> "ProseLines":
-        """Restrict the text to the characters of an alphabet; files are read when first needed."""
-        files = tuple(map(Path, self.texts))
-        return ProseLines(Corpus(files=files, alphabet=alphabet) if files else None, self.lines)
-
-
-@dataclass(frozen=True)
-class ProseLines:
-    """Draws a number of lines at a time from a corpus, none without one."""
-
-    corpus: Corpus | None
-    lines: int
-
-    def digest(self) -> str:
-        """A digest of the files' content.
-
-        Raises:
-            DataError: if one cannot be read.
-        """
-        return digest_of(self.corpus.files if self.corpus is not None else ())
-
-    def draw(self, rng: np.random.Generator) -> list[str]:
-        """The additional lines for one batch.
-
-        Raises:
-            DataError: if a file cannot be read, or has no text in the alphabet.
-        """
-        return [] if self.corpus is None else [self.corpus.draw(rng).text for _ in range(self.lines)]
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The text files."""
+        return tuple(map(Path, self.texts))
 
 
 MIN_COLUMNS = 2
@@ -139,6 +115,8 @@ def groups_of_fixed_shapes(
     All lines are used; the last group is filled with random ones.
     """
     by_width = np.argsort(widths, kind="stable").tolist()
+    # The width of a group grows until enough of the narrowest lines fit into it to fill it; only the last group, with
+    # all that are left, is filled up.
     group = WIDTH_STEP
     while by_width:
         size = max(1, min(lines, columns // group))
@@ -179,7 +157,10 @@ class Batches(Dataset[list[Batch]]):
         self.tokenizer = tokenizer
         self.config = config
         self.augmentation = tuple(augmentation)
-        self.prose = prose.build(tokenizer.alphabet) if prose is not None else None
+        self.prose = prose
+        self.corpus: Corpus | None = None
+        if prose is not None and prose.texts:
+            self.corpus = Corpus(files=prose.files, alphabet=tokenizer.alphabet)
 
     def __getitem__(self, chunk: int) -> list[Batch]:
         """The batches of one chunk, at least one.
@@ -215,15 +196,20 @@ class Batches(Dataset[list[Batch]]):
         return ((0, group) for group in group_by_width(widths, *limits))
 
     def digests(self) -> list[str]:
-        """The digests of all sources."""
-        prose = [] if self.prose is None else [f"prose [{self.prose.digest()}]"]
+        """The digests of all sources.
+
+        Raises:
+            DataError: if a file cannot be read.
+        """
+        prose = [] if self.prose is None else [f"prose [{digest_of(self.prose.files)}]"]
         return [*self.mixture.digests(), *prose]
 
     def with_prose(self, batch: Batch, chunk: int, number: int) -> Batch:
         """The batch with the given number in a chunk, with text for the decoder to learn beside it, if any."""
         if self.prose is None:
             return batch
-        drawn = self.prose.draw(np.random.default_rng((self.mixture.seed, chunk, number, DRAW)))
+        rng = np.random.default_rng((self.mixture.seed, chunk, number, DRAW))
+        drawn = [] if self.corpus is None else [self.corpus.draw(rng).text for _ in range(self.prose.lines)]
         prose, _ = encode_all([*batch.texts, *drawn], self.tokenizer)
         return batch._replace(prose=prose)
 

@@ -58,8 +58,10 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     fast = seconds_to_read(Recognizer(material.start, validation.decoder, network=network), material)
     usual = seconds_to_read(Recognizer(material.start, device=device, threads=threads), material)
     validated = len(to_read(lines, validation.lines))
+    # Before the first step, after every part of a training, and with each share of the change, 0 included.
     readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in runs)
     training = sum(run.samples for run in runs) * line + readings * validated * fast
+    # All validation lines are read by the starting model, by each new one, and to calibrate.
     rounds = 1 + len(runs) + passes(material.start, len(lines), device=device)
     return Estimate(
         sum(run.samples for run in runs), training, (rounds * len(lines) + 2 * len(material.remembered)) * usual

@@ -75,32 +75,13 @@ class Plan:
             raise ConfigError("--cross-fit measures on DATA itself; leave out --validation and --learning-curve")
 
 
-@dataclass(frozen=True)
-class Pace:
-    """The intensity of training.
+def samples_for(lines: int) -> int:
+    """How many lines are seen in a training on this number of lines, over several epochs.
 
-    samples   lines seen in total; fewer lines get more epochs, but not more in total
-    method    Muon learns more from each line, but does not suit the small matrices of an adapter
-    backbone  learning rate of the image embedding, relative to the rest
+    Eight times the lines get four times the effort: few lines need many passes, many do not (LOG.md, 2026-11-27).
     """
-
-    samples: int
-    method: Method
-    learning_rate: float
-    backbone: float
-
-    @classmethod
-    def of(cls, lines: int, *, adapter: bool) -> "Pace":
-        """The pace for a number of lines; recipes/finetune_curve.py measures its effect."""
-        # Eight times the lines get four times the effort: few lines need many passes, many do not (LOG.md, 2026-11-27).
-        samples = round(50 * lines ** (2 / 3))
-        if adapter:
-            # Muon reads adapters worse: 33.9 against 30.8 % CER after 680 lines (LOG.md, 2026-11-22).
-            return cls(samples, AdamW(), 2e-3, 1.0)
-        # 29.3 instead of 32.3 % CER with AdamW (LOG.md, 2026-11-22); 15.5 instead of 18.6 % at twice the rate, with the
-        # first layers frozen (LOG.md, 2026-11-27). A backbone at 0.05 instead of 0.3 of the rate forgets less, but
-        # learns less (LOG.md, 2026-11-25, late).
-        return cls(samples, Muon(), 1e-3, 0.3)
+    samples: int = round(50 * lines ** (2 / 3))
+    return samples
 
 
 def run_of(
@@ -119,8 +100,20 @@ def run_of(
     Without validation lines, its result are the weights at its end. It ends after the share `effort` of its lines, with
     the learning rate that a whole run has there.
     """
-    pace = Pace.of(lines, adapter=plan.adapter)
-    whole = plan.samples or pace.samples
+    if plan.adapter:
+        # Muon learns less in the small matrices of an adapter: 33.9 against 30.8 % CER (LOG.md, 2026-11-22).
+        method: Method = AdamW()
+        rate, backbone = 2e-3, 1.0
+    else:
+        # 29.3 instead of 32.3 % CER with AdamW (LOG.md, 2026-11-22); 15.5 instead of 18.6 % at twice the rate, with the
+        # first layers frozen (LOG.md, 2026-11-27). A backbone at 0.05 instead of 0.3 of the rate forgets less, but
+        # learns less (LOG.md, 2026-11-25, late).
+        method = Muon()
+        rate, backbone = 1e-3, 0.3
+    # The first layers see strokes, which other hands share; leaving them out saves a fifth of the time (LOG.md,
+    # 2026-11-27).
+    early = tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
+    whole = plan.samples or samples_for(lines)
     samples, warm_up = max(round(effort * whole), 1), whole // 10
     every = max(samples // VALIDATIONS, 1)
     sources: list[LineSource] = [Real(paths=(escape(str(train)),), weight=1 - OLD_SHARE)]
@@ -145,14 +138,14 @@ def run_of(
         # Only where the decoder is the language model: n-grams learn the texts better and in seconds.
         prose=Prose() if knows_language(model) else None,
         start=FromModel(plan.model, None if tokenizer == model.tokenizer else tokenizer.alphabet),
-        tuning=LowRank(rank_of(model)) if plan.adapter else Whole(first_layers(model)),
+        tuning=LowRank(rank_of(model)) if plan.adapter else Whole(early),
         optimizer=OptimizerConfig(
-            method=pace.method,
-            learning_rate=pace.learning_rate,
+            method=method,
+            learning_rate=rate,
             warm_up=warm_up,
             # With the whole fall of the rate in fewer lines, 88 % of the gain was left (LOG.md, 2026-11-27).
             schedule=Cosine(cycles=max(samples - warm_up, 1) / max(whole - warm_up, 1)),
-            backbone_scale=pace.backbone,
+            backbone_scale=backbone,
             average=0.99,
         ),
         patience=PATIENCE,
@@ -180,11 +173,6 @@ def network_without_weights(model: Model) -> DRetHTR:
     """The shape of a model's network."""
     with torch.device("meta"):
         return DRetHTR(model.network, model.tokenizer.size)
-
-
-def first_layers(model: Model) -> tuple[str, ...]:
-    """Prefixes of the weights that are not trained, which saves a fifth of the time (LOG.md, 2026-11-27)."""
-    return tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
 
 
 def rank_of(model: Model) -> int:

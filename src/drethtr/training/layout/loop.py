@@ -82,6 +82,7 @@ def train_layout(
         batches = CropBatches(mixture, run.crops)
         learner = make_learner(run, devices)
         validator = PagesValidator(run.validation, output)
+        # As `train_locked`, without an alphabet.
         settings: tuple[Any, Any, list[str]] = config.to_dict(run), {}, [*mixture.digests(), validator.digest()]
         snapshot = output / SNAPSHOT
         progress = Progress(beginnings(1), devices.uses_bfloat16(run.bfloat16))
@@ -93,7 +94,7 @@ def train_layout(
             log.note(f"{mixture.summary()}\n{validator.digest()}")
             if run.validation.at_start and not progress.step:
                 progress = validator(learner, progress, run, log)
-            stopping = is_finished(run, progress)
+            stopping = is_finished(progress, run.samples, run.patience)
             for position, crops in stream(batches, pack=as_it_is, start=progress.positions[0], workers=workers):
                 if stopping:
                     break
@@ -112,7 +113,7 @@ def train_layout(
                     log.record("train", progress.samples, **values)
                 if progress.samples >= run.samples or progress.samples - progress.validated >= run.validation.every:
                     progress = validator(learner, replace(progress, validated=progress.samples), run, log)
-                stopping = is_finished(run, progress) or time.monotonic() > deadline
+                stopping = is_finished(progress, run.samples, run.patience) or time.monotonic() > deadline
                 if stopping or progress.samples - progress.saved >= run.save_every:
                     progress = replace(progress, saved=progress.samples)
                     save_lines(model_of(learner, progress, run), output / LATEST)
@@ -131,6 +132,7 @@ def make_learner(run: LayoutRun, devices: Devices) -> Learner[Detector]:
     network = Detector()
     first = network.state_dict()
     known = {name: torch.from_numpy(np.array(weight)) for name, weight in load_lines(path).weights.items()}
+    # The published detector has no second head, which then starts afresh.
     missing = {name: weight for name, weight in first.items() if name.startswith("maps.") and name not in known}
     try:
         network.load_state_dict(fit({**missing, **known}, first))
