@@ -23,7 +23,7 @@ from drethtr.datasets.growth import refuse_growth
 from drethtr.datasets.sample import Sample, content_of
 from drethtr.datasets.splits import set_named
 from drethtr.documents.names import stored
-from drethtr.text.normalize import Spelling
+from drethtr.text.normalize import Normalization
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
@@ -95,7 +95,7 @@ def columns_of(file: "ParquetFile", name: str) -> list[str]:
     return [*REQUIRED, *(column for column in OPTIONAL if column in present)]
 
 
-def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -> Sample:
+def sample_of(row: dict[str, Any], file: str, number: int, normalize: Normalization) -> Sample:
     """The sample of a row, counted from 0.
 
     Raises:
@@ -109,7 +109,7 @@ def sample_of(row: dict[str, Any], file: str, number: int, spelling: Spelling) -
         raise DataError(str(error)) from error
     return Sample(
         image=image,
-        text=spelling(text),
+        text=normalize(text),
         set=word(row.get("set")) or set_named(file),
         language=word(row.get("lang")),
         page=word(row.get("page")),

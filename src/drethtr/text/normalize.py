@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TypeAlias
 
-Spelling: TypeAlias = Callable[[str], str]
-"""A normalization of texts from a file."""
+Normalization: TypeAlias = Callable[[str], str]
+"""Turns the text of a line in a file into the text to learn or compare."""
 
 SOFT_HYPHEN = "\u00ad"
 AT_LINE_END = re.compile(r"(?<![-\u00ad])\u00ad+(?=[^\S\n]*(?:\n|\Z))")
