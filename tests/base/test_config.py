@@ -313,7 +313,8 @@ import_module(sys.argv[1])
 load_plugins()
 loaded = [kind for name, module in list(sys.modules.items()) if name.startswith("drethtr.")
           for kind in vars(module).values() if isinstance(kind, type) and kind.__module__ == name]
-bases = [kind for kind in loaded if not getattr(kind, "_is_protocol", False)]
+no_settings = {"PageSource", "Source", "Supply"}  # settings name `LineSource` and `MarkedSource`
+bases = [kind for kind in loaded if not getattr(kind, "_is_protocol", False) and kind.__name__ not in no_settings]
 known = {base: variants(base).keys() for base in bases}
 for module in pkgutil.walk_packages(drethtr.__path__, "drethtr."):
     if module.name.split(".")[1] not in {"cli", "plugins", "paper", "bench"}:

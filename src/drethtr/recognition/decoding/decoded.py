@@ -97,10 +97,6 @@ class CTCScores:
         rows = self.lines[line]
         return self.on_image(align(rows, tokens), rows)
 
-    def aligned(self, line: int, best: Hypothesis) -> Decoded:
-        """A hypothesis with its tokens aligned with a line."""
-        return self.placed(line, best.tokens)._replace(confidences=confidences(best), ended=best.ended)
-
     def on_image(self, path: CTCPath, rows: LogProbs) -> Decoded:
         """A path through the steps `rows`, with the CTC probabilities of its tokens."""
         probabilities = tuple(map(exp, path.token_log_probabilities))
@@ -144,7 +140,12 @@ def located(memory: ImageMemory, scores: CTCScores | None, hypotheses: Sequence[
     """One hypothesis per line, its tokens aligned by the CTC head, or spread evenly if there is none."""
     if scores is None:
         return [spread(tokens, best) for tokens, best in zip(memory.tokens, hypotheses, strict=True)]
-    return [scores.aligned(line, best)._replace(draft=scores.reading(line)) for line, best in enumerate(hypotheses)]
+    return [
+        scores.placed(line, best.tokens)._replace(
+            confidences=confidences(best), ended=best.ended, draft=scores.reading(line)
+        )
+        for line, best in enumerate(hypotheses)
+    ]
 
 
 def spread(image_tokens: int, best: Hypothesis) -> Decoded:
