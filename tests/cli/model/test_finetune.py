@@ -17,6 +17,7 @@ import torch
 from conftest import log_probability, written
 from PIL import Image
 
+from drethtr.base import config
 from drethtr.base.locks import claimed
 from drethtr.datasets.open import open_all
 from drethtr.language.languages import Languages
@@ -252,6 +253,18 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     assert drethtr("finetune", *wishes, "--output", tmp_path / "whole.safetensors", "--resume").code == 0
     whole = weights(tmp_path / "whole.safetensors")
     assert all(np.array_equal(whole[name], weight) for name, weight in weights(killed).items())
+
+
+def test_a_run_of_a_version_with_more_options_is_not_resumed(drethtr, data, tiny_path, tmp_path):
+    """It was said to have other lines."""
+    wishes = (data, "--model", tiny_path, "--workers", 0, "--device", "cpu", "--samples", 144)
+    output = tmp_path / "mine.safetensors"
+    material = gather(Plan(data=(str(data),), model=str(tiny_path), samples=144))
+    before = {"plan": config.to_dict(material.plan) | {"old_share": 0.3}, "lines": material.fingerprint()}
+    folder_of(output).mkdir()
+    (folder_of(output) / PLAN).write_text(json.dumps(before | {"bfloat16": False}), encoding="utf-8")
+    refused = drethtr("finetune", *wishes, "--output", output, "--resume")
+    assert refused.code == 2 and "a run with other options (old_share); to start over" in refused.err
 
 
 def test_force_leaves_a_run_that_is_going_on_elsewhere(drethtr, data, tiny_path, tmp_path):

@@ -186,7 +186,8 @@ def open_folder(material: Material, folder: Path, device: str, *, resume: bool) 
     found = json.loads(plan.read_text(encoding="utf-8"))
     measured: bool = found.pop("bfloat16")
     if found != wanted:
-        options = [name for name, value in wanted["plan"].items() if found["plan"].get(name) != value]
+        before, now = found["plan"], wanted["plan"]  # of another version, it may have other options
+        options = sorted(name for name in before | now if before.get(name) != now.get(name))
         others = f"other options ({', '.join(options)})" if options else "other lines or another starting model"
         raise ConfigError(f"{folder} contains a run with {others}; to start over, use --force instead of --resume")
     return measured
