@@ -7,7 +7,7 @@ from PIL import Image
 
 from drethtr.images.fields import blur
 from drethtr.synthesis.fonts import Face
-from drethtr.synthesis.sheet import FINE, FLOW, SLOW, texture
+from drethtr.synthesis.paper import FINE, FLOW, SLOW, texture
 from drethtr.synthesis.writing import Pen, write
 
 ROOT = Path(__file__).parents[1]

@@ -129,7 +129,7 @@ class WordSearch:
 
     def shares(self) -> dict[Tokens, float]:
         """The share of each ranked word of the probability of all; none if all lines have too many tokens."""
-        best = max(map(self.quality, self.first))
+        best = max(map(self.quality, self.first), default=-inf)
         if best == -inf:
             return {}
         shares = {self.place.word(line): exp(SHARPNESS * (self.quality(line) - best)) for line in self.first}

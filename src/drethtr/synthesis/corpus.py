@@ -254,7 +254,7 @@ def read_lines(stream: IO[bytes]) -> Iterator[bytes]:
 
 def sample_blocks(blocks: Iterator[bytes], most: int) -> bytes:
     """All blocks, or a fixed random sample of `most` of them (reservoir sampling)."""
-    rng, kept = np.random.default_rng(0), list[bytes]()
+    rng, kept = np.random.default_rng(0), list[bytes]()  # the same blocks in every process
     for number, block in enumerate(blocks):
         if number < most:
             kept.append(block)

@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from drethtr.layout.finder import Cell, Floats, FoundLine, FoundRegion, Role
 from drethtr.synthesis.fonts import Face
-from drethtr.synthesis.sheet import supply_of_ink
+from drethtr.synthesis.paper import supply_of_ink
 from drethtr.synthesis.writing import Pen, write
 
 WRITTEN = 56

@@ -148,6 +148,7 @@ class Bend(NamedTuple):
 
     def at(self, points: Floats) -> Floats:
         """The shifts at some points, between those of the grid."""
+        # Just less than the last point of the grid, so that points at the edge are in its last cell.
         places = (points / (self.width, self.height) * (BEND - 1)).clip(0, BEND - 1.0001)
         cells = places.astype(int)
         x, y = (places - cells).T[:, :, None]

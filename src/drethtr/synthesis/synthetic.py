@@ -16,7 +16,7 @@ from drethtr.base.urls import digest_of
 from drethtr.datasets.sample import Sample
 from drethtr.synthesis.corpus import Corpus, LineText, Spelling, Wording
 from drethtr.synthesis.fonts import Face, FontFolder
-from drethtr.synthesis.sheet import Paper, put_on_paper
+from drethtr.synthesis.paper import Paper, put_on_paper
 from drethtr.synthesis.writing import Pen, Writing, write
 
 TRIES = 20  # attempts to draw a text whose characters some font has

@@ -127,10 +127,12 @@ def band_of(line: FoundLine, core: float) -> Band:
     steps = np.gradient(points, axis=0)
     steps /= np.maximum(np.hypot(*steps.T), 1e-9)[:, None]
     up = np.stack((steps[:, 1], -steps[:, 0]), axis=1)
-    # Lines of other sizes are in between their own height, as far as their outline tells, and the usual one.
+    # An outline has room for ascenders and descenders: the core is about 0.42 of its mean height. Outlines are rough:
+    # a line counts as in between its own height and the usual one.
     own = 0.42 * area_of(line.polygon) / max(STEP, length_of(points))
     height = float(np.clip((own + core) / 2, 0.6 * core, 1.6 * core)) if len(line.polygon) > 2 else core
     lower, upper = points - FADING * height * up, points + height * up
+    # Beside both ends of the core, where the loss punishes more, so that lines on one row do not grow together.
     ends = []
     for place, outward in ((0, -steps[0]), (-1, steps[-1])):
         middle, across = points[place] + 0.5 * height * up[place], 0.9 * height * up[place]

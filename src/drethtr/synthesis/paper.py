@@ -11,7 +11,7 @@ from drethtr.images.line import Line
 
 Floats = NDArray[np.float32]
 
-SHEET = (256, 4096)  # rows, columns of the cached textures that lines are cut from
+TEXTURE = (256, 4096)  # rows, columns of the cached textures that lines are cut from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,18 +64,18 @@ FINE, FLOW, SLOW = 1, 8, 48  # the grain size of a texture, in pixels
 def texture(spot: int, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """A random piece of noise with unit variance and the given grain size."""
     height, width = shape
-    sheet = make_sheet(spot)
-    if height > sheet.shape[0] or width > sheet.shape[1]:
-        sheet = np.tile(sheet, (-(-height // sheet.shape[0]), -(-width // sheet.shape[1])))
-    row = int(rng.integers(sheet.shape[0] - height + 1))
-    column = int(rng.integers(sheet.shape[1] - width + 1))
-    return sheet[row : row + height, column : column + width]
+    noise = whole_texture(spot)
+    if height > noise.shape[0] or width > noise.shape[1]:
+        noise = np.tile(noise, (-(-height // noise.shape[0]), -(-width // noise.shape[1])))
+    row = int(rng.integers(noise.shape[0] - height + 1))
+    column = int(rng.integers(noise.shape[1] - width + 1))
+    return noise[row : row + height, column : column + width]
 
 
 @cache
-def make_sheet(spot: int) -> Floats:
-    """A sheet of noise, made once per process and always the same."""
-    rows, columns = SHEET
+def whole_texture(spot: int) -> Floats:
+    """Noise of the size `TEXTURE`, made once per process and always the same."""
+    rows, columns = TEXTURE
     noise = np.random.default_rng(spot).standard_normal((rows // spot + 2, columns // spot + 2))
     image = Image.fromarray(noise.astype(np.float32))
     sheet = np.asarray(image.resize((columns, rows), Image.Resampling.BICUBIC) if spot > 1 else image)[:rows, :columns]

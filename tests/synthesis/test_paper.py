@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from drethtr.synthesis.sheet import SHEET, Paper, put_on_paper
+from drethtr.synthesis.paper import TEXTURE, Paper, put_on_paper
 
 
 def stripes(height=64, width=300):
@@ -29,5 +29,5 @@ def test_same_generator_same_paper():
 
 
 def test_lines_larger_than_the_textures():
-    ink = stripes(SHEET[0] + 20, SHEET[1] + 50)
+    ink = stripes(TEXTURE[0] + 20, TEXTURE[1] + 50)
     assert put_on_paper(ink, Paper(), np.random.default_rng(0)).shape == ink.shape
