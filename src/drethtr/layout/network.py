@@ -21,7 +21,7 @@ from drethtr.images.line import Line
 from drethtr.layout.finder import Role
 from drethtr.recognition.model.file import FORMAT, LINES, parse_header, weights_hash
 from drethtr.recognition.model.weights import Weights, check_file, dequantize, quantize, read_file, write_tensors
-from drethtr.recognition.onnx.backbones import excitation, mlp, stem
+from drethtr.recognition.onnx.backbones import block, descent, excitation, mlp, stem
 from drethtr.recognition.onnx.graph import Graph, real, refuse_left_over
 from drethtr.recognition.onnx.layers import conv
 from drethtr.recognition.onnx.session import Session
@@ -184,10 +184,10 @@ def detector_graph(weights: Weights, *, maps: bool) -> Graph:
     for number, (width, blocks) in enumerate(STAGES):
         place = 0
         if width != before:
-            x = block(graph, x, f"backbone.stages.{number}.0", before, width)
+            x = descent(graph, x, f"backbone.stages.{number}.0", before, width, (2, 2))
             before, place = width, 1
         for squeezed in blocks:
-            x = block(graph, x, f"backbone.stages.{number}.{place}", width, width, squeezed=squeezed)
+            x = block(graph, x, f"backbone.stages.{number}.{place}", width, squeezed=squeezed)
             place += 1
         levels.insert(0, (x, width))
     found: list[str] = []
@@ -201,17 +201,6 @@ def detector_graph(weights: Weights, *, maps: bool) -> Graph:
     if maps:
         graph.output(graph.op("Sigmoid", second_head(graph, x)))
     return graph
-
-
-def block(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, squeezed: bool = False) -> str:
-    """A depthwise convolution, then an MLP; with a residual around it, or to half the height and width."""
-    alike = inputs == outputs
-    stride = (1, 1) if alike else (2, 2)
-    x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (3, 3), stride, groups=inputs)
-    if squeezed:
-        x = graph.op("Mul", x, excitation(graph, x, f"{name}.squeeze", inputs))
-    found = mlp(graph, x, name, inputs, outputs)
-    return graph.op("Add", x, found) if alike else found
 
 
 def lateral(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, wide: bool = False) -> str:

@@ -268,12 +268,6 @@ def language_of(file: Path) -> str | None:
     return LANGUAGE_NAMES.get(file.name.removesuffix(".xz").removesuffix(".txt").rsplit("_")[-1].lower())
 
 
-@cache
-def plain_forms(alphabet: str) -> "PlainForms":
-    """The translation table into an alphabet, made once per process."""
-    return PlainForms(alphabet)
-
-
 class PlainForms(dict[int, str]):
     """A table for `str.translate` that finds a character's nearest form in an alphabet on first use."""
 
@@ -288,3 +282,7 @@ class PlainForms(dict[int, str]):
         found = next((form for form in forms if form and self.alphabet.issuperset(form)), "")
         self[code] = found
         return found
+
+
+plain_forms = cache(PlainForms)
+"""The translation table into an alphabet, made once per process."""

@@ -183,10 +183,8 @@ class FontFolder:
         return open_face(self.files[number])
 
 
-@cache
-def open_face(path: Path) -> Face:
-    """The face of a file, opened once per process."""
-    return Face(path)
+open_face = cache(Face)
+"""The face of a file, opened once per process."""
 
 
 @lru_cache(maxsize=512)

@@ -7,15 +7,14 @@ from drethtr.recognition.model.architecture import DESCENT, PPOCR, Light
 from drethtr.recognition.onnx.graph import Graph
 from drethtr.recognition.onnx.layers import (
     Features,
-    Product,
     attention,
     conv,
     gelu,
     join_heads,
     layer_norm,
     linear,
-    linear_int8,
     linear_of_places,
+    linear_of_places_int8,
     silu,
     split_heads,
     token_numbers,
@@ -25,7 +24,7 @@ from drethtr.recognition.onnx.layers import (
 STEM = 48
 STAGES = ((96, (True, False, False)), (192, (True, False, True, False, True, False)), (384, (True, False)))
 """Channels of a stage, and for each of its blocks whether it has squeeze-excitation."""
-LAST = 12
+LAST = "backbone.blocks.12"
 """The last block: its projection stays in float32, as most of the error of 8 bits arises there."""
 
 NECK, NECK_HEADS, NECK_BLOCKS = 120, 8, 2
@@ -37,10 +36,10 @@ def ppocr(graph: Graph, image: str, config: PPOCR) -> Features:
     number = 0
     for width, blocks in STAGES:
         if width != channels:
-            x = descent(graph, x, f"backbone.blocks.{number}", channels, width)
+            x = descent(graph, x, f"backbone.blocks.{number}", channels, width, (2, 1))
             channels, number = width, number + 1
         for squeezed in blocks:
-            x = block(graph, x, number, channels, squeezed=squeezed)
+            x = block(graph, x, f"backbone.blocks.{number}", channels, squeezed=squeezed)
             number += 1
     size = (config.height // DESCENT, 2)
     pooled = graph.op("AveragePool", x, kernel_shape=size, strides=size)
@@ -59,40 +58,32 @@ def stem(graph: Graph, image: str, inputs: int, width: int, outputs: int) -> str
     return graph.op("Relu", conv(graph, x, "backbone.stem.expand", width, outputs))
 
 
-def block(graph: Graph, x: str, number: int, channels: int, *, squeezed: bool) -> str:
+def block(graph: Graph, x: str, name: str, channels: int, *, squeezed: bool) -> str:
     """A depthwise convolution, then an MLP with a residual."""
-    name = f"backbone.blocks.{number}"
     x = conv(graph, x, f"{name}.depthwise", channels, channels, (3, 3), groups=channels)
     if squeezed:
         x = graph.op("Mul", x, excitation(graph, x, f"{name}.squeeze", channels))
-    if graph.int8:
-        # The last block feeds the draft directly, so that its errors reach the text without anything between.
-        project = linear_of_places if number == LAST else linear_int8
-        return mlp_int8(graph, x, name, channels, channels, project, residual=True)
-    return graph.op("Add", mlp(graph, x, name, channels, channels), x)
+    return mlp(graph, x, name, channels, channels, residual=True)
 
 
-def descent(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
-    """Half the height, more channels."""
-    x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (3, 3), (2, 1), groups=inputs)
-    if graph.int8:
-        return mlp_int8(graph, x, name, inputs, outputs, linear_int8, residual=False)
+def descent(graph: Graph, x: str, name: str, inputs: int, outputs: int, stride: tuple[int, int]) -> str:
+    """Fewer rows or columns, more channels."""
+    x = conv(graph, x, f"{name}.depthwise", inputs, inputs, (3, 3), stride, groups=inputs)
     return mlp(graph, x, name, inputs, outputs)
 
 
-def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
-    """Expand and project each place by itself."""
-    inner = gelu(graph, conv(graph, x, f"{name}.expand", inputs, 2 * inputs))
-    return conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
-
-
-def mlp_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, project: Product, *, residual: bool) -> str:
-    """`mlp` with 8-bit products, optionally with a residual; computed channels last."""
+def mlp(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, residual: bool = False) -> str:
+    """Expand and project each place by itself; with 8-bit products, channels last, in an int8 graph."""
+    if not graph.int8:
+        inner = gelu(graph, conv(graph, x, f"{name}.expand", inputs, 2 * inputs))
+        found = conv(graph, inner, f"{name}.project", 2 * inputs, outputs)
+        return graph.op("Add", found, x) if residual else found
     x = graph.op("Transpose", x, perm=(0, 2, 3, 1))
-    inner = gelu(graph, linear_int8(graph, x, f"{name}.expand", inputs, 2 * inputs, kernel=(1, 1)))
-    found = project(graph, inner, f"{name}.project", 2 * inputs, outputs, kernel=(1, 1))
-    found = graph.op("Add", found, x) if residual else found
-    return graph.op("Transpose", found, perm=(0, 3, 1, 2))
+    inner = gelu(graph, linear_of_places_int8(graph, x, f"{name}.expand", inputs, 2 * inputs))
+    # The last block feeds the draft directly, so that its errors reach the text without anything between.
+    project = linear_of_places if name == LAST else linear_of_places_int8
+    found = project(graph, inner, f"{name}.project", 2 * inputs, outputs)
+    return graph.op("Transpose", graph.op("Add", found, x) if residual else found, perm=(0, 3, 1, 2))
 
 
 def excitation(graph: Graph, x: str, name: str, channels: int, slope: float = 1 / 6) -> str:

@@ -5,7 +5,7 @@ Shapes, everywhere in this file: x (N, width), N tokens; H heads of K channels.
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,36 +198,27 @@ LARGEST = 127
 """The largest number of 8 bits."""
 
 
-class Product(Protocol):
-    """x Wᵀ + b for every token, channels last; `kernel` is (1, 1) for the weights of a 1 × 1 convolution."""
-
-    def __call__(
-        self,
-        graph: Graph,
-        x: str,
-        name: str,
-        inputs: int,
-        outputs: int,
-        *,
-        kernel: tuple[int, ...] = (),
-        bias: bool = True,
-    ) -> str: ...
-
-
-def linear_of_places(
-    graph: Graph, x: str, name: str, inputs: int, outputs: int, *, kernel: tuple[int, ...] = (), bias: bool = True
-) -> str:
-    """A `Product` in float32."""
-    weight = graph.weight_values(f"{name}.weight", outputs, inputs, *kernel).reshape(outputs, inputs)
+def linear_of_places(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
+    """X Wᵀ + b at every place of a feature map, channels last, with the weights of a 1 x 1 convolution."""
+    weight = graph.weight_values(f"{name}.weight", outputs, inputs, 1, 1).reshape(outputs, inputs)
     found = graph.op("MatMul", x, graph.constant(weight.T, f"{name}.weight.turned"))
-    return graph.op("Add", found, graph.weight(f"{name}.bias", outputs)) if bias else found
+    return graph.op("Add", found, graph.weight(f"{name}.bias", outputs))
 
 
-def linear_int8(
-    graph: Graph, x: str, name: str, inputs: int, outputs: int, *, kernel: tuple[int, ...] = (), bias: bool = True
-) -> str:
-    """A `Product` in 8 bits."""
-    weight = graph.weight_values(f"{name}.weight", outputs, inputs, *kernel).reshape(outputs, inputs)
+def linear_of_places_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int) -> str:
+    """`linear_of_places` with an 8-bit product."""
+    weight = graph.weight_values(f"{name}.weight", outputs, inputs, 1, 1)
+    return product_int8(graph, x, name, weight.reshape(outputs, inputs))
+
+
+def linear_int8(graph: Graph, x: str, name: str, inputs: int, outputs: int, *, bias: bool = True) -> str:
+    """`linear` with an 8-bit product."""
+    return product_int8(graph, x, name, graph.weight_values(f"{name}.weight", outputs, inputs), bias=bias)
+
+
+def product_int8(graph: Graph, x: str, name: str, weight: NDArray[np.float32], *, bias: bool = True) -> str:
+    """X Wᵀ + b in 8 bits, from weights (outputs, inputs) in float32."""
+    outputs = len(weight)
     rounded, scales = quantize_by_output(weight)
     offset = [graph.weight(f"{name}.bias", outputs)] if bias else []
     return graph.op(

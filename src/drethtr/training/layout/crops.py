@@ -239,13 +239,9 @@ class Drawing:
         """What is drawn, (side, side)."""
         return np.asarray(self.image)
 
-    def points(self, points: Floats) -> list[tuple[float, float]]:
-        """Points of the page in the target."""
-        return [(x, y) for x, y in (points @ self.place[:, :2].T + self.place[:, 2]).tolist()]
-
     def fill(self, polygon: Floats, value: int) -> None:
         """Fill a polygon, unless it is far away."""
-        points = self.points(polygon)
+        points = [(x, y) for x, y in (polygon @ self.place[:, :2].T + self.place[:, 2]).tolist()]
         xs, ys = zip(*points, strict=True)
         if max(xs) >= 0 and max(ys) >= 0 and min(xs) < self.image.width and min(ys) < self.image.height:
             self.draw.polygon(points, fill=value)
