@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drethtr.recognition.onnx.graph import Graph
-from drethtr.recognition.onnx.layers import linear_int8, quantize_by_output
+from drethtr.recognition.onnx.layers import linear_int8, linear_of_places_int8, quantize_by_output
 from drethtr.recognition.onnx.network import Session
 
 
@@ -12,10 +12,10 @@ def numbers(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
-def product(x, weights, **options):
+def product(x, weights, linear=linear_int8, **options):
     graph = Graph(weights)
     outputs, inputs = weights["w.weight"].shape[:2]
-    graph.output(linear_int8(graph, graph.input("x", ("tokens", inputs)), "w", inputs, outputs, **options))
+    graph.output(linear(graph, graph.input("x", ("tokens", inputs)), "w", inputs, outputs, **options))
     return Session(graph).run({"x": x})[0]
 
 
@@ -39,7 +39,8 @@ def test_a_product_is_that_of_rounded_numbers(bias):
 
 def test_a_convolution_of_single_places_is_a_product():
     x, weight = numbers(5, 8), numbers(6, 8, seed=1)
-    found = product(x, {"w.weight": weight[:, :, None, None], "w.bias": np.zeros(6, np.float32)}, kernel=(1, 1))
+    as_kernel = {"w.weight": weight[:, :, None, None], "w.bias": np.zeros(6, np.float32)}
+    found = product(x, as_kernel, linear_of_places_int8)
     assert np.array_equal(found, product(x, {"w.weight": weight}, bias=False))
 
 
