@@ -18,7 +18,7 @@ from drethtr.pages import Skipped
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.opening import open_job
 from drethtr.pages.source import Original, open_originals
-from drethtr.pages.task import Shelf
+from drethtr.pages.task import PageCache
 from drethtr.pages.volume import AbsentPage
 
 IMAGES = [("I1", "image/png", "OCR-D-IMG/a.png"), ("I2", "image/png", "OCR-D-IMG/b.png")]
@@ -144,10 +144,10 @@ def test_nothing_is_read_far_from_the_volume(workspace, place):
 def test_a_page_that_waits_is_read_again_if_its_lines_change(workspace):
     path = volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]), ("2", ["I2", "G2"]))
     page, _ = open_originals(path)
-    shelf, provenance = Shelf(workspace / "waiting"), Provenance.now("model")
+    cache, provenance = PageCache(workspace / "waiting"), Provenance.now("model")
 
     def lines():
-        return [line.text for line in shelf.page(page, Original.given, "reader", provenance).lines]
+        return [line.text for line in cache.page(page, Original.given, "reader", provenance).lines]
 
     assert lines() == lines() == ["eins", "zwei"]
     put_page(workspace / "unused.png", workspace / "OCR-D-SEG" / "a.xml", ["fünf"])

@@ -11,7 +11,7 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review, Transcription
-from drethtr.pages.task import FileTask, Shelf, write_result, write_update
+from drethtr.pages.task import FileTask, PageCache, write_result, write_update
 
 
 def confirm(file, line="l1", text="typed by a person"):
@@ -88,4 +88,4 @@ def test_the_folder_of_pages_that_were_read_is_no_link(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / ".a.pages").symlink_to("mine")
     with pytest.raises(DataError, match="is a link; remove it"):
-        Shelf(tmp_path / ".a.pages")
+        PageCache(tmp_path / ".a.pages")

@@ -256,7 +256,7 @@ def test_outlines_that_nobody_drew_are_used_if_wanted(tmp_path, recognizer, outl
     segmentation = segmentation_named("given", outlines=outlines)
     [original] = map(segmentation.prepare, open_originals(tmp_path / "a.xml"))
     heights = []
-    page = transcribe(original, recognizer, witness=lambda id, strip, reading: heights.append(strip.line.shape[0]))
+    page = transcribe(original, recognizer, on_line=lambda id, strip, reading: heights.append(strip.line.shape[0]))
     assert [line.polygon for line in page.lines] == [line.polygon for line in lines]
     assert original.redrawn(page) == redrawn
     assert (max(heights) < 24) is same, heights

@@ -54,14 +54,14 @@ def test_of_a_corrected_page_only_the_corrected_line_is_read(build, archive, rec
 
 
 def test_what_changes_while_it_is_read_is_read_again(build, archive, tmp_path, monkeypatch):
-    described, take = archive / "one.xml", Builder.witness
+    described, take = archive / "one.xml", Builder.on_line
 
     def change(self, *line):
         described.write_text(described.read_text(encoding="utf-8").replace("received", "perceived"), encoding="utf-8")
         take(self, *line)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Builder, "witness", change)
+        patch.setattr(Builder, "on_line", change)
         assert build() == 2
     assert (build(), build()) == (1, 0)
     with open_index(tmp_path / "a.sqlite") as index:

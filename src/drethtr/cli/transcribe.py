@@ -35,7 +35,7 @@ from drethtr.pages.job import PageJob
 from drethtr.pages.opening import open_selected, select
 from drethtr.pages.segmentation import WITHOUT_FINDER, Segmentation, segmentation_named
 from drethtr.pages.source import Original
-from drethtr.pages.transcribe import no_witness
+from drethtr.pages.transcribe import ignore_line
 from drethtr.recognition.recognizer import Recognizer
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def run_job(
         log.failed(error)
     if job.output is None:
         typer.echo(b"".join(format.header for format in job.formats.values()).decode(), nl=False)
-    summary = job.run(load, show, no_witness if builder is None else builder.witness)
+    summary = job.run(load, show, ignore_line if builder is None else builder.on_line)
     log.finished(summary)
     return summary
 

@@ -76,7 +76,7 @@ def files_in(folder: Path) -> Mapping[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def listed_at(folder: str, changed: int, moment: float) -> Mapping[str, tuple[str, ...]]:
-    """The listing of a folder that changed last at a time; kept for a moment only, if that is told."""
+    """The listing of a folder that changed last at this time; another `moment` makes it be listed again."""
     return listed(folder)
 
 

@@ -79,7 +79,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
     if edit.tags is not None:
         before = old.transcription.tags if old.transcription else ()
         changed = changed.with_tags(line_id, edit.tags)
-        notes.append(Change(page, line_id, TAG, told(before, old.text), told(edit.tags, new.text), None))
+        notes.append(Change(page, line_id, TAG, listed_tags(before, old.text), listed_tags(edit.tags, new.text), None))
     return Changed(changed, (line_id,), tuple(notes))
 
 
@@ -91,7 +91,7 @@ def confirm_lines(file: PageFile, lines: Sequence[TextLine], page: str) -> Chang
     return Changed(file.with_lines(new), tuple(line.id for line in lines), notes)
 
 
-def told(tags: Sequence[Tag], text: str) -> str:
+def listed_tags(tags: Sequence[Tag], text: str) -> str:
     """Tags of a text, for the history."""
     return "; ".join(f"{tag.name} {text[tag.start : tag.start + tag.length]}" for tag in tags)
 

@@ -141,8 +141,8 @@ def preview(workspace: Workspace, pages: Sequence[str], format_name: str, model:
 def about_of(workspace: Workspace) -> About:
     """What the folder says of itself as an edition; nothing if that was never said, or its file is damaged."""
     try:
-        told = json.loads(first_bytes(workspace.folder / EDITION, MAX_EDITION))
-        return About(**{name: str(told.get(name, ""))[:MAX_EDITION] for name in asdict(About())})
+        stored = json.loads(first_bytes(workspace.folder / EDITION, MAX_EDITION))
+        return About(**{name: str(stored.get(name, ""))[:MAX_EDITION] for name in asdict(About())})
     except (DataError, ValueError, AttributeError, RecursionError):
         return About()
 

@@ -23,8 +23,8 @@ PATTERN = "*.drethtr.sqlite"
 NAME = "archive.drethtr.sqlite"
 """The index that is built, where the folder has none."""
 
-Witnessed: TypeAlias = tuple[str, Strip, Reading]
-"""A line as `transcribe` tells a witness of it."""
+LineRead: TypeAlias = tuple[str, Strip, Reading]
+"""A line that was read: its id, its strip and its reading, as `transcribe` passes them to `on_line`."""
 
 
 def index_of(workspace: Workspace) -> Path | None:
@@ -93,7 +93,7 @@ class FolderIndex:
             return open_originals(page.xml_path, Catalog(images=self.workspace.images))
         return () if page.source is None else (Original(page.source),)
 
-    def add(self, page: FolderPage, read: Page, recognizer: Recognizer, lines: Sequence[Witnessed]) -> None:
+    def add(self, page: FolderPage, read: Page, recognizer: Recognizer, lines: Sequence[LineRead]) -> None:
         """Add a page that was read, and now has its file.
 
         Nothing is added if the index has other settings or is being written; whoever updates it reads the page again.
@@ -101,7 +101,7 @@ class FolderIndex:
         with suppress(DataError), self.open(recognizer) as builder:
             for original in self.original_of(page):
                 for line in lines:
-                    builder.witness(*line)
+                    builder.on_line(*line)
                 builder.put(original.opened(), read)
 
     def reading(self, page: FolderPage, recognizer: Recognizer) -> bytes | None:

@@ -293,13 +293,13 @@ def base_of(folder: Path) -> Path:
     return SHIPPED
 
 
-def gain_of(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What a fine-tuned model says of its gain in its card, as JSON values of a job."""
-    before, after, change = told["validation_before"], told["validation_after"], told["change"]
+def gain_of(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The gain of a fine-tuned model, from its card, as JSON values of a job."""
+    before, after, change = card["validation_before"], card["validation_after"], card["change"]
     return {
-        "learned_from": told["lines"],
-        "measured": told["validation_lines"],
-        "by_page": told["validation_by_page"],
+        "learned_from": card["lines"],
+        "measured": card["validation_lines"],
+        "by_page": card["validation_by_page"],
         **{f"{rate}_before": round(before[rate], 4) for rate in ("cer", "wer")},
         **{f"{rate}_after": round(after[rate], 4) for rate in ("cer", "wer")},
         "change": change,

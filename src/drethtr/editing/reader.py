@@ -23,7 +23,7 @@ from drethtr.documents.transcription import Transcription
 from drethtr.editing.changes import Changed
 from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
-from drethtr.editing.index import FolderIndex, Witnessed
+from drethtr.editing.index import FolderIndex, LineRead
 from drethtr.editing.jobs import Cancelled, Job, Jobs, State
 from drethtr.editing.journal import Change
 from drethtr.editing.page_files import OpenPage
@@ -202,9 +202,9 @@ class Reader:
         if opened is None and self.fill(folder_page):
             return
         original = Original(folder_page.source)
-        seen: list[Witnessed] = []
+        seen: list[LineRead] = []
         page = transcribe(
-            original, recognizer, self.finder(original), read=read_lines, witness=lambda *line: seen.append(line)
+            original, recognizer, self.finder(original), read=read_lines, on_line=lambda *line: seen.append(line)
         )
         lines = page.lines
         model = recognizer.model.identity

@@ -20,7 +20,7 @@ from drethtr.images.page_file import MAX_PAGES
 from drethtr.pages.catalog import is_manifest_data
 from drethtr.pages.volume import AbsentPage, RemotePage, VolumePage
 
-Thing: TypeAlias = dict[str, Any]
+JSONObject: TypeAlias = dict[str, Any]
 """An object of JSON."""
 
 SIDE = 5000
@@ -39,7 +39,7 @@ REGION = re.compile(r"(?:xywh=)?(?:pixel:)?((?:pct:|percent:)?[\d.]+(?:,[\d.]+){
 class Painted(NamedTuple):
     """An image painted on a canvas, or the part of one that a selector names, turned by `rotation` degrees."""
 
-    image: Thing
+    image: JSONObject
     region: str = "full"
     rotation: str = "0"
     address: str = ""
@@ -75,7 +75,7 @@ def pages_of_manifest(path: Path) -> tuple[VolumePage, ...]:
     return tuple(replace(page, number=number, pages=len(pages)) for number, page in enumerate(pages, start=1))
 
 
-def read_manifest(path: Path) -> Thing:
+def read_manifest(path: Path) -> JSONObject:
     """The JSON object in a manifest.
 
     Raises:
@@ -92,14 +92,14 @@ def read_manifest(path: Path) -> Thing:
     return content
 
 
-def canvases_of(manifest: Thing) -> Iterator[Thing]:
+def canvases_of(manifest: JSONObject) -> Iterator[JSONObject]:
     """The canvases; each is a page."""
     # Version 3 has the canvases themselves, version 2 those of its first sequence; others are other orders of the same.
-    inside = things(manifest, "items") or things(next(iter(things(manifest, "sequences")), {}), "canvases")
-    return (thing for thing in inside if kind_of(thing) == "Canvas")
+    inside = objects(manifest, "items") or objects(next(iter(objects(manifest, "sequences")), {}), "canvases")
+    return (item for item in inside if kind_of(item) == "Canvas")
 
 
-def pages_of(path: Path, canvas: Thing) -> Iterator[VolumePage]:
+def pages_of(path: Path, canvas: JSONObject) -> Iterator[VolumePage]:
     """The pages of a canvas: one for each image painted on it, else one that cannot be read."""
     bodies = list(painted_on(canvas))
     images = [next(filter(None, map(painted, choices(body))), None) for body in bodies]
@@ -121,58 +121,58 @@ def pages_of(path: Path, canvas: Thing) -> Iterator[VolumePage]:
         yield RemotePage(path, canvas=place, addresses=addresses, image_name=name_for(image.image, addresses[-1]))
 
 
-def canvas_of(canvas: Thing) -> Canvas | None:
+def canvas_of(canvas: JSONObject) -> Canvas | None:
     """The canvas that annotations of the page refer to; None if it has no id."""
     place = id_of(canvas)
     return Canvas(place, size_of(canvas, "width"), size_of(canvas, "height")) if place else None
 
 
-def painted_on(canvas: Thing) -> Iterator[Thing]:
+def painted_on(canvas: JSONObject) -> Iterator[JSONObject]:
     """The bodies of the annotations that paint on a canvas."""
-    annotations = [note for page in things(canvas, "items") for note in things(page, "items")]
-    for annotation in [*annotations, *things(canvas, "images")]:
+    annotations = [note for page in objects(canvas, "items") for note in objects(page, "items")]
+    for annotation in [*annotations, *objects(canvas, "images")]:
         # A word, `sc:painting` in version 2, or a list of such words.
         if "painting" in json.dumps(annotation.get("motivation", "painting")):
-            yield from (*things(annotation, "body"), *things(annotation, "resource"))
+            yield from (*objects(annotation, "body"), *objects(annotation, "resource"))
 
 
-def choices(body: Thing) -> Iterator[Thing]:
+def choices(body: JSONObject) -> Iterator[JSONObject]:
     """The alternatives of a body, the first of them first; only itself, if it is no choice."""
     if kind_of(body) == "Choice":
-        yield from (*things(body, "items"), *things(body, "default"), *things(body, "item"))
+        yield from (*objects(body, "items"), *objects(body, "default"), *objects(body, "item"))
     else:
         yield body
 
 
-def says_image(body: Thing) -> bool:
+def says_image(body: JSONObject) -> bool:
     """Whether a body is meant to show an image."""
     return any(kind_of(one) in ("Image", "SpecificResource") for one in choices(body))
 
 
-def painted(body: Thing) -> Painted | None:
+def painted(body: JSONObject) -> Painted | None:
     """The image of a body, or the part of it that a SpecificResource selects; None if it is no image."""
     if kind_of(body) != "SpecificResource":
         return Painted(body) if kind_of(body) == "Image" else None
     source = body.get("source", body.get("full"))
-    shown: Thing = source if isinstance(source, dict) else {"id": source, "type": "Image"}
+    shown: JSONObject = source if isinstance(source, dict) else {"id": source, "type": "Image"}
     image = next((one for one in choices(shown) if kind_of(one) in ("Image", "")), None)
-    if image is None or not (id_of(image) or things(image, "service")):
+    if image is None or not (id_of(image) or objects(image, "service")):
         return None
     region, rotation = "full", "0"
-    for selector in things(body, "selector"):
-        told = selector.get("region", selector.get("value", ""))
-        region = found[1].replace("percent:", "pct:") if (found := REGION.fullmatch(str(told))) else region
+    for selector in objects(body, "selector"):
+        value = selector.get("region", selector.get("value", ""))
+        region = found[1].replace("percent:", "pct:") if (found := REGION.fullmatch(str(value))) else region
         rotation = str(selector.get("rotation", rotation))
     return Painted(image, region, rotation, id_of(body) if OF_IMAGE_API.search(id_of(body)) else "")
 
 
-def addresses_of(painted: Painted, canvas: Thing) -> Iterator[str]:
+def addresses_of(painted: Painted, canvas: JSONObject) -> Iterator[str]:
     """The addresses of an image: the best size first, the address in the manifest last.
 
     An image service is asked for all pixels, or for `SIDE` of them, by width: even the simplest services support that.
     """
     image, region, rotation = painted.image, painted.region, painted.rotation
-    for service in (*things(image, "service"), *things(image, "services")):
+    for service in (*objects(image, "service"), *objects(image, "services")):
         version, place = version_of(service), id_of(service).rstrip("/")
         # Services of level 0 are folders of tiles: they scale nothing, so only the address in the manifest is left.
         if version and place and "level0" not in json.dumps(service.get("profile")):
@@ -187,25 +187,25 @@ def addresses_of(painted: Painted, canvas: Thing) -> Iterator[str]:
         yield place
 
 
-def version_of(service: Thing) -> int:
+def version_of(service: JSONObject) -> int:
     """The version of the Image API of a service; 0 for other services, such as a login."""
     # The version stands in any of these, by type, context or profile.
-    told = json.dumps([service.get(key) for key in ("type", "@type", "@context", "profile")])
-    if "ImageService3" in told or "api/image/3" in told:
+    words = json.dumps([service.get(key) for key in ("type", "@type", "@context", "profile")])
+    if "ImageService3" in words or "api/image/3" in words:
         return 3
-    return 2 if "ImageService" in told or "api/image" in told or "image-api" in told else 0
+    return 2 if "ImageService" in words or "api/image" in words or "image-api" in words else 0
 
 
-def name_for(image: Thing, address: str) -> str:
+def name_for(image: JSONObject, address: str) -> str:
     """A file name for an image: from its service, which names the scan, else from its address."""
-    service = next(filter(version_of, things(image, "service")), None)
+    service = next(filter(version_of, objects(image, "service")), None)
     name = name_of(address if service is None else id_of(service))
     return name if service is None else f"{Path(name).stem}.jpg"
 
 
-def advice(manifest: Thing) -> str:
+def advice(manifest: JSONObject) -> str:
     """Advice for the error, if the file is a collection."""
-    manifests = [*things(manifest, "items"), *things(manifest, "manifests"), *things(manifest, "members")]
+    manifests = [*objects(manifest, "items"), *objects(manifest, "manifests"), *objects(manifest, "members")]
     known = [place for place in map(id_of, manifests) if place]
     if kind_of(manifest) != "Collection" or not known:
         return ""
@@ -213,25 +213,25 @@ def advice(manifest: Thing) -> str:
     return f": a collection; give one of its manifests: {', '.join(known[:SHOWN])}{more}"
 
 
-def things(thing: Thing, key: str) -> Sequence[Thing]:
+def objects(owner: JSONObject, key: str) -> Sequence[JSONObject]:
     """The objects under a key, which may be one or several."""
-    value = thing.get(key)
+    value = owner.get(key)
     return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
 
 
-def kind_of(thing: Thing) -> str:
+def kind_of(item: JSONObject) -> str:
     """The type of an object, without the prefix of version 2: `Canvas` for `sc:Canvas`."""
-    kind = thing.get("type", thing.get("@type"))
+    kind = item.get("type", item.get("@type"))
     return kind.rpartition(":")[2] if isinstance(kind, str) else ""
 
 
-def id_of(thing: Thing) -> str:
+def id_of(item: JSONObject) -> str:
     """The id of an object, which is an address; empty if it has none."""
-    value = thing.get("id", thing.get("@id"))
+    value = item.get("id", item.get("@id"))
     return value if isinstance(value, str) else ""
 
 
-def size_of(thing: Thing, side: str) -> int:
+def size_of(item: JSONObject, side: str) -> int:
     """Its width or height in pixels; 0 if unknown."""
-    value = thing.get(side)
+    value = item.get(side)
     return int(value) if isinstance(value, int | float) and 0 < value < 1e6 else 0

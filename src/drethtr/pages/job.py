@@ -24,7 +24,7 @@ from drethtr.pages.record import Records, made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, refuse_replacing_reviewed, write_result, write_update
-from drethtr.pages.transcribe import SegmentedPage, WholeLine, Witness, no_witness, transcribe
+from drethtr.pages.transcribe import LineCallback, SegmentedPage, WholeLine, ignore_line, transcribe
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
@@ -64,14 +64,14 @@ class PageJob:
         self,
         load: Callable[[], Recognizer],
         report: Callable[[PageEvent], object] = lambda event: None,
-        witness: Witness = no_witness,
+        on_line: LineCallback = ignore_line,
     ) -> JobSummary:
         """Read files without results and write their results; stale results are kept and counted as failed.
 
         Args:
             load: Returns the recognizer; not called if there are no files.
             report: Called with the plan, and with every page, file and failure.
-            witness: Called with every line that is read, before its page is reported.
+            on_line: Called with every line that is read, before its page is reported.
 
         Raises:
             DataError: if the folder for results cannot be used.
@@ -91,10 +91,10 @@ class PageJob:
             # Before reading, while what was seen in the folders still holds.
             claims.tidy(plan.done, folders)
             for task in plan.done:
-                if task.shelf is not None:
-                    task.shelf.remove()  # of a process that was killed after writing everything
+                if task.cache is not None:
+                    task.cache.remove()  # of a process that was killed after writing everything
             self.keep_catalog()
-            run = Run(self, recognizer, planner, claims, report, witness, len(plan.done), failed + stale)
+            run = Run(self, recognizer, planner, claims, report, on_line, len(plan.done), failed + stale)
             run.read(plan.waiting)
             # Files of other processes that were killed meanwhile have no results; they count as failed.
             left = claims.settle()
@@ -140,7 +140,7 @@ class Run:
     planner: Planner
     claims: Claims
     report: Callable[[PageEvent], object]
-    witness: Witness
+    on_line: LineCallback
     done: int
     failed: int
     doubts: DoubtCounts = field(default_factory=DoubtCounts)
@@ -196,7 +196,7 @@ class Run:
         for (task, record, line), reading in self.recognizer.read_opened(opened, together=READ_TOGETHER):
             [original] = task.originals
             if isinstance(line, WholeLine) and isinstance(reading, Reading):
-                page = line.page(reading, self.witness)
+                page = line.page(reading, self.on_line)
                 self.report(PageRead(original, page))
                 details = reading.to_json() if self.job.of_lines else {}
                 yield task, record, [replace(original.sheet(page), details=details)]
@@ -213,10 +213,10 @@ class Run:
         for task, record, original, segment in self.segmented(tasks, reader):
             read = partial(self.page, segment=segment)
             try:
-                if task.shelf is None:
+                if task.cache is None:
                     page = read(original)
                 else:
-                    page = task.shelf.page(original, read, reader, self.provenance)
+                    page = task.cache.page(original, read, reader, self.provenance)
             except DataError as error:
                 self.report(Skipped(error))
                 sheets.append(None)
@@ -238,8 +238,8 @@ class Run:
         with ThreadPoolExecutor(max(1, ahead)) as pool:
             waiting = deque[tuple[FileTask, Recorder, Original, Segment]]()
             for task, record in self.won(tasks):
-                if self.job.force and task.shelf is not None:
-                    task.shelf.clear_pages()  # or the pages of the last run would be taken for this one's
+                if self.job.force and task.cache is not None:
+                    task.cache.clear_pages()  # or the pages of the last run would be taken for this one's
                 for original in task.originals:
                     segment = partial(self.segment, task, original, reader, max(1, threads // (ahead + 1)))
                     waiting.append((task, record, original, pool.submit(segment).result if ahead else segment))
@@ -255,7 +255,7 @@ class Run:
         Raises:
             DataError: if it cannot be read.
         """
-        if task.shelf is not None and is_there(task.shelf.place(original, reader)):
+        if task.cache is not None and is_there(task.cache.place(original, reader)):
             return original, None
         original = original.opened()
         finder = self.job.segmentation.finder(original).with_threads(threads)
@@ -275,7 +275,7 @@ class Run:
                 self.recognizer,
                 self.job.segmentation.finder(original),
                 keeps=self.job.keeps,
-                witness=self.witness,
+                on_line=self.on_line,
                 segmented=segmented,
             )
         finally:
@@ -307,7 +307,7 @@ class Run:
     def write(self, task: FileTask, record: Recorder, sheets: Sheets) -> None:
         """Write missing results, or all with `force`; rewrite those that lack pages which have been read since.
 
-        Then remove the shelf. It stays while a page is missing, so that the next run reads only that page.
+        Then remove the cache. It stays while a page is missing, so that the next run reads only that page.
 
         Raises:
             DataError: if something cannot be written.
@@ -320,13 +320,13 @@ class Run:
             for path, document in self.parts(task, format, paths, sheets):
                 if self.job.force or not is_there(path) or lacking < task.lacking(path):
                     content = format.write(document)
-                    if task.shelf is None:
+                    if task.cache is None:
                         write_result(path, content)
                     else:
-                        task.shelf.write(path, content, lacking)
+                        task.cache.write(path, content, lacking)
                     record(name, path)
-        if task.shelf is not None and not missing:
-            task.shelf.remove()
+        if task.cache is not None and not missing:
+            task.cache.remove()
 
     def parts(
         self, task: FileTask, format: Format, paths: Sequence[Path], sheets: Sheets

@@ -31,10 +31,10 @@ SMALL = re.compile(r"(?<![^\W_])(THUMB[A-Z]*|MIN|TEASER|PREVIEW)(?![^\W_])")
 """A word in the USE of images too small to read: `THUMBS`, `thumbnail image`, `OCR-D-THUMBS`."""
 
 SMALL_PLACE = re.compile(r"thumb", re.IGNORECASE)
-"""What addresses of small images have in common, if nothing else tells them from the image of the page."""
+"""What addresses of small images have in common, if nothing else distinguishes them from the image of the page."""
 
-UNTOLD = ("", "application/octet-stream")
-"""Media types that do not tell what a file is."""
+UNKNOWN_TYPES = ("", "application/octet-stream")
+"""Media types that do not say what a file is."""
 
 PAGE_TYPE = re.compile(r"page\b", re.IGNORECASE)
 """The type of a part of the structure that is a page: `page`, `SINGLE_PAGE`, but not `pages`."""
@@ -43,7 +43,7 @@ SHOWN = 3
 """Maximum number of files of a page to list in an error."""
 
 
-class Listed(NamedTuple):
+class ListedFile(NamedTuple):
     """A file in a METS file: its use, in capitals, its type, and its path or address."""
 
     use: str
@@ -52,9 +52,9 @@ class Listed(NamedTuple):
 
     @property
     def is_image(self) -> bool:
-        """Whether it is an image to read. Image servers may tell neither a type nor an extension."""
-        is_untold = self.type in UNTOLD and not PurePosixPath(parts_of(self.place).path).suffix
-        return bool(self.place) and SMALL.search(self.use) is None and (is_untold or self.is_of("image/", *IMAGES))
+        """Whether it is an image to read. Image servers may give neither a type nor an extension."""
+        has_no_type = self.type in UNKNOWN_TYPES and not PurePosixPath(parts_of(self.place).path).suffix
+        return bool(self.place) and SMALL.search(self.use) is None and (has_no_type or self.is_of("image/", *IMAGES))
 
     def is_of(self, type: str, *others: str) -> bool:
         """Whether its media type or its extension is one of some."""
@@ -113,7 +113,7 @@ def pages_of_mets(path: Path) -> tuple[VolumePage, ...]:
     return (replace(first, remark=on_no_page(path, divisions, listed)), *others)
 
 
-def files_in(group: Element, use: str) -> Iterator[tuple[str, Listed]]:
+def files_in(group: Element, use: str) -> Iterator[tuple[str, ListedFile]]:
     """The files of a group with their ids, at any depth; the USE of a file comes before that of its group."""
     for child in group.children:
         own = child.attributes.get("USE", use).upper()
@@ -122,7 +122,7 @@ def files_in(group: Element, use: str) -> Iterator[tuple[str, Listed]]:
         elif child.name == "file":
             places = (locator.attributes.get("xlink:href", "").strip() for locator in child.all("FLocat"))
             type = child.attributes.get("MIMETYPE", "").strip().lower()
-            yield child.attributes.get("ID", ""), Listed(own, type, next(filter(None, places), ""))
+            yield child.attributes.get("ID", ""), ListedFile(own, type, next(filter(None, places), ""))
             yield from files_in(child, own)
 
 
@@ -156,14 +156,14 @@ def is_page(division: Element) -> bool:
     return PAGE_TYPE.search(division.attributes.get("TYPE", "").replace("_", " ")) is not None
 
 
-def files_of(division: Element, listed: Mapping[str, Listed]) -> tuple[Sequence[Listed], Sequence[str]]:
+def files_of(division: Element, listed: Mapping[str, ListedFile]) -> tuple[Sequence[ListedFile], Sequence[str]]:
     """The files of a page, and the ids it points to that no file has."""
     named = (part.attributes.get("FILEID", "") for pointer in division.all("fptr") for part in pointer.walk())
     ids = dict.fromkeys(filter(None, named))
     return [listed[id] for id in ids if id in listed], [id for id in ids if id not in listed]
 
 
-def on_no_page(path: Path, divisions: Sequence[Element], listed: Mapping[str, Listed]) -> str:
+def on_no_page(path: Path, divisions: Sequence[Element], listed: Mapping[str, ListedFile]) -> str:
     """Which images are on no page although other images of their group are; empty if there are none."""
     used = [file for part in divisions for file in files_of(part, listed)[0] if file.is_image]
     groups, places = {file.use for file in used}, {file.place for file in used}
@@ -175,7 +175,7 @@ def on_no_page(path: Path, divisions: Sequence[Element], listed: Mapping[str, Li
     )
 
 
-def pages_of(path: Path, division: Element, listed: Mapping[str, Listed]) -> Iterator[VolumePage]:
+def pages_of(path: Path, division: Element, listed: Mapping[str, ListedFile]) -> Iterator[VolumePage]:
     """The pages of a part of the structure: one, unless its best group has several images."""
     files, dangling = files_of(division, listed)
     images = best_images(path, files)
@@ -188,13 +188,13 @@ def pages_of(path: Path, division: Element, listed: Mapping[str, Listed]) -> Ite
         yield from local_pages(path, images, descriptions_among(path.parent, files))
 
 
-def best_images(path: Path, files: Sequence[Listed]) -> Sequence[Listed]:
+def best_images(path: Path, files: Sequence[ListedFile]) -> Sequence[ListedFile]:
     """The images of the best group of a page; of images that differ in their extension only, the first.
 
     Groups with images on this machine come first, then those known as large. Libraries invent names, so that of
     groups with unknown ones the largest image decides.
     """
-    groups: dict[str, dict[str, Listed]] = {}
+    groups: dict[str, dict[str, ListedFile]] = {}
     for file in filter(lambda file: file.is_image, files):
         stem = file.place.removesuffix(PurePosixPath(file.place).suffix)
         groups.setdefault(file.use, {}).setdefault(stem, file)
@@ -219,7 +219,7 @@ def pixels_of(image: Path) -> int:
     return width * height
 
 
-def without_image(files: Sequence[Listed], dangling: Sequence[str]) -> str:
+def without_image(files: Sequence[ListedFile], dangling: Sequence[str]) -> str:
     """Why a page has no image, and what to do."""
     if dangling and not files:
         return f"it points to {listing(dangling)}, which the file section does not list"
@@ -238,7 +238,7 @@ def listing(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + ", …" * (len(names) > SHOWN)
 
 
-def local_pages(path: Path, images: Sequence[Listed], descriptions: Sequence[Path]) -> Iterator[VolumePage]:
+def local_pages(path: Path, images: Sequence[ListedFile], descriptions: Sequence[Path]) -> Iterator[VolumePage]:
     """A page for each image, with its description: that which names it, if there are several images."""
     # Later groups of OCR-D are later steps: of one page the last description has most in it.
     unused = list(descriptions[-1:] if len(images) == 1 else descriptions)
@@ -270,14 +270,14 @@ def rank(use: str) -> int:
     return next((place for place, name in enumerate(BEST_IMAGES) if use == name), len(BEST_IMAGES))
 
 
-def missing(image: Listed) -> str:
+def missing(image: ListedFile) -> str:
     """Why an image is missing, and what to do."""
     if "://" in image.place and parts_of(image.place).scheme != "file":
         return f"its image is at {image.place}, and only the METS file is here; give the address of the METS file"
     return f"its image {image.place} is missing; put it into the folder of the METS file or the one above"
 
 
-def descriptions_among(folder: Path, files: Sequence[Listed]) -> Sequence[Path]:
+def descriptions_among(folder: Path, files: Sequence[ListedFile]) -> Sequence[Path]:
     """The PAGE files that describe a page, else its ALTO files; of several groups, the last, from the latest step."""
     found: dict[bytes, dict[str, list[Path]]] = {b"PcGts": {}, b"alto": {}}
     for file in files:

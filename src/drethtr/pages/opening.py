@@ -129,7 +129,7 @@ def select(
     output: Path | None = None,
     endings: Sequence[str] = (),
     *,
-    pages: PageRanges | str | None = None,
+    pages: str | None = None,
     recursive: bool = False,
     images: Path | None = None,
 ) -> Selection:
@@ -139,7 +139,8 @@ def select(
         inputs: Names of files and folders, and patterns.
         output: A folder for results.
         endings: Extensions of those results.
-        pages: Only these: pages of files with several, else files by their position in their folder.
+        pages: Only these, as in "1-20,25,30-": pages of files with several, else files by their position in their
+            folder.
         recursive: Include subfolders, and mirror them in `output`.
         images: A folder in which the images of PAGE and ALTO files are looked for first.
 
@@ -148,7 +149,7 @@ def select(
         DataError: if `output` is a file or links in it lead elsewhere, its record cannot be read, or there is no
             folder of images.
     """
-    ranges = PageRanges.parse(pages) if isinstance(pages, str) else pages
+    ranges = None if pages is None else PageRanges.parse(pages)
     if output is not None:
         refuse_file(output)
     records = Records()
@@ -226,7 +227,7 @@ def open_job(
     segmentation: Segmentation | str = "auto",
     update: bool = False,
     doubts: bool = False,
-    pages: PageRanges | str | None = None,
+    pages: str | None = None,
     recursive: bool = False,
     force: bool = False,
 ) -> PageJob:

@@ -37,8 +37,8 @@ LACKS, MAX_NOTE = ".lacks", 100_000
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """Pages that were read, and notes on files written without pages that could not be read."""
+class PageCache:
+    """A hidden folder with the pages of a file that were read, until all are, and notes on results that lack pages."""
 
     folder: Path
 
@@ -170,15 +170,15 @@ class FileTask:
         return not described and is_whole(self.path, self.originals) and is_pdf(self.path)
 
     @property
-    def shelf(self) -> Shelf | None:
+    def cache(self) -> PageCache | None:
         """The folder for its pages until the last one is read; None if it has one page, or nothing is written."""
         if len(self.originals) == 1 or not self.targets:
             return None
-        return Shelf(next(iter(self.targets.values()))[0].parent / f".{page_stem(self.path)}.pages")
+        return PageCache(next(iter(self.targets.values()))[0].parent / f".{page_stem(self.path)}.pages")
 
     def lacking(self, target: Path) -> frozenset[str]:
         """The numbers of the pages that `target` lacks."""
-        return frozenset() if self.shelf is None else self.shelf.lacking(target)
+        return frozenset() if self.cache is None else self.cache.lacking(target)
 
 
 def task_for(
@@ -256,7 +256,10 @@ def may_be_reviewed(path: Path) -> bool:
     return path.resolve().suffix in DESCRIPTIONS
 
 
-def refuse_reviewed(path: Path, remedy: str = "--update --force reads its other lines again") -> None:
+REREAD = "--update --force reads its other lines again"
+
+
+def refuse_reviewed(path: Path, remedy: str = REREAD) -> None:
     """Refuse to replace a result on which a person has worked; one that cannot be read may go.
 
     Raises:
@@ -275,7 +278,7 @@ def refuse_reviewed(path: Path, remedy: str = "--update --force reads its other 
         )
 
 
-def write_result(path: Path, content: bytes, remedy: str = "--update --force reads its other lines again") -> None:
+def write_result(path: Path, content: bytes, remedy: str = REREAD) -> None:
     """Write a result, unless a person has worked on the file, maybe since the job began.
 
     Raises:

@@ -27,7 +27,7 @@ from drethtr.recognition.recognizer import Recognizer
 Keeps: TypeAlias = Callable[[TextLine], bool]
 """Whether a given line keeps its text instead of being read."""
 
-Witness: TypeAlias = Callable[[str, Strip, Reading], object]
+LineCallback: TypeAlias = Callable[[str, Strip, Reading], object]
 """Called for every line with its final reading: the line's id, its strip on the page, and the reading."""
 
 
@@ -36,7 +36,7 @@ def keep_none(line: TextLine) -> bool:
     return False
 
 
-def no_witness(id: str, strip: Strip, reading: Reading) -> None:
+def ignore_line(id: str, strip: Strip, reading: Reading) -> None:
     """Ignore a line that was read."""
 
 
@@ -127,7 +127,7 @@ def transcribe(
     finder: Finder | None = None,
     *,
     keeps: Keeps = keep_none,
-    witness: Witness = no_witness,
+    on_line: LineCallback = ignore_line,
     read: ReadLines | None = None,
     segmented: SegmentedPage | None = None,
 ) -> Page:
@@ -136,7 +136,7 @@ def transcribe(
     Args:
         finder: Line segmentation; by default the one that suits the image, see `Original.finder_name`.
         keeps: Whether a given line is not read; others lose their text, also if they cannot be read.
-        witness: Receives every line that is read, once, when its text is final.
+        on_line: Receives every line that is read, once, when its text is final.
         read: Reads the lines; by default the recognizer does, all at once.
         segmented: What `SegmentedPage.open` returned before.
 
@@ -147,7 +147,7 @@ def transcribe(
     if segmented is None:
         chosen = finder or finder_named(original.finder_name)
         segmented = SegmentedPage.open(original, recognizer, chosen.with_threads(recognizer.threads), keeps)
-    reader = PageReader(recognizer, keeps, witness, read)
+    reader = PageReader(recognizer, keeps, on_line, read)
     page = reader.page(segmented) if segmented is not None else reader.single_line(original)
     rate = recognizer.model.record.error_rate(recognizer.strategy)
     return replace(page, source=original.source, flags=(*page.flags, *page_flags(page.lines, rate)))
@@ -159,14 +159,14 @@ class PageReader:
 
     recognizer: Recognizer
     keeps: Keeps = keep_none
-    witness: Witness = no_witness
+    on_line: LineCallback = ignore_line
     read: ReadLines | None = None
 
     def single_line(self, original: Original) -> Page:
         """The page of an image that is a single line."""
         line = WholeLine.open(original, self.recognizer)
         [reading] = self.read_lines([line.pixels])
-        return line.page(reading, self.witness)
+        return line.page(reading, self.on_line)
 
     @property
     def read_lines(self) -> ReadLines:
@@ -189,7 +189,7 @@ class PageReader:
         for number, one in reads.items():
             text = transcription_of(one.reading, one.strip, page.width, page.height)
             line = placed[number]
-            self.witness(line.id, one.strip, one.reading)
+            self.on_line(line.id, one.strip, one.reading)
             done[line.id] = merged(line, placed_line(line.id, one.line, text, page.width, page.height))
         return page.with_lines(lambda line: done.get(line.id, line))
 
@@ -205,7 +205,7 @@ class PageReader:
             one = in_layout[number]
             text = transcription_of(one.reading, one.strip, width, height)
             lines[number] = placed_line(id, one.line, text, width, height)
-            self.witness(id, one.strip, one.reading)
+            self.on_line(id, one.strip, one.reading)
         flags: tuple[PageFlag, ...] = ()
         if lines and (reason := doubt_of_layout(layout).reason):
             flags, first = (PageFlag(LAYOUT, reason),), next(iter(lines))
@@ -248,12 +248,12 @@ class WholeLine(NamedTuple):
         except DataError as error:
             return error
 
-    def page(self, reading: Reading, witness: Witness = no_witness) -> Page:
+    def page(self, reading: Reading, on_line: LineCallback = ignore_line) -> Page:
         """The page whose only line is the image, neither straightened nor cropped."""
         height, width = self.pixels.shape
         [found] = Whole().find(self.pixels)
         strip = strip_of(self.pixels)
-        witness(LINE_ID, strip, reading)
+        on_line(LINE_ID, strip, reading)
         text = transcription_of(reading, strip, width, height)
         polygon, baseline = (on_page(points, width, height) for points in (found.polygon, found.baseline))
         region = Region("r1", (TextLine(LINE_ID, polygon, baseline, text),))

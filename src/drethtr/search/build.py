@@ -50,7 +50,7 @@ Entry = tuple[StoredLine, Posteriors]
 
 
 class Builder:
-    """Writes pages to an index: `expect` them before they are read, `witness` receives the lines, then `put` a page.
+    """Writes pages to an index: `expect` them before they are read, `on_line` receives the lines, then `put` a page.
 
     Args:
         recognizer: Must keep posteriors.
@@ -126,7 +126,7 @@ class Builder:
             texts = {line.id: line for line in segmented.given.lines if line.id in self.known_lines}
             strips = {number: strip for number, strip in segmented.strips.items() if number not in unchanged}
             segmented = segmented._replace(strips=strips)
-        page = transcribe(original, self.recognizer, finder, witness=self.witness, read=read, segmented=segmented)
+        page = transcribe(original, self.recognizer, finder, on_line=self.on_line, read=read, segmented=segmented)
         self.put(original, page)
         return page.with_lines(lambda line: texts.get(line.id, line))
 
@@ -145,7 +145,7 @@ class Builder:
             with suppress(DataError):  # reading it will tell why
                 self.expected[self.key(original)] = state_of(files_of(original))
 
-    def witness(self, id: str, strip: Strip, reading: Reading) -> None:
+    def on_line(self, id: str, strip: Strip, reading: Reading) -> None:
         """Receive a line of the page that is being read."""
         self.seen[id] = (strip, reading)
 

@@ -38,7 +38,7 @@ class ALTOEditor(Editor):
         return dict(labels_of_blocks(self.markup.root))
 
     def set_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
-        """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 cannot be told from 3.0)."""
+        """Insert Strings after the Shape, with polygons only since ALTO 4 (3.1 has the namespace of 3.0)."""
         assert line.transcription is not None
         yield from self.remove_text(element)
         style = Style(prefix_of(element), shapes=element.namespace == NAMESPACES[-1])
@@ -71,9 +71,9 @@ class ALTOEditor(Editor):
                 yield self.add_tags([about])
             tags.append(known[0])
             for string in element.all("String"):
-                told = string.attributes.get("TAGREFS", "").split()
-                if not self.doubtful_tags.isdisjoint(told):
-                    sure = " ".join(tag for tag in told if tag not in self.doubtful_tags)
+                own = string.attributes.get("TAGREFS", "").split()
+                if not self.doubtful_tags.isdisjoint(own):
+                    sure = " ".join(tag for tag in own if tag not in self.doubtful_tags)
                     yield self.splicer.set_attribute(string, "TAGREFS", sure or None)
         yield self.splicer.set_attribute(element, "CS", "true" if review else None)
         yield self.splicer.set_attribute(element, "TAGREFS", " ".join(tags) or None)

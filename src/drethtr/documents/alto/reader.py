@@ -217,8 +217,8 @@ def read_line(element: Element, id: str, canvas: PageScale, tags: LineTags, name
         text = replace(text or Transcription(""), review=review)
     own = element.attributes.get("TAGREFS", "").split()
     kind = next((tags.kinds[id] for id in own if id in tags.kinds), "")
-    told = (*own, *(id for string in element.all("String") for id in string.attributes.get("TAGREFS", "").split()))
-    labels = tuple(Tag(name) for name in sorted({tags.labels[id] for id in told if id in tags.labels}))
+    ids = (*own, *(id for string in element.all("String") for id in string.attributes.get("TAGREFS", "").split()))
+    labels = tuple(Tag(name) for name in sorted({tags.labels[id] for id in ids if id in tags.labels}))
     return TextLine(id, outline, baseline, text and replace(text, tags=labels), LINES.get(kind, kind))
 
 
@@ -234,9 +234,9 @@ def outline_of(element: Element, canvas: PageScale, where: str) -> Points | None
     polygon = element.first("Shape", "Polygon")
     if polygon and (points := polygon_or_none(canvas.points(polygon.attributes.get("POINTS", ""), where))):
         return points
-    told = [element.attributes.get(side) for side in ("HPOS", "VPOS", "WIDTH", "HEIGHT")]
-    sides = [number for side in told if side and (number := canvas.number(side, where)) is not None]
-    if len(sides) < len(told):
+    given = [element.attributes.get(side) for side in ("HPOS", "VPOS", "WIDTH", "HEIGHT")]
+    sides = [number for side in given if side and (number := canvas.number(side, where)) is not None]
+    if len(sides) < len(given):
         return None
     left, top, width, height = sides
     corners = canvas.inside(left, top), canvas.inside(left + width, top + height)
@@ -248,9 +248,9 @@ def baseline_of(line: Element, canvas: PageScale, where: str) -> Points | None:
     text = line.attributes.get("BASELINE", "").strip()
     if not text or SEPARATORS.search(text):
         return baseline_or_none(canvas.points(text, where))
-    told = (text, line.attributes.get("HPOS") or "0", line.attributes.get("WIDTH") or "0")
-    numbers = [number for part in told if (number := canvas.number(part, where)) is not None]
-    if len(numbers) < len(told):
+    given = (text, line.attributes.get("HPOS") or "0", line.attributes.get("WIDTH") or "0")
+    numbers = [number for part in given if (number := canvas.number(part, where)) is not None]
+    if len(numbers) < len(given):
         return None
     height, left, width = numbers
     return baseline_or_none((canvas.inside(left, height), canvas.inside(left + width, height)))

@@ -52,8 +52,8 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
         raise DataError("PAGE XML without a Page element", name)
     image = file_name(found.attributes.get("imageFilename", ""))
     oddities: list[str] = []
-    told = (found.attributes.get(side) or "0" for side in ("imageWidth", "imageHeight"))
-    width, height = (round(number_or_none(side, name, oddities) or 0) for side in told)
+    sides = (found.attributes.get(side) or "0" for side in ("imageWidth", "imageHeight"))
+    width, height = (round(number_or_none(side, name, oddities) or 0) for side in sides)
     size = (width, height) if width > 0 and height > 0 else size_of(image) or (0, 0)
     canvas = PageScale(*size, oddities=oddities)
 
@@ -181,13 +181,13 @@ def read_transcription(line: Element, canvas: PageScale, where: str) -> Transcri
     """The text of a line, else of its words; None if it is empty and has neither confidence nor review."""
     words = []
     for element in by_custom_index(line.all("Word")):
-        text, told = read_text(element)
+        text, conf = read_text(element)
         if text:
             polygon = polygon_or_none(canvas.points(points_of(element, "Coords"), where))
             doubtful = UNCLEAR in names_of(element.attributes.get("custom", ""))
-            words.append(PageWord(text, canvas.confidence(told, where), polygon, doubtful))
-    text, told = read_text(line)
-    confidence = canvas.confidence(told, where)
+            words.append(PageWord(text, canvas.confidence(conf, where), polygon, doubtful))
+    text, conf = read_text(line)
+    confidence = canvas.confidence(conf, where)
     text = text or " ".join(word.text for word in words)
     review = review_of(line)
     known = text or confidence is not None or review is not None

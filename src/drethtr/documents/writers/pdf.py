@@ -109,27 +109,27 @@ def information(document: Document) -> dict[str, str]:
     return {"/Producer": str(document.provenance), **title}
 
 
-def add_to(path: Path, pages: Sequence[Page], told: Mapping[str, str]) -> Answer:
+def add_to(path: Path, pages: Sequence[Page], info: Mapping[str, str]) -> Answer:
     """Add the text of its pages to a PDF; `write_pdf` calls this in a child process with limits.
 
     Raises:
         DataError: if it cannot be opened, or has a different number of pages.
     """
     with opened(path, len(pages)) as pdf:
-        return None, memoryview(finished(pdf, pages, told))
+        return None, memoryview(finished(pdf, pages, info))
 
 
-def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], told: Mapping[str, str]) -> bytes:
+def finished(pdf: "pikepdf.Pdf", pages: Sequence[Page], info: Mapping[str, str]) -> bytes:
     """Add the text to a PDF and what it says of itself, and return its bytes."""
     add_texts(pdf, pages)
-    return saved(pdf, told)
+    return saved(pdf, info)
 
 
-def saved(pdf: "pikepdf.Pdf", told: Mapping[str, str]) -> bytes:
+def saved(pdf: "pikepdf.Pdf", info: Mapping[str, str]) -> bytes:
     """The bytes of a PDF with what it says of itself, reproducible for the same content."""
     from pikepdf import ObjectStreamMode
 
-    for name, value in told.items():
+    for name, value in info.items():
         pdf.docinfo[name] = value
     file = io.BytesIO()
     pdf.save(file, object_stream_mode=ObjectStreamMode.generate, deterministic_id=True)

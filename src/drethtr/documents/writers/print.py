@@ -40,7 +40,7 @@ NOTE, CELL, SMALL = Style(9, 36), Style(9, after=0), Style(8)
 
 
 def write_print(document: Document) -> bytes:
-    """Write the text of all pages of a document; what the font lacks is told at the end."""
+    """Write the text of all pages of a document; what the font lacks is listed at the end."""
     import pikepdf
     from pikepdf import Dictionary, Name
 

@@ -57,8 +57,8 @@ def write_tags(document: Document) -> bytes:
             for tag in line.transcription.tags if line.transcription else ():
                 details = "; ".join(f"{name}: {value}" for name, value in tag.details)
                 text = line.text[tag.start : tag.start + tag.length]
-                told = map(safe, (page.image, line.id, tag.name, text, details))
-                rows.append([number, *told, tag.start, tag.length, made_by])
+                texts = map(safe, (page.image, line.id, tag.name, text, details))
+                rows.append([number, *texts, tag.start, tag.length, made_by])
     return csv_file(rows)
 
 

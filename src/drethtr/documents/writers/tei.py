@@ -151,8 +151,8 @@ def add_header(root: ET.Element, document: Document, id: str, people: Mapping[st
     ET.SubElement(practice, "p").text = UNCLEAR
     read = [line.transcription for page in document.pages for line in page.lines if line.transcription is not None]
     if reviewed := sum(text.review is not None for text in read):
-        told = f"A person has corrected or confirmed {reviewed} of {len(read)} lines."
-        ET.SubElement(practice, "p").text = f"{told} {RESPONSIBLE}" if people else told
+        share = f"A person has corrected or confirmed {reviewed} of {len(read)} lines."
+        ET.SubElement(practice, "p").text = f"{share} {RESPONSIBLE}" if people else share
     add_application(encoding, made_by)
 
 

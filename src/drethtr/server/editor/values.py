@@ -119,8 +119,8 @@ def is_tag(value: object) -> bool:
         and all(isinstance(place, int) and 0 <= place <= MAX_TEXT_LENGTH for place in places)
         and isinstance(details, dict)
         and all(
-            WORD.fullmatch(key) and isinstance(told, str) and len(told) <= MAX_ID_LENGTH
-            for key, told in details.items()
+            WORD.fullmatch(key) and isinstance(detail, str) and len(detail) <= MAX_ID_LENGTH
+            for key, detail in details.items()
         )
     )
 
