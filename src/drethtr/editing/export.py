@@ -10,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.files import write_own
+from drethtr.documents.beside import numbered as numbered_page
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.markup import numbered
@@ -170,11 +171,9 @@ def archive_path(page: FolderPage) -> str:
     source = page.source
     if source is None:
         return page.name
-    stem, numbered = page.name, source.pages > 1
-    if numbered:
-        stem = stem.removesuffix(f" page {source.number}")
+    stem = page.name if source.pages == 1 else page.name.removesuffix(f" page {source.number}")
     stem = stem[: len(stem) - len(source.path.suffix)]
-    return f"{stem}_{source.number:04}" if numbered else stem
+    return stem if source.pages == 1 else numbered_page(stem, source.number)
 
 
 def stem_of(page: FolderPage) -> str:

@@ -7,7 +7,7 @@ as `--model`.
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
@@ -185,16 +185,16 @@ class Learner:
         arguments += ["--adapter"] if adapter else []
         arguments += [] if self.samples is None else ["--samples", str(self.samples)]
         self.jobs.update(job, message=f"learning from {len(lines)} lines: twice to measure, then from all")
-        for _ in self.run_command(job, arguments, accepted=(0, NOTHING_BETTER)):
+        for _ in self.run_command(job, arguments):
             self.jobs.update(job, done=round(STEPS * trained_share(target.with_suffix(".run"))))
         return target.exists()
 
-    def run_command(self, job: Job, arguments: Sequence[str], accepted: Collection[int] = (0,)) -> Iterator[None]:
+    def run_command(self, job: Job, arguments: Sequence[str]) -> Iterator[None]:
         """Run a command of drethtr, and yield regularly until it ends; it is terminated if the job is cancelled.
 
         Raises:
             Cancelled: if the job is.
-            DataError: with the last line of its output, if its exit code is not among the accepted ones.
+            DataError: with the last line of its output, if it fails.
         """
         log = self.place(job.id) / "log.txt"
         command = drethtr_command([*arguments, "--device", self.device])
@@ -207,7 +207,7 @@ class Learner:
             except BaseException:
                 process.terminate()
                 raise
-        if process.returncode not in accepted:
+        if process.returncode not in (0, NOTHING_BETTER):
             said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() or ["no message"]
             raise DataError(f"drethtr {arguments[0]} failed: {said[-1].removeprefix('drethtr: ')}")
 

@@ -156,7 +156,7 @@ class Watcher:
     def run(self) -> None:
         """Check the folder until `close`."""
         due = search_due = 0.0
-        stale = False
+        stale = False  # whether pages may have come or gone since they were last searched for
         while not self.ended.wait(SECONDS):
             self.workspace.notice_changes(self.workspace.viewed)
             if monotonic() < due:

@@ -19,7 +19,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import own_folder, tidied
 from drethtr.documents.beside import numbered
-from drethtr.documents.document import Document, Provenance, Sheet
+from drethtr.documents.document import Document, Provenance
 from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.markup import Identifiers
 from drethtr.images.line import Line, is_line_shaped, page_for_line
@@ -145,20 +145,12 @@ class Service:
         format = named("format", asked.get("format", "json"), FORMATS)
         with self.admit() as share, own_folder(self.place) as folder:  # uploads wait in files instead of memory
             paths = await self.save_uploads(request, share, folder, asked.get("name", ""))
-            document = await self.read_pages(request, paths, format)
+            turns = PageTurns(self.request_queue, request.is_disconnected)
+            try:
+                document = await self.pages.run(request, self.document_of, paths, format, turns)
+            finally:
+                turns.ended = True  # the thread may go on if the server stops
         return Response(document.content, media_type=document.media)
-
-    async def read_pages(self, request: Request, paths: Sequence[Path], format: Format) -> Body:
-        """The document of these files, in a thread beside the one that reads lines; one request at a time.
-
-        Raises:
-            ClientDisconnect: if the client has left.
-        """
-        turns = PageTurns(self.request_queue, request.is_disconnected)
-        try:
-            return await self.pages.run(request, self.document_of, paths, format, turns)
-        finally:
-            turns.ended = True  # the thread may go on if the server stops
 
     async def save_uploads(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
         """Save the uploads of a request, each in its own folder, as names may be equal."""
@@ -179,7 +171,10 @@ class Service:
             originals = [Original(source) for path in paths for source in open_pages(path, MAX_PAGES)]
             if len(originals) > MAX_PAGES:
                 raise DataError(f"the files have more than {MAX_PAGES:,} pages; send them in several requests")
-            sheets = tuple(self.read_sheet(original, read_lines) for original in originals)
+            sheets = tuple(
+                original.sheet(transcribe(original, self.recognizer, self.finder(original), read=read_lines))
+                for original in originals
+            )
             pdf = paths[0] if len(paths) == 1 and is_pdf(paths[0]) else None
             document = Document(sheets, self.provenance, pdf)
             return write_document(document, format, [original.source for original in originals])
@@ -187,11 +182,6 @@ class Service:
             if error.source is None:
                 raise
             raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
-
-    def read_sheet(self, original: Original, read_lines: ReadLines) -> Sheet:
-        """Transcribe a page."""
-        page = transcribe(original, self.recognizer, self.finder(original), read=read_lines)
-        return original.sheet(page)
 
 
 def write_document(document: Document, format: Format, sources: Sequence[PageSource]) -> Body:

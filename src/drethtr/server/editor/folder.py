@@ -32,6 +32,7 @@ from drethtr.server.editor.values import (
     page_of,
     refuse_unknown,
     text_of,
+    who_of,
 )
 from drethtr.server.guard import ROLE, Access, Role
 from drethtr.server.uploads import HeavyWork, form_of, json_of, parameters_of, whole_number
@@ -93,7 +94,7 @@ class Folder:
         """`POST /api/here`: say where a person is, and learn where all are; after a minute of silence they are gone."""
         body = await json_of(request)
         refuse_unknown(body, "id", "who", "page", "line")
-        id, who = text_of(body, "id", MAX_NAME_LENGTH), text_of(body, "who", MAX_NAME_LENGTH) or ""
+        id, who = text_of(body, "id", MAX_NAME_LENGTH), who_of(body)
         page, line = text_of(body, "page", MAX_NAME_LENGTH), text_of(body, "line", MAX_ID_LENGTH)
         if id is None:
             raise ConfigError('say who is where, as {"id": "17", "who": "Ada", "page": "5f0c", "line": "r1l3"}')
@@ -147,7 +148,7 @@ class Folder:
         """`POST /api/confirm`: confirm whole pages; `lines` confirms those of one page that are of these revisions."""
         body = await json_of(request)
         refuse_unknown(body, "pages", "lines", "who")
-        pages, lines, who = body.get("pages"), body.get("lines"), text_of(body, "who", MAX_NAME_LENGTH) or ""
+        pages, lines, who = body.get("pages"), body.get("lines"), who_of(body)
         if not isinstance(pages, list) or not (lines is None or (isinstance(lines, dict) and len(pages) == 1)):
             raise ConfigError('name pages, as {"pages": ["5f0c"]}, or one with its lines and their revisions')
 

@@ -13,7 +13,6 @@ from drethtr.editing.notes import user
 from drethtr.editing.session import Session
 from drethtr.server.editor.values import (
     LINE,
-    MAX_NAME_LENGTH,
     MAX_TEXT_LENGTH,
     action_of,
     box_of,
@@ -26,6 +25,7 @@ from drethtr.server.editor.values import (
     revisions_of,
     tags_of,
     text_of,
+    who_of,
 )
 from drethtr.server.uploads import MAX_PICTURES, HeavyWork, json_of
 
@@ -71,7 +71,7 @@ class Lines:
             points_of(body, "polygon", 3),
             tags_of(body),
         )
-        who = text_of(body, "who", MAX_NAME_LENGTH) or ""
+        who = who_of(body)
         page = page_of(request)
         line = await asyncio.to_thread(self.workspace.edit_line, page, line_of(request), revision, edit, who)
         if edit.baseline is not None or edit.polygon is not None:
@@ -103,7 +103,7 @@ class Lines:
         """`POST /api/pages/{page}/lines/{line}/read`: the machine's text in the place of a person's."""
         revision, body = revision_of(request), await json_of(request)
         refuse_unknown(body, "who")
-        who = text_of(body, "who", MAX_NAME_LENGTH) or user()  # a person's step, who can undo it
+        who = who_of(body) or user()  # a person's step, who can undo it
         page, line = page_of(request), line_of(request)
         return line_response(await asyncio.to_thread(self.reader.read_again, page, line, revision, who))
 
@@ -112,7 +112,7 @@ class Lines:
     async def change_layout(self, request: Request) -> Response:
         """`POST /api/pages/{page}/layout`: what a person does to the lines and regions of a page, see `ACTIONS`."""
         page, body = page_of(request), await json_of(request)
-        who = text_of(body, "who", MAX_NAME_LENGTH) or ""
+        who = who_of(body)
         if body.get("do") == "find":
             refuse_unknown(body, "do", "who", "box")
             done = await asyncio.to_thread(self.reader.find_again, page, box_of(body, "box"), 0, who)
@@ -134,14 +134,14 @@ class Lines:
         step = body.get("step")
         if step is not None and type(step) is not int:
             raise ConfigError("step must be the number of a step")
-        who = text_of(body, "who", MAX_NAME_LENGTH) or ""
+        who = who_of(body)
         return await self.page_response(page, await asyncio.to_thread(self.workspace.undo, page, who, step))
 
     async def redo(self, request: Request) -> Response:
         """`POST /api/pages/{page}/redo`: do again what was undone last."""
         page, body = page_of(request), await json_of(request)
         refuse_unknown(body, "who")
-        who = text_of(body, "who", MAX_NAME_LENGTH) or ""
+        who = who_of(body)
         return await self.page_response(page, await asyncio.to_thread(self.workspace.redo, page, who))
 
     async def steps(self, request: Request) -> Response:

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from drethtr.base.errors import ConfigError
-from drethtr.documents.points import Box
+from drethtr.documents.points import MAX_COORDINATE, Box
 from drethtr.documents.running_text import running_text
 from drethtr.editing.comparison import compare
 from drethtr.editing.scans import THUMBNAIL
@@ -18,7 +18,7 @@ from drethtr.editing.session import Session
 from drethtr.editing.status import Status
 from drethtr.proofreading.rules import conventions_named
 from drethtr.server.answers import packed
-from drethtr.server.editor.values import MAX_COORDINATE, MAX_NAME_LENGTH, page_of
+from drethtr.server.editor.values import MAX_NAME_LENGTH, page_of
 from drethtr.server.uploads import MAX_PICTURES, HeavyWork, parameters_of, read_body, share_of, whole_number
 
 MAX_WIDTH = 10_000

@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from drethtr.base.errors import ConfigError
-from drethtr.documents.points import Box, Points, box_around
+from drethtr.documents.points import MAX_COORDINATE, Box, Points, box_around
 from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.layout import Action
 from drethtr.editing.repairs import ACTIONS
@@ -22,10 +22,8 @@ MAX_ID_LENGTH = 1000
 MAX_NAME_LENGTH = 80
 MAX_POINTS = 1000
 MAX_TAGS = 200
-MAX_COORDINATE = 1_000_000
 MAX_STROKES = 200
 MAX_LINES = 10_000
-
 
 WORD = re.compile(r"[A-Za-z]\w{0,40}")
 """The name of a tag or of one of its details."""
@@ -77,6 +75,11 @@ def text_of(body: Mapping[str, Any], name: str, longest: int) -> str | None:
     if len(text) > longest:
         raise ConfigError(f"{name} has {len(text):,} characters; at most {longest:,} are taken")
     return text
+
+
+def who_of(body: Mapping[str, Any]) -> str:
+    """The name of the person who sends a request; "" if it is missing."""
+    return text_of(body, "who", MAX_NAME_LENGTH) or ""
 
 
 def review_of(body: Mapping[str, Any]) -> Review | None:
