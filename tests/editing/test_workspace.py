@@ -107,6 +107,15 @@ def test_a_corrected_line_is_parsed_once(folder, parsed):
         assert edit(folder, text=text)["text"] == text and len(parsed) == 1
 
 
+def test_a_damaged_scan_is_called_so(tmp_path):
+    """And not called XML that is not well-formed."""
+    Image.new("L", (50, 50), 255).save(tmp_path / "a.png")
+    (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4 damaged")
+    with Workspace.open(tmp_path) as folder:
+        _, row = folder.pages()
+        assert row["error"] == folder.page(row["id"])["error"] == "cannot be read; the PDF is damaged"
+
+
 def test_all_lines_of_a_page_are_confirmed_by_one_edit_of_its_file(folder, parsed):
     page = only_page(folder)
     assert len(folder.confirm(page["id"])) == 4 and len(parsed) == 1

@@ -236,6 +236,7 @@ class PageFile:
         wanted = {region.id: [line.id for line in region.lines] for region in regions}
         if len(wanted) < len(regions) or sorted(chain(*wanted.values())) != sorted(self.lines):
             raise DataError("each line must be in one of the regions", self.name)
+        # Step by step, parsed in between: edits must not overlap, and a new or a moved element has no place before.
         added = [self.region_in_units(region) for region in regions if region.id not in self.region_ids]
         file = self.edited(self.editor.new_regions(added))
         file = file.edited(file.moved_lines(wanted))
@@ -265,6 +266,7 @@ class PageFile:
             new = list(wanted.get(region.id, ()))
             if slots == new:
                 continue
+            # By slots, so that what stands between lines stays; lines too many follow the last, empty slots go.
             elements = sorted(map(self.element, slots), key=lambda element: element.start)
             contents = [self.markup.utf8[(one := self.element(id)).start : one.end] for id in new]
             if not elements:

@@ -193,15 +193,16 @@ def pages_of_scan(
     described = xml_files.get(scan, [])
     inside = scan.is_relative_to(folder)
     shown = scan if inside else described[0].with_name(scan.name)
+    own_stem = scan.stem if stems[scan.parent, scan.stem] == 1 else scan.name
     try:
         sources = open_pages(scan) if scan.suffix.lower() in SEVERAL else (PageSource(scan),)
     except DataError as error:
-        yield folder_page_of(folder, shown, described[0] if described else scan, None, error.reason)
+        own_file = described[0] if described else scan.with_name(f"{own_stem}{FORMATS['page'].ending}")
+        yield folder_page_of(folder, shown, own_file, None, error.reason)
         return
     for source in sources:
         if source.pages == 1:
-            stem = scan.stem if stems[scan.parent, scan.stem] == 1 else scan.name
-            own = described
+            stem, own = own_stem, described
         else:
             stem = numbered(scan.stem, source.number)
             own = [file for file in described if page_stem(file) == stem]

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.documents.page import Page
 from drethtr.editing.folder_pages import FolderPage
+from drethtr.editing.scans import source_of
 from drethtr.editing.workspace import Workspace
 from drethtr.images.straighten import Strip
 from drethtr.pages.catalog import Catalog
@@ -88,10 +89,14 @@ class FolderIndex:
                 open_builder(path, self.with_posteriors(recognizer), self.segmentation, rebuild=True).store.close()
 
     def original_of(self, page: FolderPage) -> tuple[Original, ...]:
-        """A page of the folder as the index knows it: its file, else its scan; nothing if neither is there."""
-        if page.xml_path.exists() and (page.source is None or page.xml_path != page.source.path):
+        """A page of the folder as the index knows it: its file, else its scan.
+
+        Raises:
+            DataError: if neither can be used.
+        """
+        if page.xml_path.exists():
             return open_originals(page.xml_path, Catalog(images=self.workspace.images))
-        return () if page.source is None else (Original(page.source),)
+        return (Original(source_of(page)),)
 
     def add(self, page: FolderPage, read: Page, recognizer: Recognizer, lines: Sequence[LineRead]) -> None:
         """Add a page that was read, and now has its file.

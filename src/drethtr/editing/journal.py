@@ -331,6 +331,7 @@ def address_told(place: Path) -> str:
 
 def is_in_force(step: Step, steps: Sequence[Step]) -> bool:
     """Whether what a step did is so still: it was not undone, or is the last to redo what was."""
+    # Undos and redos name the step they are about, so that the last of them says what holds for all.
     of = step.number if step.of is None else step.of
     last = next((one for one in reversed(steps) if of in (one.number, one.of)), step)
     return last is step and step.action != UNDO
@@ -338,6 +339,7 @@ def is_in_force(step: Step, steps: Sequence[Step]) -> bool:
 
 def stacks(steps: Sequence[Step], who: str) -> tuple[list[Step], list[Step]]:
     """The steps that a person can undo and redo, the next one last."""
+    # As in any editor: what is done newly cannot be redone over. Others may have undone a step of this person.
     known = {step.number: step for step in steps}
     done, undone = list[Step](), list[Step]()
     for step in steps:

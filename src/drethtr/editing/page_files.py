@@ -145,7 +145,6 @@ class PageFiles:
         """
         if data is None:
             self.check_folder()
-        if data is None or (page.source is not None and page.xml_path == page.source.path):
             return None
         source, name = page.source, str(page.xml_path.relative_to(self.folder))
         if source is None:

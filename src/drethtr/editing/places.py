@@ -99,6 +99,7 @@ def meetings(path: Floats, other: Floats) -> list[Floats]:
     found = []
     for begin, end in pairwise(other):
         way = end - begin
+        # Where start + share * step = begin + other * way, by Cramer's rule; `cross` is 0 for parallels.
         cross = steps[:, 0] * way[1] - steps[:, 1] * way[0]
         known = np.abs(cross) > 1e-9
         gap = begin - starts[known]

@@ -174,6 +174,7 @@ class Reader:
         lines = [line for line, now in states.items() if now is Status.UNREAD or (again and not now.touched)]
         read = self.readings(opened, lines, recognizer, read_lines)
         self.write_readings(page, transcribed(read, opened.file.page), recognizer.model.identity)
+        # The index takes whole pages; one with lines of persons is left to the indexer, which takes their texts.
         if len(lines) == len(opened.file.page.lines) and recognizer.pieces.keeps_posteriors:
             now = self.workspace.page_files.open_existing(page).file.lines
             if {line.id: place_mark(line) for line in lines} == {id: place_mark(line) for id, line in now.items()}:

@@ -161,7 +161,7 @@ class Watcher:
             self.workspace.notice_changes(self.workspace.viewed)
             if monotonic() < due:
                 continue
-            began = thread_time()
+            began = thread_time()  # of the processor, as waiting for a network costs nobody anything
             stale |= self.look()
             due = monotonic() + SHARE * (thread_time() - began)
             self.indexer.update()

@@ -118,6 +118,7 @@ class Difference:
         """
         now = parts_of(file)
         parts: dict[Part, str | None] = dict(now.parts)
+        # A part that is as before takes the new one, and one that is as after stays; any other is merged or refused.
         for (kind, id), (old, new) in self.parts.items():
             have = parts.get((kind, id))
             if have == old or (kind == LINE and is_read(id)):
@@ -181,7 +182,7 @@ def merge(base: str, ours: str, theirs: str, tokens: re.Pattern[str]) -> str | N
         if change == last:
             continue
         if last is not None and (start < last[1] or start == last[0]):
-            return None
+            return None  # at one place, too: which of two insertions comes first would be a guess
         found += [*words[done:start], *new]
         done, last = end, change
     return "".join([*found, *words[done:]])

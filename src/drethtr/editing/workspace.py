@@ -176,7 +176,7 @@ class Workspace:
         message = str(error)
         for folder in (self.folder, *([self.images] if self.images else [])):
             message = message.replace(f"{folder}{sep}", "").replace(str(folder), folder.name)
-            message = re.sub(rf"(?<= ){re.escape(str(folder.parent))}(?=;|$)", "the folder above", message)
+            message = re.sub(rf"(?<= ){re.escape(str(folder.parent))}(?=[;,]|$)", "the folder above", message)
         return message
 
     def page_summaries(self) -> Iterator[tuple[FolderPage, Summary | DataError]]:

@@ -167,13 +167,14 @@ class SearchIndex:
         verdict = np.zeros(len(found))
         for (page, number), stands in self.judged(parsed, verdicts).items():
             verdict[(scanned.pages[best] == page) & (scanned.numbers[best] == number)] = 1 if stands else -1
-        shown = np.clip(found + verdict, 0, 1)
+        shown = np.clip(found + verdict, 0, 1)  # a verdict makes a hit certain, or takes it away
         kept = (shown >= max(least, np.finfo(np.float64).tiny)) | (rejected & (verdict < 0))
         if on is not None:
             id = self.store.page_id(self.store.key(*on))
             kept &= scanned.pages[best] == (-1 if id is None else id)
         order = np.argsort(-(shown + verdict), kind="stable")
         order = order[kept[order]][:limit]
+        # Without the shift of verdicts, which would otherwise feed on itself with each new verdict.
         unjudged = sigmoid(log_odds(found) - calibration.shift)
         ranked = zip(best[order].tolist(), shown[order].tolist(), unjudged[order].tolist(), strict=True)
         found_by = Matches(parsed, automatons, scanned, self.unknown_letters(parsed))

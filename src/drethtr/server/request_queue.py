@@ -43,6 +43,7 @@ class RequestQueue:
         answer: asyncio.Future[Reading] = asyncio.get_running_loop().create_future()
         self.waiting.append((answer, line))
         try:
+            # Who gets the lock reads for all that wait by then; the others find their answers there.
             async with self.busy:
                 if not answer.done():
                     await asyncio.shield(self.read_waiting())  # others wait for it as well

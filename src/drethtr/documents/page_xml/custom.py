@@ -14,6 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from drethtr.documents.transcription import Tag
 
+# Possessive, as the value may be anybody's: a pattern that tries again would take quadratic time.
 ENTRY = re.compile(r"(?<!\s)\s*+(?<![^{}\s])([^{}\s]*+)\s*+\{[^{}]*+\}")
 OFFSET = re.compile(r"([{;]\s*offset\s*:\s*)(\d{1,9})")
 LENGTH = re.compile(r"([{;]\s*length\s*:\s*)(\d{1,9})")

@@ -271,7 +271,7 @@ def add_text(
 
     Returns the last child after that.
     """
-    while spans and (spans[0].start < end or spans[0].start == end == len(text)):
+    while spans and (spans[0].start < end or spans[0].start == end == len(text)):  # an insertion may end the text
         span = spans.pop(0)
         append(parent, last, text[start : span.start])
         if span.inserted is not None:

@@ -214,6 +214,7 @@ class Folder:
                 queue.put_nowait(event)
 
         def pass_on(event: Event) -> None:
+            # Events come from any thread, and queues of asyncio belong to one.
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(put, event)
 
