@@ -39,9 +39,8 @@ def tooltip(confidence: float | None) -> str:
     return "" if confidence is None else f' title="confidence {confidence:.0%}"'
 
 
-MAX_LINES = 50
-MAX_PARTS = 400
-"""Maximum number of words of a line, counting the spaces between them."""
+MAX_LINES, MAX_PARTS = 50, 400
+"""Maximum number of lines, and of words of a line with the spaces between them: notebooks store their output."""
 
 MAX_SIZE = (900, 60)
 """Largest width and height of a strip in pixels."""

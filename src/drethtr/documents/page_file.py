@@ -302,7 +302,7 @@ class PageFile:
         """The file with another text, of an earlier or a merged version; texts of whole regions follow their lines.
 
         Raises:
-            DataError: if it is none that could be read.
+            DataError: if the text is not a page file that can be read.
         """
         data = self.markup.encode(text.encode())
         return self.parse(data, self.name, self.image, lambda _: self.orientation).following(self)

@@ -34,7 +34,7 @@ class JobPlan:
 
     waiting     files to read
     done        files with all results
-    unrecorded  those of both that have a result without a ledger entry; the result is kept
+    unrecorded  those of both that have a result which the record does not know; the result is kept
     refused     files with stale results, by what differs; the results are kept
     """
 
