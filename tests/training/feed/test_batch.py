@@ -121,10 +121,10 @@ def test_a_chunk_depends_on_its_number_and_the_seed_only(mixture):
 def test_every_sample_is_augmented_differently(make_samples):
     """One line, seen again and again, never looks the same."""
     mixture = LineMixture((RealLines("a", make_samples("a", 1)),), (1.0,), seed=0)
-    greys = {
+    grays = {
         float(image[0, 0, 0]) for batch in batches_of(mixture, augmentation=(Darken(),))[0] for image in batch.images
     }
-    assert len(greys) > 10
+    assert len(grays) > 10
 
 
 def test_prose_is_the_texts_of_the_lines_and_drawn_ones(mixture):

@@ -35,7 +35,7 @@ class PackedBatch(NamedTuple):
     file descriptor and shared memory, which is scarce in containers.
     """
 
-    greys: NDArray[np.uint8]
+    grays: NDArray[np.uint8]
     widths: NDArray[Any]
     tokens: NDArray[Any]
     lengths: NDArray[Any]
@@ -47,16 +47,16 @@ class PackedBatch(NamedTuple):
     def of(cls, batch: Batch) -> Self:
         """Compress a batch."""
         # The inverse of the last step of `Preparation`: whole numbers again, to the bit.
-        greys = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
+        grays = np.rint((1 - batch.images.numpy()) * 127.5).astype(np.uint8)
         prose = None if batch.prose is None else batch.prose.numpy()
         tensors = batch.widths.numpy(), batch.tokens.numpy(), batch.lengths.numpy()
-        return cls(greys, *tensors, batch.texts, batch.left_out, prose)
+        return cls(grays, *tensors, batch.texts, batch.left_out, prose)
 
     def unpack(self, device: torch.device | str = "cpu") -> Batch:
         """The batch, with tensors on a device."""
-        greys, widths, tokens, lengths = (torch.from_numpy(array).to(device) for array in self[:4])
+        grays, widths, tokens, lengths = (torch.from_numpy(array).to(device) for array in self[:4])
         prose = None if self.prose is None else torch.from_numpy(self.prose).to(device)
-        return Batch(1 - greys.float() / 127.5, widths, tokens, lengths, self.texts, self.left_out, prose)
+        return Batch(1 - grays.float() / 127.5, widths, tokens, lengths, self.texts, self.left_out, prose)
 
 
 class PackedBatches(Dataset[list[Any] | DataError]):

@@ -101,11 +101,11 @@ def seconds_to_learn(run: RunConfig, device: str) -> float:
     timed, begun = 0, time.perf_counter()
     for batch in rest[:STEPS] or made:
         step(batch, learner, devices, run, progress)
-        timed += batch.greys.size
+        timed += batch.grays.size
         if time.perf_counter() - begun > ENOUGH:
             break
     # Batches differ in width, so that time is counted by pixel rather than by line.
-    learning = (time.perf_counter() - begun) / timed * sum(batch.greys.size for batch in made)
+    learning = (time.perf_counter() - begun) / timed * sum(batch.grays.size for batch in made)
     return (loading + learning) / sum(len(batch.texts) for batch in made)
 
 
