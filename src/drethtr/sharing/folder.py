@@ -7,7 +7,7 @@ from typing import Unpack
 
 from drethtr.base.errors import CheckpointError, DataError, MissingExtraError
 from drethtr.base.files import atomic_write
-from drethtr.recognition.model.file import Model, as_small, save_model
+from drethtr.recognition.model.file import Model, in_8_bits, save_model
 from drethtr.recognition.recognizer import LoadOptions, Recognizer
 from drethtr.sharing.readme import readme
 
@@ -32,7 +32,7 @@ def save_pretrained(model: Model, folder: str | Path, repository: str = "OWNER/N
                 f"has no {README} by drethtr beside it, so it is not overwritten; choose another folder", weights
             )
         # A model that was loaded from a quantized file is the same after another quantization.
-        save_model(model, weights, small=as_small(model).hash == model.hash)
+        save_model(model, weights, bits=8 if in_8_bits(model).hash == model.hash else None)
         with atomic_write(page) as unfinished:
             unfinished.write_text(readme(model, repository), encoding="utf-8")
     except OSError as error:

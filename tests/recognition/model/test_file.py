@@ -21,7 +21,7 @@ from drethtr.recognition.model.file import (
     SHIPPED,
     Model,
     Rescorer,
-    as_small,
+    in_8_bits,
     load_model,
     save_card,
     save_model,
@@ -66,7 +66,7 @@ def test_so_many_numbers_are_learned(tiny_model) -> None:
 
 
 def test_quantizing_halves_the_file(tiny_model, tiny_path, tmp_path) -> None:
-    save_model(tiny_model, tmp_path / "small.safetensors", small=True)
+    save_model(tiny_model, tmp_path / "small.safetensors", bits=8)
     assert (tmp_path / "small.safetensors").stat().st_size < 0.7 * tiny_path.stat().st_size
     weights = load_model(tmp_path / "small.safetensors").weights
     assert {weight.dtype for name, weight in weights.items() if "num_batches" not in name} == {np.dtype(np.float32)}
@@ -276,23 +276,23 @@ def test_settings_that_make_no_sense_are_refused(settings, opened, tiny_path) ->
         opened(tiny_path)
 
 
-@pytest.mark.parametrize("small", [False, True])
-def test_the_hash_is_the_same_wherever_a_model_is_stored(small, tiny_path, tmp_path) -> None:
+@pytest.mark.parametrize("bits", [None, 8])
+def test_the_hash_is_the_same_wherever_a_model_is_stored(bits, tiny_path, tmp_path) -> None:
     model, path = load_model(tiny_path), tmp_path / "again.safetensors"
-    save_model(model, path, small=small)
+    save_model(model, path, bits=bits)
     loaded = load_model(path)
-    assert (loaded.hash == model.hash) is not small, "rounded weights are other weights"
-    save_model(loaded, path, small=small)
+    assert (loaded.hash == model.hash) is (bits is None), "rounded weights are other weights"
+    save_model(loaded, path, bits=bits)
     assert load_model(path).hash == loaded.hash == Recognizer.load(path).model.hash
 
 
 def test_a_model_of_4_bits_stays_what_it_is(tiny_model, tmp_path) -> None:
     ranked = replace(tiny_model, rescorer=fresh_rescorer(tiny_model))
-    save_model(ranked, tmp_path / "coarse.safetensors", coarse=True)
+    save_model(ranked, tmp_path / "coarse.safetensors", bits=4)
     coarse = load_model(tmp_path / "coarse.safetensors")
-    assert coarse.hash != as_small(ranked).hash
-    assert as_small(coarse).hash == coarse.hash, "in 8 bits, too"
-    save_model(coarse, tmp_path / "again.safetensors", coarse=True)
+    assert coarse.hash != in_8_bits(ranked).hash
+    assert in_8_bits(coarse).hash == coarse.hash, "in 8 bits, too"
+    save_model(coarse, tmp_path / "again.safetensors", bits=4)
     assert (tmp_path / "again.safetensors").read_bytes() == (tmp_path / "coarse.safetensors").read_bytes()
 
 
@@ -326,16 +326,16 @@ def test_what_decides_a_reading_changes_the_hash(change, tiny_model) -> None:
     assert change(tiny_model).hash != before
 
 
-@pytest.mark.parametrize("small", [False, True])
-def test_a_rescorer_is_stored_with_its_model(small, tiny_model, tmp_path) -> None:
+@pytest.mark.parametrize("bits", [None, 8])
+def test_a_rescorer_is_stored_with_its_model(bits, tiny_model, tmp_path) -> None:
     path = tmp_path / "ranked.safetensors"
     rescorer = fresh_rescorer(tiny_model)
     model = replace(tiny_model, rescorer=rescorer)
-    save_model(model, path, small=small)
+    save_model(model, path, bits=bits)
     loaded = load_model(path)
     assert loaded.rescorer is not None and loaded.rescorer.config == rescorer.config
     assert loaded.weights.keys() == tiny_model.weights.keys() and loaded.hash != tiny_model.hash
-    assert loaded.hash == (as_small(model) if small else model).hash
+    assert loaded.hash == (in_8_bits(model) if bits else model).hash
     kept = loaded.rescorer.weights
     assert kept.keys() == rescorer.weights.keys()
     assert all(np.allclose(kept[name], weight, atol=1e-3) for name, weight in rescorer.weights.items())

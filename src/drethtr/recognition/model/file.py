@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -125,12 +125,12 @@ class Model:
         return sum(weight.size for weight in learned)
 
 
-def save_model(model: Model, path: Path, *, small: bool = False, coarse: bool = False) -> None:
+def save_model(model: Model, path: Path, *, bits: Literal[4, 8] | None = None) -> None:
     """Write a model atomically, which changes its hash if weights are quantized.
 
     Args:
-        small: Quantize the weights to 8 and 16 bits.
-        coarse: Quantize the matrices of decoder and rescorer to 4 bits, all others as `small` does.
+        bits: Quantize matrices to 8 bits, or those of decoder and rescorer to 4 and the others to 8; all other weights
+            to 16.
 
     Raises:
         CheckpointError: if the file cannot be written.
@@ -148,12 +148,12 @@ def save_model(model: Model, path: Path, *, small: bool = False, coarse: bool = 
     if model.rescorer is not None:
         header["rescorer"] = config.to_dict(model.rescorer.config)
         weights |= {f"{RESCORER}{name}": weight for name, weight in model.rescorer.weights.items()}
-    stored = quantize(weights, IN_4_BITS if coarse else ()) if small or coarse else weights
+    stored = weights if bits is None else quantize(weights, IN_4_BITS if bits == 4 else ())
     write_tensors(stored | tensors_of(model.languages), path, {MODEL: json.dumps(header, ensure_ascii=False)})
 
 
-def as_small(model: Model) -> Model:
-    """The model with the weights that `save_model` leaves in its file if it is `small`."""
+def in_8_bits(model: Model) -> Model:
+    """The model with the weights that `save_model` leaves in its file if they have 8 bits."""
     rescorer = model.rescorer
     if rescorer is not None:
         rescorer = rescorer._replace(weights=dequantize(quantize(rescorer.weights)))

@@ -26,7 +26,7 @@ from drethtr.network.adapter import changes_between
 from drethtr.network.backend import network_of
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.adapter import Adapter, load_adapted, save_adapter
-from drethtr.recognition.model.file import Model, as_small, load_model, save_model, weights_hash
+from drethtr.recognition.model.file import Model, in_8_bits, load_model, save_model, weights_hash
 from drethtr.training.devices import Devices
 from drethtr.training.finetuning.effect import (
     SHARES,
@@ -135,7 +135,7 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
         # Measured before it is calibrated: the calibration changes confidences, but no text.
         model = replace(trained, record=record, card=card_of(material, trained, outcome))
         if adapter is None:
-            save_model(model, output, small=True)
+            save_model(model, output, bits=8)
         else:
             save_adapter(replace(adapter, card=model.card, record=model.record), output)
         outcome = replace(outcome, model=model)
@@ -264,7 +264,7 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
     """
     record = CalibrationRecord(strategy=material.start.record.strategy)
     if not material.plan.adapter:
-        stored = replace(as_small(best), record=record)
+        stored = replace(in_8_bits(best), record=record)
         return with_language(stored, [sample.text for sample in material.some(share)]), None
     # The interpolated model is a full one again; its change is brought back to low rank for the file.
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
