@@ -274,9 +274,8 @@ class Plant:
 
 
 def test_two_kinds_of_one_name_are_refused():
-    mosses = [
-        make_dataclass("Moss", [], bases=(Plant,), namespace={"__module__": module}) for module in ("wood", "wall")
-    ]
+    mosses = [make_dataclass("Moss", [], bases=(Plant,)) for _ in range(2)]
+    mosses[0].__module__, mosses[1].__module__ = "wood", "wall"
     with pytest.raises(ConfigError, match="two kinds of Plant are named 'Moss', in wood and wall; rename one"):
         from_dict(Plant, {"kind": mosses[0].__name__})
 
