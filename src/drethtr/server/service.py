@@ -8,7 +8,6 @@ from io import BytesIO
 from math import isfinite, nan
 from pathlib import Path
 from tempfile import gettempdir
-from typing import NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from starlette.exceptions import HTTPException
@@ -40,13 +39,6 @@ MAX_REQUESTS = 64
 
 MAX_PAGES = 20
 """Pages of one request; `drethtr transcribe` reads longer books."""
-
-
-class Body(NamedTuple):
-    """The body of a response, and its media type."""
-
-    content: bytes
-    media: str
 
 
 class Service:
@@ -147,10 +139,9 @@ class Service:
             paths = await self.save_uploads(request, share, folder, asked.get("name", ""))
             turns = PageTurns(self.request_queue, request.is_disconnected)
             try:
-                document = await self.pages.run(request, self.document_of, paths, format, turns)
+                return await self.pages.run(request, self.document_of, paths, format, turns)
             finally:
                 turns.ended = True  # the thread may go on if the server stops
-        return Response(document.content, media_type=document.media)
 
     async def save_uploads(self, request: Request, share: Share, folder: Path, name: str) -> list[Path]:
         """Save the uploads of a request, each in its own folder, as names may be equal."""
@@ -161,7 +152,7 @@ class Service:
             paths.append(await asyncio.to_thread(save_upload, upload.content, own, Path(upload.name).name or "page"))
         return paths
 
-    def document_of(self, paths: Sequence[Path], format: Format, read_lines: ReadLines) -> Body:
+    def document_of(self, paths: Sequence[Path], format: Format, read_lines: ReadLines) -> Response:
         """Read files and write them in a format.
 
         Raises:
@@ -184,19 +175,19 @@ class Service:
             raise DataError(error.reason, Path(str(error.source)).name) from error  # without the temporary folder
 
 
-def write_document(document: Document, format: Format, sources: Sequence[PageSource]) -> Body:
+def write_document(document: Document, format: Format, sources: Sequence[PageSource]) -> Response:
     """Write a document; several pages become a JSON list or a ZIP file if the format holds one page."""
     if format.together or len(sources) == 1:
-        return Body(format.write(document), format.media)
+        return Response(format.write(document), media_type=format.media)
     contents = [format.write(part) for part in document.apart()]
     if format is FORMATS["json"]:
-        return Body(b"[" + b",".join(contents) + b"]", format.media)
+        return Response(b"[" + b",".join(contents) + b"]", media_type=format.media)
     archive, names = BytesIO(), Identifiers()
     with ZipFile(archive, "w", ZIP_DEFLATED) as file:
         for source, content in zip(sources, contents, strict=True):
             stem = source.path.stem if source.pages == 1 else numbered(source.path.stem, source.number)
             file.writestr(f"{names.claim(stem)}{format.ending}", content)
-    return Body(archive.getvalue(), "application/zip")
+    return Response(archive.getvalue(), media_type="application/zip")
 
 
 def save_upload(content: bytes, folder: Path, name: str) -> Path:
