@@ -1,5 +1,6 @@
 import csv
 import json
+import os
 import re
 import subprocess
 import sys
@@ -517,6 +518,22 @@ def test_force_does_not_replace_the_work_of_a_person(transcribe, scans):
     assert outcome.code == 1
     assert "one.page.xml: is not replaced, because a person corrected or confirmed 1 line of it; --upd" in outcome.err
     assert path.read_text(encoding="utf-8") == reviewed
+
+
+def test_results_from_before_a_person_corrected_another_are_named(transcribe, scans):
+    """What is advised writes them from the corrected text, after which nothing is said."""
+    run = (scans, "--output", scans, "--format")
+    transcribe(*run, "page,csv")
+    assert "a person has since" not in transcribe(*run, "page,csv").err
+    path = scans / "one.page.xml"
+    pattern, marked = '(<TextLine [^>]*custom=")', r"\1drethtr {review:corrected;} "
+    path.write_text(re.sub(pattern, marked, path.read_text(encoding="utf-8"), count=1), encoding="utf-8")
+    (scans / "one.csv").touch()  # within a second of each other: as a run writes them
+    os.utime(scans / "one.csv", ns=(0, path.stat().st_mtime_ns - 2 * 10**9))
+    assert "one.png: a person has since corrected results in" in transcribe(*run, "page,csv").err
+    assert transcribe(*run, "csv", "--force").code == 0
+    again = transcribe(*run, "page,csv")
+    assert again.code == 0 and "a person has since" not in again.err
 
 
 def test_only_lines_that_were_read_are_counted(export, tiny_path, monkeypatch, capsys):

@@ -131,6 +131,11 @@ class TextLog(RunLog):
         self.files = len(plan.waiting) + self.before + len(self.failures)
         if plan.done:
             say(f"{self.before:,} of {self.files:,} files already have results; --force reads them again")
+        if plan.outdated:
+            say(
+                f"drethtr: {some(plan.outdated)}: a person has since corrected results in {self.output}; the others "
+                "still have the text of before; to write these again, name only their formats and add --force"
+            )
         if plan.unrecorded:
             say(
                 f"drethtr: {some(plan.unrecorded)}: the results in {self.output} have no record of how they were made; "
@@ -228,6 +233,7 @@ class JSONLog(RunLog):
             "started",
             **{f"{self.unit}s": units, "files": len(plan.waiting), "done_before": self.before},
             unrecorded=[task.name for task in plan.unrecorded],
+            outdated=[task.name for task in plan.outdated],
         )
         for reason, tasks in plan.refused.items():
             for task in tasks:

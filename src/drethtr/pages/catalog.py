@@ -161,6 +161,12 @@ class Folders:
             raise DataError(f"cannot be read: {error.strerror}", error.filename) from error
         return " ".join(f"{file.st_size}:{file.st_mtime_ns}" for file in found)
 
+    def time_of(self, file: Path) -> int:
+        """When a file was last written, in nanoseconds; 0 if it cannot be accessed."""
+        with suppress(OSError):
+            return (self.entry(file) or file).stat().st_mtime_ns
+        return 0
+
     def resolved(self, path: Path) -> str:
         """The path of a file without links in it, as text that is equal for equal paths."""
         if (entry := self.entry(path)) is None:

@@ -13,7 +13,8 @@ from drethtr.base.files import tidied
 from drethtr.base.locks import claimed, note_on, remove_note
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import Entry, Records, digest_of, state_of
-from drethtr.pages.task import FileTask
+from drethtr.pages.source import DESCRIPTIONS
+from drethtr.pages.task import FileTask, reviewed_lines
 
 Made: TypeAlias = Callable[[str], Mapping[str, Any]]
 """The settings that determine the content of a result, by the name of its format."""
@@ -27,6 +28,9 @@ UNMARKED = "unmarked"
 OTHER_SCAN = "made from different files with these names"
 """The difference reported for a result whose scan, or its description, has changed."""
 
+SAME_RUN = 1_000_000_000
+"""Nanoseconds between results of a page that a run writes one after the other; only after more are they opened."""
+
 
 @dataclass
 class JobPlan:
@@ -36,12 +40,14 @@ class JobPlan:
     done        files with all results
     unrecorded  those of both that have a result which the record does not know; the result is kept
     refused     files with stale results, by what differs; the results are kept
+    outdated    those done in one of whose results a person has worked since the others were written
     """
 
     waiting: list[FileTask] = field(default_factory=list)
     done: list[FileTask] = field(default_factory=list)
     unrecorded: list[FileTask] = field(default_factory=list)
     refused: dict[str, list[FileTask]] = field(default_factory=dict)
+    outdated: list[FileTask] = field(default_factory=list)
 
 
 class Planner:
@@ -76,7 +82,22 @@ class Planner:
                 plan.waiting.append(task)
             else:
                 plan.done.append(task)
+                plan.outdated += [task] if self.is_outdated(task) else []
         return plan
+
+    def is_outdated(self, task: FileTask) -> bool:
+        """Whether a person has worked on a result since others of the same page were written."""
+        return any(
+            reviewed_lines(path) > 0
+            for name, paths in task.targets.items()
+            for place, path in enumerate(paths)
+            if path.suffix in DESCRIPTIONS
+            and any(
+                self.folders.time_of(path) > self.folders.time_of(results[min(place, len(results) - 1)]) + SAME_RUN
+                for other, results in task.targets.items()
+                if other != name
+            )
+        )
 
     def entries(self, task: FileTask) -> tuple[list[tuple[str, Entry]], bool]:
         """The entries of the results of a file, with the names of their formats, and whether one has no entry."""
@@ -97,7 +118,9 @@ class Planner:
             return ""
         try:
             state = self.folders.state_of(task.sources)
-            if all(entry.state == state for _, entry in known):
+            # Others may have been made from a result that a person corrected; see `is_outdated`.
+            own = any(path.suffix in DESCRIPTIONS for _, path in task.results)
+            if all(entry.state == state or (own and entry.state.startswith(f"{state} ")) for _, entry in known):
                 return ""
             # Size or time differ, as after copying a folder: only the content is certain.
             digest = digest_of(task.sources).hex()

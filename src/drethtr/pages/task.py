@@ -267,15 +267,19 @@ def refuse_reviewed(path: Path, remedy: str = REREAD) -> None:
     """
     if not may_be_reviewed(path) or not is_there(path):
         return
-    try:
-        reviewed = sum(line.is_reviewed for line in read_page(path).lines)
-    except DataError:
-        return
-    if reviewed:
+    if reviewed := reviewed_lines(path):
         raise DataError(
             f"is not replaced, because a person corrected or confirmed {counted(reviewed, 'line')} of it; {remedy}",
             path,
         )
+
+
+def reviewed_lines(path: Path) -> int:
+    """The number of lines in a result that a person corrected or confirmed; 0 if it cannot be read."""
+    try:
+        return sum(line.is_reviewed for line in read_page(path).lines)
+    except DataError:
+        return 0
 
 
 def write_result(path: Path, content: bytes, remedy: str = REREAD) -> None:
