@@ -31,14 +31,12 @@ def write_json(document: Document) -> bytes:
 
 def region_content(region: Region) -> dict[str, Any]:
     """A region with its lines."""
-    lines = [line_content(line) for line in region.lines]
-    cell = region.cell._asdict() if region.cell is not None else None
     return {
         "id": region.id,
         "kind": region.kind,
-        "cell": cell,
+        "cell": region.cell._asdict() if region.cell is not None else None,
         "polygon": points_content(region.polygon),
-        "lines": lines,
+        "lines": [line_content(line) for line in region.lines],
     }
 
 

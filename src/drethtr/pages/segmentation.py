@@ -24,7 +24,7 @@ class Segmentation:
 
     def prepare(self, original: Original) -> Original:
         """The original, without its given lines if they are not used; if lines must be given and are not, its error."""
-        return replace(original, outlines=self.outlines)
+        return original if original.outlines is self.outlines else replace(original, outlines=self.outlines)
 
     def finder(self, original: Original) -> Finder:
         """The finder for pages without given lines."""
