@@ -48,7 +48,7 @@ NO_DOUBT = LayoutDoubt(0.0, 0.0, 0.0)
 IN_TABLE = LayoutDoubt(0.30, 0.02, 0.5, "a table, read row by row or, with --order columns, column by column")
 """Of pages with tables: in eight of one collection, half of the costs are those of its order, which is a convention."""
 
-ODD = "many lines lie on each other, aslant, or are small: some may be no lines of this page"
+ODD = "many lines lie on each other, aslant, or are small: some may not be lines of this page"
 
 
 def doubt_of(lines: Sequence[FoundLine], *, table: bool) -> LayoutDoubt:
