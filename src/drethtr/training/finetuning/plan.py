@@ -97,7 +97,7 @@ def run_of(
 ) -> RunConfig:
     """The run that fine-tunes `model` on the `lines` lines of the file `train`, with those of `old` mixed in.
 
-    Without validation lines, its result are the weights at its end. It ends after the share `effort` of its lines, with
+    Without validation lines, its last weights are the result. It ends after the share `effort` of its lines, with
     the learning rate that a whole run has there.
     """
     if plan.adapter:
