@@ -59,6 +59,16 @@ def test_folders_below_are_read_and_mirrored(tree, tmp_path):
     assert select([tree], out).files == (tree / "c.png",)
 
 
+def test_what_is_in_subfolders_is_not_left_out_without_a_word(tree):
+    """But hidden folders and results are none of it."""
+    assert select([tree], recursive=True).remarks == () and select([tree / "1"]).remarks == ()
+    assert select([tree / "c.png", tree]).remarks == (
+        f"{tree}: what is in its subfolders is left out; --recursive includes it",
+    )
+    (tree / "1" / RECORD).touch()
+    assert select([tree], tree / "2").remarks == ()
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
 def test_folders_of_results_that_lead_elsewhere_are_refused(tree, tmp_path):
     """As in a tree of results that somebody sent; the folder that a user names may be a link."""

@@ -74,6 +74,8 @@ def index(
     originals = originals_of(selection, errors.append)
     for error in errors:
         report_skipped(error)
+    for words in selection.remarks:
+        say(words)
     failed = len(errors)
     if not originals and not output.exists():
         raise typer.Exit(2)

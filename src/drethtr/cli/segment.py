@@ -68,6 +68,8 @@ def segment(
                 done, kept, found = done + (number is not None), kept + (number is None), found + (number or 0)
     for reason in errors:
         report_skipped(reason)
+    for words in selection.remarks:
+        say(words)
     where = "; results are beside the scans" if output is None else f"; results are in {output}"
     rest = f"; {counted(kept, 'file')} kept" if kept else ""
     typer.echo(f"{counted(found, 'line')} found in {counted(done, 'file')}{where if done or kept else ''}{rest}")

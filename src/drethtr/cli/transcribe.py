@@ -183,6 +183,8 @@ def run_job(
 
     for error in job.unreadable:
         log.failed(error)
+    for words in job.remarks:
+        log.note(words)
     if job.output is None:
         typer.echo(b"".join(format.header for format in job.formats.values()).decode(), nl=False)
     summary = job.run(load, show, ignore_line if builder is None else builder.on_line)

@@ -45,6 +45,7 @@ class PageJob:
     unreadable  errors of files that cannot be opened; they count as failed
     output      the folder for results; if it is None, documents are only reported
     of_lines    whether all files are images of single lines, and their results have the forms of `LINE_FORMATS`
+    remarks     what was left out when the job was opened, in sentences
     catalog     what the files are, as found when the job was opened
     records     the records of the folders for results, likewise
     """
@@ -57,6 +58,7 @@ class PageJob:
     update: bool
     force: bool
     of_lines: bool = False
+    remarks: tuple[str, ...] = ()
     catalog: Catalog = field(default_factory=Catalog, repr=False, compare=False)
     records: Records = field(default_factory=Records, repr=False, compare=False)
 

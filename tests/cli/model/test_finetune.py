@@ -67,7 +67,7 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     assert "ő×" in outcome.out and "(starts as o)" in outcome.out
     assert "too rare to add): €×1" in outcome.out
     assert "Warning: \u05e9\u05dc is written from right to left" in outcome.out
-    takes = r"training takes at most \d+ (second|minute)s? \(483 lines, .*calibration about \d+ (second|minute)"
+    takes = r"training takes at most \d+ (second|minute)s? \(439 lines, .*calibration about \d+ (second|minute)"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
 

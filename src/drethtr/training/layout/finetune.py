@@ -37,6 +37,9 @@ CROPS, MAX_CROPS = 20, 8_000
 
 VALIDATIONS = 4
 
+MIN_GAIN = 1e-3
+"""Minimum fall of the error for a network to be better: figures show as much, and less is chance on a few pages."""
+
 RATE = 5e-5
 """Learning rate: at four times as much, cores of neighboring lines grow together (LOG.md, 2026-11-27)."""
 
@@ -57,7 +60,7 @@ class LayoutOutcome:
     @property
     def better(self) -> bool:
         """Whether the network finds the lines better than the one it started from; otherwise it is not written."""
-        return error_of(self.after) < error_of(self.before)
+        return error_of(self.before) - error_of(self.after) >= MIN_GAIN
 
 
 def split(data: Sequence[str], validation: Sequence[str], images: Path | None = None) -> tuple[list[str], list[str]]:
