@@ -5,7 +5,7 @@
 Requires the packages rapidocr and onnx. `recipes/layout.toml` continues from it.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 from drethtr.layout.network import LineModel, save_lines
@@ -14,6 +14,8 @@ from drethtr.network.weights import detector_weights
 CARD = {"name": "PP-OCRv6 small (text detection)", "license": "Apache-2.0", "source": "PaddleOCR, rapidocr 3.10"}
 
 if __name__ == "__main__":
-    [path] = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("output", type=Path)
+    output = parser.parse_args().output
     weights = {name: tensor.numpy() for name, tensor in detector_weights().items()}
-    save_lines(LineModel(weights, CARD), Path(path), small=True)
+    save_lines(LineModel(weights, CARD), output, small=True)

@@ -7,8 +7,8 @@ Pages with tables are left out; they have figures of their own. A page counts as
 of its collection, so that no collection decides alone.
 """
 
+import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TypeAlias
 
@@ -33,8 +33,8 @@ def fitted(odd: Numbers, cost: Numbers, weights: Numbers) -> tuple[float, float,
     return usual, growth, ratios[order][min(np.searchsorted(share, LEVEL), len(order) - 1)]
 
 
-def main(file: str) -> None:
-    pages = {page["name"]: page["cost"] for page in json.loads(Path(file).read_text())["pages"] if page["cost"]}
+def main(file: Path) -> None:
+    pages = {page["name"]: page["cost"] for page in json.loads(file.read_text())["pages"] if page["cost"]}
     tables = [cost["true"] for cost in pages.values() if cost["table"]]
     costs = {name: cost for name, cost in pages.items() if not cost["table"]}
     of = {name: collection for collection, names in collections_of(list(costs)).items() for name in names}
@@ -65,4 +65,6 @@ def main(file: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("layout", type=Path, help="what drethtr evaluate --layout --json has written")
+    main(parser.parse_args().layout)

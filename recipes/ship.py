@@ -10,6 +10,7 @@ drethtr evaluate 'lines/*.test.parquet' --json evaluation.json
 drethtr model info src/drethtr/recognition/model/compact.safetensors --add evaluation.json
 """
 
+import argparse
 import sys
 import tomllib
 from dataclasses import replace
@@ -29,4 +30,6 @@ def ship(model_path: Path) -> None:
 
 
 if __name__ == "__main__":
-    ship(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    ship(parser.parse_args().model)

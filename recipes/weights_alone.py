@@ -4,7 +4,7 @@ python recipes/weights_alone.py OLDER.safetensors older.safetensors
 drethtr model compare older.safetensors:ctc :ctc lines/jls_en.test.parquet lines/csafe_en.test.parquet
 """
 
-import sys
+import argparse
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,4 +19,8 @@ def with_weights_of(older: Path, model: Model) -> Model:
 
 
 if __name__ == "__main__":
-    save_model(with_weights_of(Path(sys.argv[1]), load_model(SHIPPED)), Path(sys.argv[2]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("older", type=Path)
+    parser.add_argument("output", type=Path)
+    wanted = parser.parse_args()
+    save_model(with_weights_of(wanted.older, load_model(SHIPPED)), wanted.output)

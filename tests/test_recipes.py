@@ -1,6 +1,7 @@
 """Every recipe is a valid run, and the published ones have the published settings."""
 
 import importlib
+import runpy
 import subprocess
 import sys
 from dataclasses import replace
@@ -38,6 +39,20 @@ PUBLISHED = ["published_pretraining", "published_as_run", "published_as_describe
 
 def recipe(name):
     return config.load(RunConfig, RECIPES / f"{name}.toml")
+
+
+PROGRAMS = [path for path in sorted(RECIPES.glob("*.py")) if "__main__" in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_every_recipe_says_what_it_does(path, tmp_path, monkeypatch, capsys):
+    """Asked for help, one wrote a model into a file of the name --help."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(RECIPES)
+    monkeypatch.setattr(sys, "argv", [str(path), "--help"])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(path), run_name="__main__")
+    assert end.value.code == 0 and "usage: " in capsys.readouterr().out and not list(tmp_path.iterdir())
 
 
 def test_the_base_of_fine_tuning_is_a_short_training_of_compact_without_three_sets():

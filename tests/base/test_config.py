@@ -195,6 +195,7 @@ MISTAKES = {
         {"street": "a", "animals": [{"kind": "Cat"}, {"kind": "Dog", "nmae": "x"}]},
         r"^animals\[1\].nmae: unknown setting of Dog; did you mean 'name'",
     ),
+    "unlike any": ({"street": "a", "zzz": 3}, "^zzz: unknown setting of House; known: street, "),
     "value": ({"street": "a", "owner": {"weight": -1}}, "^owner: a dog weighs more than 0, not -1.0$"),
     "deep": (
         {"street": "a", "network": {"mixer": {"decay": {"schedule": "layer-wise"}}}},
@@ -202,7 +203,7 @@ MISTAKES = {
     ),
     "other kind": (
         {"street": "a", "network": {"mixer": {"kind": "JointSoftmax", "normalize": True}}},
-        "^network.mixer.normalize: unknown setting of JointSoftmax$",
+        "^network.mixer.normalize: unknown setting of JointSoftmax; known: fade$",
     ),
 }
 

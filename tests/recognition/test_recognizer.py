@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -178,11 +179,26 @@ def test_an_image_too_long_for_a_line_is_named(tiny_model, tmp_path) -> None:
 def test_each_image_has_its_reading_or_the_reason_why_there_is_none(tiny_model) -> None:
     images = [LINES[0], b"no image", DataError("no bytes"), LINES[1], LINES[2]]
     recognizer = Recognizer(tiny_model)
-    found = list(recognizer.read_opened(recognizer.opened(zip("abcde", images, strict=True)), together=3))
+    found = list(recognizer.read_each(zip("abcde", images, strict=True), together=3))
     assert "".join(item for item, _ in found) == "abcde"
     first, unknown, missing, *others = (result for _, result in found)
     assert "image of 8 bytes: not an image" in str(unknown) and missing is images[2]
     assert [result.text for result in (first, *others)] == [reading.text for reading in recognizer.read(LINES[:3])]
+
+
+@pytest.mark.parametrize("name", ["a1", "line.png", Path("line.png"), b"a1"])
+def test_images_without_items_are_refused(name, tiny_model) -> None:
+    """A name of two letters was a pair of them."""
+    with pytest.raises(TypeError, match="read_each takes pairs"):
+        list(Recognizer(tiny_model).read_each([name]))
+
+
+def test_a_group_is_read_before_more_images_are_asked_for(tiny_model) -> None:
+    opened: list[int] = []
+    images = ((number, opened.append(number) or LINES[0]) for number in range(5))
+    found = Recognizer(tiny_model).read_each(images, together=2)
+    assert next(found)[0] == 0 and opened == [0, 1]
+    assert len(list(found)) == 4
 
 
 def test_large_images_are_not_all_in_memory_together(tiny_model, monkeypatch) -> None:

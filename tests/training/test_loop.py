@@ -179,6 +179,10 @@ CHANGES_OF_A_SNAPSHOT = [
     (lambda tensors, header: header["progress"].pop("positions"), "KeyError: 'positions'"),
     (lambda tensors, header: header["progress"].update(mood=1), "TypeError: .*mood"),
     (lambda tensors, header: header.update(lines=3), "TypeError: "),
+    (
+        lambda tensors, header: header["run"]["train"][0].update(min_characters=1),
+        r"ConfigError: train\[0\]\.min_characters: unknown setting of Real; known: weight, paths, ",
+    ),
     (lambda tensors, header: tensors.update(other=np.ones(1)), "KeyError: 'other'"),
     (lambda tensors, header: tensors.pop("network.backbone.blocks.0.conv.bias"), r"RuntimeError: .*blocks\.0"),
 ]

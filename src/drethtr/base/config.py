@@ -177,7 +177,8 @@ def from_dict(base: type[Config], data: Mapping[str, Any], where: str = "", defa
             continue
         here = f"{where}.{key}".lstrip(".")
         if key not in allowed:
-            raise ConfigError(f"unknown setting of {chosen.__name__}{hint(key, allowed)}", here)
+            cure = hint(key, allowed) or (f"; known: {', '.join(allowed)}" if allowed else "")
+            raise ConfigError(f"unknown setting of {chosen.__name__}{cure}", here)
         values[key] = decode(types[key], value, here, values.get(key))
     if missing := [setting for setting in allowed if setting not in values]:
         raise ConfigError(f"missing setting {missing[0]!r} of {chosen.__name__}", where or "config")

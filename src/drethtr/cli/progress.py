@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -22,10 +23,11 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C, as in shells."""
 
 CONTINUE = "stopped; run the same command to continue"
+RESUME = "stopped; run the same command with --resume to continue"
+START_OVER = "stopped before the first snapshot; run the same command with --resume to start over"
+
 SHOWN_PAGES = 5
 """Maximum number of pages to name in a sentence about them."""
-
-RESUME = "stopped; run the same command with --resume to continue"
 
 
 @contextmanager
@@ -36,6 +38,18 @@ def stopping(words: str) -> Iterator[None]:
     except KeyboardInterrupt:
         say(words)
         raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def stopping_run(folder: Path) -> Iterator[None]:
+    """`stopping` a training in a folder: it can be continued only from a snapshot."""
+    from drethtr.training.loop import SNAPSHOT
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        with stopping(RESUME if any(folder.rglob(SNAPSHOT)) else START_OVER):
+            raise
 
 
 def say(words: str) -> None:

@@ -228,24 +228,28 @@ class Recognizer:
         return list(map(self.judge, lines, of_line, inks))
 
     def read_each(
-        self, images: Iterable[tuple[Item, ImageSource | DataError]]
+        self, images: Iterable[tuple[Item, ImageSource | DataError]], *, together: int = READ_TOGETHER
     ) -> Iterator[tuple[Item, Reading | DataError]]:
-        """Read any number of images: yields each item with its reading, or the error.
+        """Read any number of images, up to `together` at a time: yields each item with its reading, or the error.
 
         Images are consumed as needed: only one group of them is in memory, and a few files that are opened ahead. A
         page gives an error; an error in place of an image is passed through.
 
         Raises:
             CheckpointError: if the model's activations are not finite. Errors of images are yielded, not raised.
+            TypeError: if an image comes without an item.
         """
-        return self.read_opened(self.opened(images))
+        return self.read_opened(self.opened(images), together=together)
 
     def opened(self, images: Iterable[tuple[Item, ImageSource | DataError]]) -> Iterator[tuple[Item, Line | DataError]]:
         """Each item with its line or error, in order. Several threads open files, a few ahead of what is asked for."""
         threads = min(self.network.workers, OPENERS)
         waiting = deque[tuple[Item, Future[Line | DataError]]]()
         with ThreadPoolExecutor(threads) as pool:
-            for item, image in images:
+            for pair in images:
+                if isinstance(pair, str | bytes | Path):  # a name of two letters would be taken for a pair
+                    raise TypeError("read_each takes pairs: ((path, path) for path in paths), or use enumerate(paths)")
+                item, image = pair
                 # What is in memory already is taken at once; a Pillow image is not for several threads.
                 is_file = threads > 1 and isinstance(image, str | bytes | Path)
                 if is_file:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from drethtr.base import config
-from drethtr.base.errors import CheckpointError, ConfigError
+from drethtr.base.errors import CheckpointError
 from drethtr.recognition.model.file import SETTINGS_ERRORS
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training.feed.stream import Position
@@ -111,10 +111,7 @@ def load_snapshot(
 
 def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str], kind: type[Any]) -> None:
     """Refuse the snapshot of another run."""
-    try:  # settings added since it was saved have their defaults
-        saved = config.to_dict(config.from_dict(kind, header["run"]))
-    except ConfigError as error:
-        raise CheckpointError(f"the settings of its run are no longer supported: {error}", path) from error
+    saved = config.to_dict(config.from_dict(kind, header["run"]))  # settings added since then have their defaults
     if saved != run:
         changed = sorted(key for key in run if saved.get(key) != run[key])
         raise CheckpointError(f"saved by a run with other settings ({', '.join(changed)}); start a new output", path)

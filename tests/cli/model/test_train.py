@@ -77,6 +77,21 @@ def test_a_file_where_the_folder_should_be_is_refused(drethtr, run):
     assert outcome.code == 2 and outcome.err == f"drethtr: {run} is a file; give a folder to write to\n"
 
 
+@pytest.mark.parametrize(
+    ("kept", "way_on"), [("best", "start over"), ("snapshot", "continue")], ids=["before a snapshot", "after it"]
+)
+def test_a_stopped_run_says_what_resuming_it_does(drethtr, run, tmp_path, monkeypatch, kept, way_on):
+    """It said that a run would be continued that then started over."""
+
+    def stop(run, output, **options):
+        (output / f"{kept}.safetensors").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("drethtr.training.loop.train", stop)
+    outcome = drethtr("train", run, "--output", tmp_path / "out")
+    assert outcome.code == 130 and outcome.err.endswith(f"run the same command with --resume to {way_on}\n")
+
+
 @pytest.mark.parametrize("resume", [True, False])
 def test_that_there_is_nothing_to_resume_is_said(drethtr, run, tmp_path, resume):
     outcome = drethtr("train", run, "--output", tmp_path / "wrong", *["--resume"] * resume)

@@ -8,7 +8,7 @@ import typer
 from drethtr.base.errors import NOTHING_BETTER, ConfigError, DataError, require
 from drethtr.cli.options import DeviceName, ImagesFolder, Seed, TrainingThreads, Workers, output_option
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
-from drethtr.cli.progress import RESUME, report_remarks, stopping
+from drethtr.cli.progress import report_remarks, stopping_run
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.pages.opening import images_in
 from drethtr.recognition.backends import resolve_device
@@ -86,6 +86,7 @@ def finetune(
     from drethtr.recognition.model.file import SHIPPED
     from drethtr.training import finetuning
     from drethtr.training.devices import limit_threads
+    from drethtr.training.finetuning.finetune import folder_of
     from drethtr.training.layout.finetune import finetune_layout
 
     refuse(output, model, force=force, resume=resume)
@@ -102,7 +103,7 @@ def finetune(
         if names := [name for name, is_given in given.items() if is_given]:
             raise ConfigError(f"{', '.join(names)} cannot be combined with --layout, which trains on pages")
         limit_threads(threads)
-        with stopping(RESUME):
+        with stopping_run(folder_of(output)):
             found = finetune_layout(
                 data,
                 output,
@@ -142,7 +143,7 @@ def finetune(
     if dry_run:
         typer.echo(time_needed(finetuning.estimate(material, chosen, threads)))
         return
-    with stopping(RESUME):
+    with stopping_run(folder_of(output)):
         outcome = finetuning.finetune(
             material,
             output,

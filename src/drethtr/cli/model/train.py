@@ -11,7 +11,7 @@ from drethtr.base import config
 from drethtr.base.errors import DataError, require
 from drethtr.base.files import make_folder
 from drethtr.cli.options import DeviceName, Settings, TrainingThreads, Workers, output_option, with_options
-from drethtr.cli.progress import RESUME, stopping
+from drethtr.cli.progress import stopping_run
 from drethtr.recognition.backends import resolve_device
 
 
@@ -38,7 +38,7 @@ class TrainOptions:
         open_output(self.output, resume=self.resume)
         limit_threads(self.threads)
         device = resolve_device(self.device)
-        with stopping(RESUME):
+        with stopping_run(self.output):
             best = train(
                 run, self.output, resume=self.resume, device=device, workers=self.workers, minutes=self.minutes
             )

@@ -77,12 +77,10 @@ def write_cells(document: Document) -> bytes:
         ]
         rows += [] if tables else [(number, page.image, "", [])]
     columns = range(1, 1 + max(len(cells) for *_, cells in rows))
-    head, made_by = (
-        ("page", "image", "table", "made by", *(f"column {column}" for column in columns)),
-        document.provenance,
-    )
-    told = ((number, safe(image), place, made_by, *map(safe, cells)) for number, image, place, cells in rows)
-    return csv_file([head, *told])
+    head = ("page", "image", "table", "made by", *(f"column {column}" for column in columns))
+    made_by = str(document.provenance)
+    written = ((number, safe(image), place, made_by, *map(safe, cells)) for number, image, place, cells in rows)
+    return csv_file([head, *written])
 
 
 def tables_of(page: Page) -> Iterator[list[list[Sequence[Region]]]]:

@@ -45,7 +45,7 @@ class Share:
 
 @dataclass(frozen=True)
 class LineResult:
-    """The result of a test line: origin, correct text, reading, and nats as in `likelihood.py`."""
+    """The result of a test line: origin, correct text, reading, and the nats of the text."""
 
     key: str
     page: str
