@@ -10,7 +10,7 @@ const ROLES = {
   manage: ["Manage", "also read pages again, learn, and make them searchable"],
 };
 
-const isHere = /^(localhost|127\.|\[::1\])/.test(location.hostname);
+const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);
 
 // `links` are the tokens by role.
 export function Share({ links, close }) {
