@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from drethtr.base.errors import CheckpointError
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
+from drethtr.language.ngrams import dtypes
 from drethtr.recognition.model.adapter import Adapter, load_adapter, save_adapter
 from drethtr.recognition.model.file import SETTINGS_ERRORS, load_model, save_model
 from drethtr.text.tokenizer import Characters
@@ -54,7 +55,7 @@ NUMBERS = st.sampled_from([0, -1, 1, 2**31, 2**63, 10**30, 0.5, 1e999, None, "1"
 @st.composite
 def languages(draw: Any) -> bytes:
     """Languages as stored in a model: their metadata, which may be wrong, then their packed n-grams."""
-    arrays = {name: bytearray(array.tobytes()) for name, array in LEARNED.arrays().items()}
+    arrays = {name: bytearray(getattr(LEARNED, name).tobytes()) for name in dtypes(LEARNED.size)}
     for _ in range(draw(st.integers(0, 4))):
         array = arrays[draw(st.sampled_from(sorted(arrays)))]
         array[draw(st.integers(0, len(array) - 1))] = draw(st.integers(0, 255))
