@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import sys
+from contextlib import ExitStack, closing
 
 import pytest
 from hostile_files import in_circles, journal_of_several
@@ -19,11 +20,14 @@ def make(path, *statements):
     database.close()
 
 
-def opened(path):
-    return connect(path, "rw", wait=0)
+@pytest.fixture
+def opened():
+    """Opens databases until the end of the test."""
+    with ExitStack() as stack:
+        yield lambda path: stack.enter_context(closing(connect(path, "rw", wait=0)))
 
 
-def test_no_file_is_removed_that_a_journal_names(tmp_path):
+def test_no_file_is_removed_that_a_journal_names(tmp_path, opened):
     path, mine = tmp_path / "received.sqlite", tmp_path / "thesis.txt"
     make(path)
     mine.write_text("years")
@@ -41,7 +45,7 @@ def test_no_file_is_removed_that_a_journal_names(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
 @pytest.mark.parametrize("link", [os.symlink, os.link])
 @pytest.mark.parametrize("ending", BESIDE)
-def test_files_beside_it_lead_nowhere(tmp_path, link, ending):
+def test_files_beside_it_lead_nowhere(tmp_path, link, ending, opened):
     make(tmp_path / "a.sqlite")
     (tmp_path / "mine").write_text("years")
     link(tmp_path / "mine", tmp_path / f"a.sqlite{ending}")
@@ -51,14 +55,14 @@ def test_files_beside_it_lead_nowhere(tmp_path, link, ending):
 
 
 @pytest.mark.parametrize(("number", "statement"), [(1, "SELECT * FROM t"), (2, "SELECT max(a) FROM t")])
-def test_a_tree_that_leads_in_circles_is_left(tmp_path, number, statement):
+def test_a_tree_that_leads_in_circles_is_left(tmp_path, number, statement, opened):
     make(tmp_path / "a.sqlite", "INSERT INTO t VALUES ('text')")
     in_circles(tmp_path / "a.sqlite", number)
     with pytest.raises(sqlite3.DatabaseError, match=r"interrupted|malformed"):
         opened(tmp_path / "a.sqlite").execute(statement).fetchall()
 
 
-def test_rows_have_no_more_than_the_file_can_hold(tmp_path, monkeypatch):
+def test_rows_have_no_more_than_the_file_can_hold(tmp_path, monkeypatch, opened):
     monkeypatch.setattr("drethtr.base.database.MAX_VALUE", 10_000)
     path = tmp_path / "a.sqlite"
     make(path, "INSERT INTO t VALUES (printf('%.3000c', 'x'))")
@@ -68,7 +72,7 @@ def test_rows_have_no_more_than_the_file_can_hold(tmp_path, monkeypatch):
         list(opened(path).rows("SELECT a FROM t"))
 
 
-def test_a_long_statement_of_a_large_file_ends_as_usual(tmp_path):
+def test_a_long_statement_of_a_large_file_ends_as_usual(tmp_path, opened):
     make(tmp_path / "a.sqlite")
     with opened(tmp_path / "a.sqlite") as database:
         database.executemany("INSERT INTO t VALUES (?)", ((str(number),) for number in range(50_000)))
