@@ -33,6 +33,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
+
+@pytest.fixture(autouse=True)
+def with_subnormal_numbers():
+    """Torch networks turn them off for the process; Hypothesis draws them for other tests."""
+    yield
+    torch.set_flush_denormal(False)
+
+
 TINY = NetworkConfig(
     layers=2,
     width=16,
