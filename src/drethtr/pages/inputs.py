@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
-from glob import escape, glob, has_magic, iglob
+from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
@@ -17,10 +17,12 @@ from drethtr.documents.beside import (
     page_stem,
     part_of,
     visible_below,
+    walk_visible,
     without_number,
 )
 from drethtr.documents.read import SPACE, by_trust, first_bytes
 from drethtr.pages.catalog import DESCRIBING, Catalog, Facts, Kind
+from drethtr.pages.record import RECORD
 
 PDF = ".pdf"
 
@@ -212,9 +214,21 @@ def searchable_copies(files: Sequence[Path], catalog: Catalog | None = None) -> 
 
 def deeper(folder: Path, endings: Set[str]) -> str:
     """Advice for the error, if subfolders have files of these kinds."""
-    below = iglob(f"{escape(str(folder))}/**/*", recursive=True)  # noqa: PTH207 - lazy in Python 3.11, too
-    there = any(Path(name).suffix.lower() in endings for name in below)
-    return "; subfolders have some: read them with --recursive" if there else ""
+    return "; subfolders have some: read them with --recursive" if are_below(folder, endings) else ""
+
+
+def are_below(top: Path, endings: Set[str], output: Path | None = None) -> bool:
+    """Whether subfolders have files of these kinds; hidden folders and those of results do not count."""
+
+    def is_of_results(folder: Path) -> bool:
+        return is_same(folder, output) or is_there(folder / RECORD)
+
+    for here, entries in walk_visible(top):
+        between = [folder for folder in (here, *here.parents) if folder != top and folder.is_relative_to(top)]
+        has_some = between and any(Path(entry.name).suffix.lower() in endings for entry in entries)
+        if has_some and not any(map(is_of_results, between)):
+            return True
+    return False
 
 
 def described_images(files: Sequence[Path], catalog: Catalog) -> Mapping[Path, Path | None]:

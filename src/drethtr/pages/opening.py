@@ -6,7 +6,7 @@ summary = job.run(Recognizer.load)
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path
@@ -17,12 +17,12 @@ from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_file, refuse_protected
 from drethtr.base.links import refuse_outside
-from drethtr.documents.beside import page_stem, walk_visible
+from drethtr.documents.beside import page_stem
 from drethtr.documents.formats import FORMATS, LINE_FORMATS, TEXT_WITH_DOUBTS, Format
 from drethtr.pages.catalog import Catalog
-from drethtr.pages.inputs import READABLE, find_inputs, is_same
+from drethtr.pages.inputs import READABLE, are_below, find_inputs
 from drethtr.pages.job import PageJob
-from drethtr.pages.record import RECORD, Records
+from drethtr.pages.record import Records
 from drethtr.pages.segmentation import DetectedLines, Segmentation, segmentation_named
 from drethtr.pages.source import Original, open_originals
 from drethtr.pages.task import refuse_overwriting, task_for
@@ -159,24 +159,12 @@ def select(
     names = [str(name) for name in inputs]
     files, errors = find_inputs(names, output, endings, recursive=recursive, catalog=catalog)
     folders = {} if output is None else result_folders(files, output, inputs, recursive=recursive)
-    remarks = () if recursive else tuple(left_below(names, output))
+    remarks = tuple(
+        f"{name}: what is in its subfolders is left out; --recursive includes it"
+        for name in names
+        if not recursive and are_below(Path(name), READABLE, output)
+    )
     return Selection(tuple(files), tuple(errors), remarks, folders, PageChooser(ranges, files), catalog, records)
-
-
-def left_below(inputs: Sequence[str], output: Path | None) -> Iterator[str]:
-    """Which folders have subfolders with images that are no results."""
-
-    def is_of_results(folder: Path) -> bool:
-        return is_same(folder, output) or (folder / RECORD).exists()
-
-    for name in inputs:
-        top = Path(name)
-        for here, entries in walk_visible(top):
-            between = [folder for folder in (here, *here.parents) if folder != top and folder.is_relative_to(top)]
-            has_images = any(Path(entry.name).suffix.lower() in READABLE for entry in entries)
-            if between and has_images and not any(map(is_of_results, between)):
-                yield f"{name}: what is in its subfolders is left out; --recursive includes it"
-                break
 
 
 def images_in(folder: Path | None) -> Path | None:
@@ -344,12 +332,12 @@ def open_selected(
         wanted,
         output,
         segmentation,
-        update,
-        force,
-        of_lines,
-        selection.remarks,
-        selection.catalog,
-        selection.records,
+        update=update,
+        force=force,
+        of_lines=of_lines,
+        remarks=selection.remarks,
+        catalog=selection.catalog,
+        records=selection.records,
     )
 
 

@@ -175,7 +175,7 @@ def word_candidates(
 def proposed(scores: LogProbs, place: Place, word: Tokens, languages: WeightedLanguages) -> set[Tokens]:
     """What CTC head and n-grams may read between the neighbors of a word, white space at the ends included."""
     path = align(scores, place.line(word))
-    # From the last character of the word before to the first of the word after: the spaces between are read anew.
+    # Search from the last character of the previous word to the first of the next, as the spaces may be misread, too.
     left, right = len(place.before), len(place.before) + len(word)
     first = path.spans[left - 2][1] if left > 1 else 0
     last = path.spans[right + 1][0] if right + 1 < len(path.spans) else len(scores)
