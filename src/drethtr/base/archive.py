@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 ENDING = ".zip"
 
-MAX_FILES = 100_000
+MAX_FILES = 100_000  # each entry is kept in memory before the first is unpacked
 MAX_BYTES = 64 << 30
-"""Total size of all files."""
+"""Total size of all files: those of a large export fit, those of a mistake do not fill a server's disk."""
 
-MAX_FILE_BYTES = 2 << 30
+MAX_FILE_BYTES = 2 << 30  # more than the largest scan: those of `images/decode.py` end at 89 million pixels
 
 MAX_GROWTH = 100
 """Highest compression ratio accepted: scans hardly compress, and XML to about a tenth."""

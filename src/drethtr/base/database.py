@@ -20,7 +20,10 @@ OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")
 """How a journal ends that names a file about changes of several databases. SQLite removes that file, whatever it is."""
 
 STEPS, STEPS_A_BYTE, STEPS_A_CHECK = 10_000_000, 10, 10_000
-"""Steps of SQLite's machine that a statement may take: at least, for each byte of the file, and between two checks."""
+"""Steps of SQLite's machine that a statement may take: at least, for each byte of the file, and between two checks.
+
+A query of ours takes time in proportion to the file; the views and damaged trees of a stranger's may go on forever.
+"""
 
 MAX_VALUE = 64 << 20
 """Maximum bytes of a value, and of the values of a small file that a statement returns."""

@@ -21,13 +21,20 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write, make_folders, open_locked
 from drethtr.base.links import followed, open_ordinary
 
-MAX_NOTE = 1000
+MAX_NOTE = 1000  # bytes of a lock file, which anybody may have written; an error shows them
 
 TURN_SECONDS = 10.0
-"""How long to wait for a program that is changing the same file; a change takes a fraction of a second."""
+"""How long to wait for a program that is changing the same file; a change takes a fraction of a second.
+
+Long enough for many windows that save at once, short enough that a stopped program is named before a person gives up.
+"""
 
 TRIES = 100
-"""How often a change begins again because another program has written the file in the meantime."""
+"""How often a change begins again because another program has written the file in the meantime.
+
+Only programs that do not take turns, such as a synchronizing drive, bring that about; one that writes without end must
+not keep ours busy forever.
+"""
 
 NO_LOCKS = frozenset({ENOLCK, ENOSYS, EOPNOTSUPP})
 """Errors of drives without locks."""

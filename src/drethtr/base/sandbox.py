@@ -36,15 +36,18 @@ MEMORY = 2 << 30
 """Address space of a child in bytes: several times what the largest image needs."""
 
 SECONDS = 15.0
-"""Processor time of a call; a genuine page takes a second or two."""
+"""Processor time of a call; a genuine page takes a second or two.
+
+Not elapsed time: on a busy machine a process may wait for longer than this (LOG.md, 2026-11-24, night).
+"""
 
 CHILDREN = 4
-"""Number of concurrent calls: a slow file must not hold up the others."""
+"""Number of concurrent calls: a slow file must not hold up the others, and each may take `MEMORY`."""
 
 HEAD = struct.Struct(">IQ")
 """Header of an answer: the lengths of its JSON and of its bytes."""
 
-MAX_JSON = 1 << 20
+MAX_JSON = 1 << 20  # a child that a file has taken over must not fill the parent's memory
 
 OWN_STREAM = re.compile(r"^/(dev/(std(in|out|err)|fd/\d+)|proc/(self|thread-self|\d+)/fd/\d+)$")
 """Names that mean something else in each process: a child would wait for the end of its own questions."""
@@ -68,7 +71,7 @@ class Child:
     def __init__(self, *modules: str) -> None:
         begin = f"import sys; sys.path[:] = {sys.path!r}; from drethtr.base.sandbox import serve; serve(*{modules!r})"
         command = [sys.executable, "-c", begin]
-        # Each thread takes address space.
+        # Each thread takes address space, which is what is limited.
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         if is_frozen():
             command = [sys.executable]  # the program itself, which takes no code

@@ -14,6 +14,8 @@ from xml.parsers import expat
 
 from drethtr.base.errors import DataError
 
+# An element takes some hundred bytes, so a million fit into memory; PAGE and ALTO nest about ten deep, but code that
+# walks down a page may recurse. Small files cost most by nesting, see LOG.md, 2026-11-27.
 MAX_BYTES = 64 * 2**20
 MAX_ELEMENTS = 1_000_000
 MAX_DEPTH = 100

@@ -18,7 +18,7 @@ SETTLED = 2.0
 """Seconds after its last change when a folder may be trusted not to change within the same tick of its clock."""
 
 ALIKE = 0.7
-"""How similar a name must be to be suggested."""
+"""How similar a name must be to be suggested: one wrong letter in a word of four, two in seven."""
 
 NOT_EVERYWHERE = re.compile(r'[\\:*?"<>|\0-\x1f\x7f-\x9f]')
 """Characters that names cannot have everywhere."""

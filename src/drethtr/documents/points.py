@@ -60,7 +60,7 @@ def box_around(points: Iterable[Point]) -> Box | None:
 
 
 SEPARATORS = re.compile(r"[\s,;]+")
-MAX_COORDINATE = 1_000_000
+MAX_COORDINATE = 1_000_000  # beyond any image; areas and distances of such points stay exact in floats
 
 MAX_CHARACTERS = 16 << 20
 """Maximum characters of points on a page: 10,000 lines with outlines of 180 points."""

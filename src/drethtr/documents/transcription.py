@@ -145,7 +145,10 @@ class Grade(StrEnum):
 
 
 MIN_CONFIDENCE = {Grade.CERTAIN: 0.9, Grade.LIKELY: 0.5, Grade.UNLIKELY: 0.25, Grade.GUESS: 0.0}
-"""The minimum probability of each grade."""
+"""The minimum probability of each grade.
+
+0.5 is `DOUBTFUL`: below, a word is more likely wrong than right. The other steps only shade what is on either side.
+"""
 
 SHADES = {Grade.LIKELY: "fff3c9", Grade.UNLIKELY: "ffd5a8", Grade.GUESS: "ffb9b9"}
 """Background colors of words in hexadecimal RGB; certain words have none."""

@@ -12,7 +12,10 @@ MAX_ALTERNATIVES = 4
 """How many other texts of a word are offered."""
 
 MAX_KNOWN, LIKE = 20, 0.5
-"""How many confirmed words are tried in the place of a word, and how much they have to resemble it."""
+"""How many confirmed words are tried in the place of a word, and how much they have to resemble it.
+
+Half of the letters are enough to be tried, since CTC head and decoder decide.
+"""
 
 LINES_SEEN = 16
 """Encoded lines that are kept: the words of a line are asked about one after the other."""

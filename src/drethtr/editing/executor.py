@@ -17,7 +17,11 @@ Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 LINES_AT_A_TIME = 4
-"""Lines that background work reads before urgent work may run."""
+"""Lines that background work reads before urgent work may run.
+
+A person who asks for the alternatives of a word waits for this many lines at most; one at a time would leave the
+processors that read lines side by side idle.
+"""
 
 Work = tuple["Future[Any]", Callable[[], Any]]
 

@@ -34,7 +34,10 @@ APPROVED = re.compile(rb"""\bstatus\s*=\s*["'](?:GT|FINAL|DONE)["']""")
 """The status of a page in Transkribus whose lines somebody has approved, in its metadata."""
 
 MAX_KEPT, SMALL = 16 << 20, 1 << 20
-"""Bytes of the files that are kept parsed, which takes up to a hundred times as much; small ones count as this many."""
+"""Bytes of the files that are kept parsed, which takes up to a hundred times as much; small ones count as this many.
+
+So at most sixteen pages are kept: the one on screen, its neighbors, and what background work is at.
+"""
 
 
 class Missing(DrethtrError):

@@ -47,7 +47,8 @@ READ = "read"
 """The kind of reading jobs."""
 
 PAUSE = 1.0
-"""Seconds without a change of the layout after which new lines are read."""
+"""Seconds without a change of the layout after which new lines are read: who draws one line will draw the next, and
+lines read in between would be moved again."""
 
 MAX_PRIORITIZED = 20
 """How many recently viewed pages are read first."""

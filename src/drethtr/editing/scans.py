@@ -29,7 +29,7 @@ MAX_STRIP_HEIGHT = 160
 QUALITY, MAX_UNCHANGED = 85, 64 << 20
 """JPEG quality of new images; a scan that is a JPEG of at most this many bytes is sent unchanged."""
 
-PAGES_KEPT = 3
+PAGES_KEPT = 3  # of up to 89 MB each, see `images/decode.py`
 LARGE_KEPT = 8
 SMALL_KEPT = 1000
 """Sizes of the caches: pages in gray, images of pages, and thumbnails and lines."""

@@ -38,7 +38,8 @@ MAX_BYTES, MAX_PARTS = 64 << 20, 4 * MAX_LINES
 DAMAGED = "the history of this change is damaged, so that it cannot be undone"
 
 MAX_TOKENS = 20_000
-"""Maximum tokens that are compared, as comparing takes up to their square."""
+"""Maximum tokens that are compared, as comparing takes up to their square. Beyond, changes on either side of an undo
+count as conflicting."""
 
 Part = tuple[str, str]
 Sides = tuple[str | None, str | None]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from drethtr.base.errors import DataError
 from drethtr.images.line import Line
 
+# Those of the published preprocessing.
 SLANTS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 EPSILON = 2.0**-23

@@ -44,6 +44,9 @@ class Preparation:
     normalize_contrast  first spread the grays so that ink is black and paper white
     """
 
+    # Of the paper (Sec. 5.3). COMPACT sees 48 rows, 1.5 times as wide: 29.7 instead of 34.9 % CER after 2,500 lines
+    # (LOG.md, 2026-11-23, evening). Lines of 64 rows gain 1.4 points there, but none in a long run, for a third more
+    # time (LOG.md, 2026-11-24, later).
     height: int = 64
     stretch: float = 1.0
     deslant: bool = False

@@ -23,7 +23,10 @@ from drethtr.base.native import native
 from drethtr.text.tokenizer import BOS, EOS
 
 STEP = 1 / 16
-"""Unit of the stored numbers, in nats: a byte then holds log-probabilities down to -16."""
+"""Unit of the stored numbers, in nats: a byte then holds log-probabilities down to -16.
+
+A power of two, so that sums are exact in any order: C and Python agree to the last bit, and texts may share what they
+have in common with a base (LOG.md, 2026-11-27, later)."""
 
 FAINTEST = -255 * STEP
 """The lowest log-probability, that of unseen tokens."""

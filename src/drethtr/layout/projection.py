@@ -19,6 +19,9 @@ from drethtr.layout.ridge import Ridge
 
 Floats: TypeAlias = NDArray[np.float64]
 
+# Not tuned: pages that are not clean and straight are for the network. On one of 35 lines this finds 145, most of them
+# the pattern of a book's edge (LOG.md, 2026-11-24).
+
 MAX_SKEW = 10.0
 """Maximum skew of a page in degrees."""
 

@@ -14,6 +14,9 @@ from drethtr.layout.rules import Rule, between
 
 Floats: TypeAlias = NDArray[np.float64]
 
+# Those without a figure were not varied alone. With all of them, 96.9 % of the lines are found, 0.6 % merged and 0.3 %
+# split on 62 pages on which nothing was chosen (LOG.md, 2026-11-27).
+
 MAX_GAP = 4.0
 """Pieces farther apart than this many thicknesses belong to different lines.
 

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from drethtr.images.line import Line
 from drethtr.layout.components import components
 
+# Rules lifted the lines that are found in ten registers from 64.0 to 86.6 % and left 0.6 instead of 22.2 % merged
+# (LOG.md, 2026-11-27); the numbers were not varied one by one. A rule that is missed leaves two cells as one line, a
+# false one cuts a line in two, unless `ridge.separating` drops it, so that they err on the side of finding rules.
+
 DARKER = 8.0
 """Gray levels by which a rule is darker than what is left and right of it."""
 
@@ -38,7 +42,8 @@ MAX_STROKES = 1000
 """Maximum number of strokes that are looked at; more are a pattern."""
 
 SQUARES, SQUARE = 12, 4.0
-"""Minimum number of strokes of squared paper, and the maximum distance between them, in thicknesses."""
+"""Minimum number of strokes of squared paper, and the maximum distance between them, in thicknesses. As rules they
+would cut off the first letters of lines: 25 false lines of 100 on such pages (LOG.md, 2026-11-27)."""
 
 FOLD = 0.85
 """Minimum length of a fold, relative to the height of the picture."""

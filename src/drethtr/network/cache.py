@@ -21,7 +21,7 @@ from drethtr.network.attention import KeyValue
 from drethtr.network.retention import RetentionState, absorb, recall
 
 ROOM = 128
-"""Capacity of a new cache in tokens."""
+"""Capacity of a new cache in tokens: most lines end before it is full."""
 
 REORDERED_AT_ONCE = 4 << 20
 """Bytes to reorder at a time, which fit into a processor's cache."""

@@ -35,7 +35,8 @@ HYPHENS = "-‐‑¬=⸗–:„"
 """Signs that break a word at the end of a line."""
 
 SKIP_LINE, LINE_CHARACTER = 1.0, 0.4
-"""Cost, in edits, of a line without text, and of each character read there."""
+"""Cost, in edits, of a line without text, and of each character read there: a line of ten characters is left without
+text rather than with one that takes more than five edits."""
 
 SKIP_TEXT, TEXT_CHARACTER = 5.0, 0.35
 """Cost, in edits, of text on no line, and of each character of it.
@@ -44,16 +45,24 @@ Cheaper skipping (0.3 and 0.3 a character) loses lines that are read badly: with
 the lines get their words instead of 96 % (LOG.md, 2026-11-26)."""
 
 AT_HYPHEN, INSIDE_WORD = 0.5, 4.0
-"""Cost, in edits, of breaking a word at the end of a line: at a hyphen, and without one."""
+"""Cost, in edits, of breaking a word at the end of a line: at a hyphen, and without one, where four characters must
+speak for it. Lines seldom break words without a sign, while their last letters are often misread."""
 
 CHUNK, OVERLAP = 40, 4
-"""Lines that are aligned together, and how many of the last ones are aligned again with the next."""
+"""Lines that are aligned together, and how many of the last ones are aligned again with the next.
+
+The time of an alignment grows with text times readings, so a book is aligned page by page; what follows a line says
+where it ends."""
 
 WIDER, SPARE = 2.0, 1500
-"""The text searched for some lines has this many times as many characters as their readings, plus some more."""
+"""The text searched for some lines has this many times as many characters as their readings, plus some more: it may
+have lines that were not found. Farther on, `located` looks for passages."""
 
 GRAM, PASSAGES, AGREEING = 10, 400, 3
-"""To locate lines in a long text: characters of a passage, passages to search for, and how many must agree."""
+"""To locate lines in a long text: characters of a passage, passages to search for, and how many must agree.
+
+With a fifth of the characters misread, one passage of ten characters in nine is still whole; three that agree about
+where the lines begin are no coincidence."""
 
 OTHER_TEXT = 0.6
 """Edits per character from which on it is another text: on 23 pages, the right texts were at most 0.29 apart, others at

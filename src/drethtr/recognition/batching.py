@@ -13,7 +13,10 @@ Opened = TypeVar("Opened", bound=Line | DataError)
 Result = TypeVar("Result")
 
 WIDTH_STEP = 128
-"""Widths of batches are multiples of this: GPU kernels are tuned for every new shape, so there must be few shapes."""
+"""Widths of batches are multiples of this: GPU kernels are tuned for every new shape, so there must be few shapes.
+
+On a CPU, steps of 32 would read lines of widths that were read before 1 to 6 % faster (LOG.md, 2026-11-23, later at
+night)."""
 
 PIXELS_TOGETHER = 100_000_000
 """A group of lines ends when it has this many pixels, before preparation: 100 MB, and four times as much in floats."""

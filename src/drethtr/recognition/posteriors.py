@@ -11,7 +11,8 @@ from drethtr.images.prepare import Piece
 from drethtr.text.tokenizer import BLANK, UNK, Tokenizer
 
 MIN_PROBABILITY = 1e-3
-"""Characters less likely than this at a step are dropped there."""
+"""Characters less likely than this at a step are dropped there: an index would have to keep the whole
+alphabet at each step."""
 
 UNKNOWN = "\ufffd"
 """The text of a token that stands for any character outside the alphabet."""

@@ -18,7 +18,8 @@ from drethtr.base.errors import ConfigError
 from drethtr.search.query import ANY, HYPHENS, STAR, Item, Pattern, Spelling, WordPattern, is_letter
 
 MAX_STATES = 4096
-"""Maximum states of an automaton; a pattern that needs more is refused."""
+"""Maximum states of an automaton; a pattern that needs more is refused. Wildcards and edits multiply the states of a
+deterministic automaton, and the table of a query has a row of them for each kind of letter."""
 
 OTHER, BOUNDARY, HYPHEN, BREAK = range(4)
 """Kinds of input: a letter that is not in the pattern, signs and spaces, hyphens, the end of a line. The letters of the

@@ -20,10 +20,11 @@ Step: TypeAlias = tuple[bool, NDArray[np.int64], Masses]
 """Whether blanks precede the step, its tokens, and their probabilities."""
 
 FAINTEST = 1e-10
-"""States with a lower probability are dropped."""
+"""States with a lower probability are dropped: a hundred of them together make no hit."""
 
 MIN_PROBABILITY = 1e-8
-"""Lines with a lower probability are not hits."""
+"""Lines with a lower probability are not hits. Low, because the calibration sums over all lines: a million such lines
+still add up to less than a hundredth of one."""
 
 
 def probabilities(pages: Sequence[PackedLines], automaton: Automaton) -> Masses:

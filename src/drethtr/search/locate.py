@@ -116,7 +116,7 @@ class Node(NamedTuple):
 Hypotheses: TypeAlias = dict[tuple[int, int], tuple[float, Node | None]]
 """The likeliest reading by state and last token, -1 for a blank."""
 
-BLANK = -1
+BLANK = -1  # no token has this id, so that the first letter after it is always new
 
 
 class Location(NamedTuple):

@@ -28,16 +28,19 @@ SHIPPED = Path(__file__).parent / "calibration.json"
 """The weights inside the package."""
 
 SUREST = 1 - 1e-4
-"""Probabilities are clipped here."""
+"""Probabilities are clipped here: log-odds stay finite, and one certain line among thousands stays one line."""
 
 CONFIDENCES = (0.05, 0.995)
-"""Confidences are clipped to this range."""
+"""Confidences are clipped to this range, so that the log-odds of one line do not outweigh all other features."""
 
 RIVALS = 1e-3
-"""Minimum sum of the other lines, when a line is compared with them."""
+"""Minimum sum of the other lines, when a line is compared with them: the logarithm of a share of nothing would be
+infinite."""
 
 PRIOR = 2.0
-"""Prior standard deviation of the log-odds between collections, before verdicts."""
+"""Prior standard deviation of the log-odds between collections, before verdicts.
+
+It counts as much as one verdict on a hit of 50 %, so that a few verdicts are heard."""
 
 ROUNDS = 50
 """Steps of Newton's method, far more than it needs."""

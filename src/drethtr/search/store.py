@@ -39,7 +39,7 @@ from drethtr.search.records import (
 )
 
 WAIT = 5.0
-"""Seconds to wait for a process that is closing the file."""
+"""Seconds to wait for a process that is closing the file, which copies its log into it."""
 
 WAIT_FOR_PAGE = 0.5
 """Seconds that a writer who is not alone waits for the lock: others hold it for one page, or for long."""

@@ -19,7 +19,7 @@ from drethtr.synthesis.fonts import Face, FontFolder
 from drethtr.synthesis.paper import Paper, put_on_paper
 from drethtr.synthesis.writing import Pen, Writing, write
 
-TRIES = 20  # attempts to draw a text whose characters some font has
+TRIES = 20  # attempts to draw a text whose characters some font has; a font of few letters must not stop a run
 
 
 @dataclass(frozen=True, kw_only=True)

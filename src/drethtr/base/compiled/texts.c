@@ -232,7 +232,7 @@ PyObject *surprises(PyObject *self, PyObject *args)
 /* ---- Prefix search: see prefix_search_in_python in recognition/decoding/ctc_search.py ---- */
 
 #define MAX_BEAMS (1 << 20)
-#define REMEMBERED (1 << 10)
+#define REMEMBERED (1 << 10) /* beams times tokens of a step, several times over; fits into a processor's first cache */
 
 typedef struct {
     double in_blank, in_token, total;
@@ -317,6 +317,7 @@ static int make_room(void **array, size_t *room, size_t count, size_t size)
 
 static int32_t new_prefix(Search *search, int32_t token, int32_t before, double language_score)
 {
+    /* The array may move: pointers to other prefixes are void after this, their numbers are not. */
     if (search->count == INT32_MAX ||
         !make_room((void **)&search->prefixes, &search->room, (size_t)search->count, sizeof(Prefix)))
         return NONE;
@@ -330,6 +331,7 @@ static int32_t new_prefix(Search *search, int32_t token, int32_t before, double 
     return search->count++;
 }
 
+/* Children are a list, not a table: a prefix seldom has more than `tokens_per_step` of them. */
 static int32_t find_longer(const Search *search, int32_t prefix, int32_t token)
 {
     int32_t longer = search->prefixes[prefix].longer;
@@ -344,6 +346,7 @@ static double language_score_with(Search *search, int32_t number, int32_t token)
     Prefix *prefix = &search->prefixes[number];
     if (!search->ngrams)
         return prefix->language_score;
+    /* One slot for each key, without probing: two keys that share it only cost time. */
     Remembered *slot = &search->remembered[((uint32_t)number * 31u + (uint32_t)token) % REMEMBERED];
     if (slot->prefix == number && slot->token == token)
         return slot->language_score;

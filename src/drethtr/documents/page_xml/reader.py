@@ -35,7 +35,7 @@ KINDS = {"paragraph": "text", "marginalia": "margin", "page-number": "number"}
 """Words of PAGE for types of regions, and ours."""
 ZONES = {"StampZone": "stamp"}
 """Words of SegmOnto, as eScriptorium writes them into `custom`, for regions that PAGE has no type for."""
-MAX_DIGITS = 9
+MAX_DIGITS = 9  # Python refuses to parse thousands of digits, and no real index, offset or length needs ten
 UNCLEAR = "unclear"
 """The tag of a passage that could not be read with certainty."""
 CUSTOM_REVIEW = re.compile(r"\bdrethtr\s*\{[^{}]*?review\s*:\s*(corrected|confirmed)\b")

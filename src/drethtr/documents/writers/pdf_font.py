@@ -106,7 +106,7 @@ class SerifFont(NumberedFont):
     """The font of texts for reading."""
 
     name = "DejaVuSerif"
-    box = (-770, -347, 1680, 1110)
+    box = (-770, -347, 1680, 1110)  # of the table `head` of serif.ttf, in 1/1000 of its height
 
     def program(self) -> bytes:
         return SERIF.read_bytes()

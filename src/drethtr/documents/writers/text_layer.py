@@ -32,12 +32,15 @@ FONT = "/drethtr"
 BEGINNING = f"{FONT} BMC"
 """The marked content by which later runs recognize the layer."""
 
-INVISIBLE = 3
+INVISIBLE = 3  # text rendering mode: neither fill nor stroke (ISO 32000, 9.3.6)
 MIN_SIDE = 8.0
-"""Minimum width and height of a word in pixels."""
+"""Minimum width and height of a word in pixels, so that a dot can be marked with a mouse, too."""
+
+# What poppler finds of the words of 11 files: with these two and level words 99.8 %, with none of them 96.4 %, and
+# read in the order of the file 100 instead of 84.9 % (LOG.md, 2026-11-24, night).
 
 TEXT_HEIGHT = 0.5
-"""Text height relative to the thickness of the outline."""
+"""Text height relative to the thickness of the outline: full height would join lines that are close together."""
 
 GAP = 0.2
 """Minimum gap between words relative to the text height; poppler needs 0.15."""
@@ -91,10 +94,10 @@ ADVANCE = 500
 BOX_HEIGHT = 500
 """Height of the glyph above the baseline: low, so that adjacent lines do not appear to overlap."""
 
+# The constants of TrueType's table `head` (OpenType specification, head): version 1.0 of the table and of the font, the
+# magic number, and what the sum of the whole file must be.
 VERSION = 0x00010000
-
 MAGIC = 0x5F0F3CF5
-
 CHECKSUM_OF_FONT = 0xB1B0AFBA
 
 

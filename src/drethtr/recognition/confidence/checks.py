@@ -69,7 +69,7 @@ class Check(ABC):
 class Blank(Check):
     """No ink: fewer inked columns than `narrowest` times the height of the line, or its width if that is smaller."""
 
-    narrowest: float = 0.1
+    narrowest: float = 0.1  # a dot or a short dash is still something to read
     kind: ClassVar[str] = "blank"
 
     def __call__(self, seen: Observation) -> Flag | None:
@@ -83,6 +83,7 @@ class Blank(Check):
 class Repetition(Check):
     """The same few characters repeated `times` or more, `shortest` characters in all."""
 
+    # People write "ha ha ha"; a decoder that got stuck goes on to the end of the line.
     times: int = 4
     shortest: int = 12
     kind: ClassVar[str] = "repetition"
@@ -110,6 +111,7 @@ class Uncovered(Check):
     A character explains the ink within `reach` line heights of its middle.
     """
 
+    # A wide capital or a flourish has its character's middle this far away; a word that was skipped is wider.
     widest: float = 1.0
     reach: float = 0.8
     kind: ClassVar[str] = "uncovered"
@@ -133,6 +135,8 @@ class Uncovered(Check):
 class Disagreement(Check):
     """Decoder and CTC head disagree: more than the share `most` of the characters differ."""
 
+    # Decoder and CTC head share the image, so that they differ by a letter or two where only one is right. By a third
+    # of the line they differ where the decoder writes what is likely instead of what is there.
     most: float = 1 / 3
     kind: ClassVar[str] = "disagreement"
 

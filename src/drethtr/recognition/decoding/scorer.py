@@ -10,7 +10,7 @@ from drethtr.recognition.network import ImageMemory, Logits, Network, State, Tex
 from drethtr.text.tokenizer import BOS, EOS, PAD
 
 MAX_TOKENS = 400
-"""Maximum tokens of a text without a CTC head."""
+"""Maximum tokens of a text without a CTC head: twice as many characters as fit on a line."""
 
 FORBIDDEN = (BOS, PAD)
 """Special tokens that are never written."""

@@ -30,7 +30,7 @@ class Prose:
     """The texts of each batch, plus `lines` lines from text files, plain or compressed, if any are given."""
 
     texts: tuple[str, ...] = ()
-    lines: int = 12
+    lines: int = 12  # a tenth more time a step; with 48, as much as all else (LOG.md, 2026-11-23)
 
     def __post_init__(self) -> None:
         check_positive(self, "lines", table="prose")

@@ -20,7 +20,7 @@ export const TOOLS = [
   ["find", "f", "Find lines", "Drag a box: lines there are found again, those that you have edited stay."],
 ].map(([id, key, name, hint]) => ({ id, key, name, hint }));
 
-const TOLERANCE = 3; // screen pixels
+const TOLERANCE = 3; // screen pixels: how much a hand with a mouse trembles
 
 // What a stroke asks for: {act: body of a request}, {select: ids}, {polygon: points of a line}, {stroke} to keep, or null.
 // `isClicked` tells that its points were set one by one.

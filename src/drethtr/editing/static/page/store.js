@@ -2,13 +2,27 @@
 
 import * as api from "../api.js";
 
-const PAUSE = 2000; // ms without a key until a line is saved by itself
-const RETRIES = [2000, 4000, 8000, 15000];
+const PAUSE = 2000; // ms without a key until a line is saved by itself: not between letters, but before a cup of coffee
+const RETRIES = [2000, 4000, 8000, 15000]; // ms; the last one again and again, as a server may be away for a night
 
 // Whether the scan of a page, or the file with its text, cannot be read now.
 const isUnreadable = ({ status, error }) => status === "unread" && Boolean(error);
 
-// state of an entry: "clean", "typed" (not sent yet), "saving", "failed" (kept, tried again), "conflict", "gone"
+// The state of an entry, one for each line:
+//
+//   clean     as the server has it
+//   typed     not sent yet; after a pause, or when the caret leaves the line: saving
+//   saving    then clean, or typed if more was typed meanwhile; failed, conflict or gone if it was not saved
+//   failed    the server did not answer; sent again after a while
+//   conflict  the line was changed elsewhere; when the person has chosen a text: typed (hers) or clean (theirs)
+//   gone      the line is not on the page any more; clean if it comes back as it was, else as any draft
+//
+// Text is in `drafts` from the first key until the server has it, so no state loses any. Three rules keep it so:
+// - A page from the server replaces the text of clean lines only, and only if it was asked for after the line was saved:
+//   an answer that was on its way is older than what the person sees.
+// - One request a line at a time, as each must name the revision that the one before it made; what is typed in between
+//   is sent when the answer is there.
+// - A conflict sends nothing until the person has chosen. The other text is shown beside hers, never in its place.
 export class PageStore {
   constructor(id, drafts) {
     this.id = id;
@@ -154,6 +168,7 @@ export class PageStore {
     entry.status ??= sent.status;
     if (error.status === 409 || error.status === 404) {
       const theirs = error.answer.line ?? null;
+      // Two windows, or an answer that got lost after the server had saved the text: nothing to choose between.
       if (theirs?.text === entry.text) this.accept(entry, theirs, sent);
       else Object.assign(entry, theirs ? { state: "conflict", theirs } : { state: "gone" }, { error: null });
       return;

@@ -29,6 +29,8 @@ export function useUndo(store, { enter }, say, load) {
       run();
       return true;
     }
+    // Whether the browser's own undo has anything to take back cannot be asked. It fires an input event at once if so;
+    // if none has come by the next turn of the event loop, the step is ours.
     isLeft.current = true;
     const did = ({ inputType }) => {
       if (inputType?.startsWith("history")) isLeft.current = false;

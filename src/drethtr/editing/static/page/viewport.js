@@ -74,6 +74,7 @@ export class Viewport {
   show([left, top, right, bottom]) {
     const margin = Math.min(90, this.frame.height / 5);
     const near = ([from, to], [start, length]) => {
+      // The beginning counts more than the end: a line wider than the frame is shown from where it is read.
       if (from < start + margin) return from - margin;
       return to > start + length - margin ? Math.min(from - margin, to - length + margin) : start;
     };
