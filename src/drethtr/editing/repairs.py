@@ -246,6 +246,7 @@ def in_table_rows(places: Sequence[LinePosition]) -> list[list[LinePosition]]:
     rows: list[list[LinePosition]] = []
     for place in sorted(places, key=lambda place: place.row):
         last = rows[-1] if rows else []
+        # Wider than `order.is_beside`: a person has said that this is a table, so that rows there are.
         if last and place.row - float(np.mean([one.row for one in last])) < 0.6 * min(
             place.height, *(one.height for one in last)
         ):

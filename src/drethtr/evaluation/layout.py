@@ -216,6 +216,7 @@ def spacing_of(baselines: Sequence[Floats]) -> Floats:
                 nearest[number] = min(nearest[number], distance)
     known = nearest[np.isfinite(nearest)]
     usual = float(np.median(known)) if len(known) else USUAL_SPACING
+    # The distance sets how far a baseline may be off: a note far from all text must not be allowed half a page.
     spacing: Floats = np.where(np.isfinite(nearest), nearest, usual).clip(0.5 * usual, 1.5 * usual)
     return spacing
 

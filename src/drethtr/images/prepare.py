@@ -100,6 +100,7 @@ class Preparation:
 
 def spread_grays(line: Line) -> Line:
     """Make ink black and paper white: linear between the line's 1st and 90th percentile; blank lines stay."""
+    # Ink covers more than a hundredth of a line and less than nine tenths of it; specks and spots of light do not.
     ink, paper = np.percentile(line, (1, 90))
     if paper - ink < BLANK_CONTRAST:
         return line

@@ -102,6 +102,7 @@ class Levels(NamedTuple):
             (1 - np.bincount(places, weights=some, minlength=len(contexts))).clip(min=1e-3)
             for some in (self.shares(length + 1), self.backed_off(longer % self.size**length, length))
         )
+        # Unseen n-grams keep a thousandth of the mass even where the known ones seem to have all of it.
         limits = np.iinfo(np.int8)  # masses are clipped above: rounded losses may add up to more than 1
         # The mass that the known n-grams leave, relative to what the shorter context gives the others.
         self.backoffs.append((np.log(left / before) / STEP).round().clip(limits.min, limits.max))

@@ -61,7 +61,7 @@ class Engine(OcrEngine):  # type: ignore[misc]
         """Read a page: its lines and words as elements, and its text."""
         page = transcribe_page(input_file, recognizer())
         with Image.open(input_file) as image:
-            dpi = float(image.info.get("dpi", (300, 300))[0])
+            dpi = float(image.info.get("dpi", (300, 300))[0])  # OCRmyPDF writes it into every image; else its usual one
         return page_element(page, dpi, page_number), page.text
 
     @staticmethod
