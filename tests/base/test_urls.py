@@ -12,7 +12,7 @@ from fsspec.registry import _registry
 
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
-from drethtr.base.urls import beside, find_files, identity
+from drethtr.base.urls import as_address, beside, find_files, identity, is_address
 from drethtr.bulk.inputs import Columns, files_of
 from drethtr.bulk.job import open_job
 from drethtr.datasets import parquet
@@ -240,3 +240,13 @@ def rows(job):
         with system.open(path, "rb") as file:
             found += read_table(file).to_pylist()
     return found
+
+
+@pytest.mark.parametrize("name", ["https://a.example/B c", " https://a.example/B c", "HTTPS://a.example/B c\n"])
+def test_addresses_as_people_copy_them(name):
+    assert is_address(name) and as_address(name) == "https://a.example/B c"
+
+
+@pytest.mark.parametrize("name", ["scan.png", "ftp://a.example", "https:/a", "a https://a.example", ""])
+def test_other_names_are_no_addresses(name):
+    assert not is_address(name)

@@ -4,9 +4,10 @@ import os
 import re
 from hashlib import blake2b
 from pathlib import Path
-from urllib.parse import SplitResult, unquote, urljoin, urlsplit
+from urllib.parse import unquote
 
 from drethtr.base.files import is_there
+from drethtr.base.urls import parts_of
 
 ADDRESS = ".address"
 """Name of the file that records a download's URL, beside it; no downloaded file begins with a dot."""
@@ -18,33 +19,6 @@ UNUSUAL, MAX_NAME = re.compile(r"[^\w.-]+"), 100
 def cache_folder() -> Path:
     """`$XDG_CACHE_HOME/drethtr`, else `~/.cache/drethtr`; it may not exist, and may be deleted at any time."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drethtr"
-
-
-def is_address(name: str) -> bool:
-    """Whether a name is an HTTP or HTTPS URL, in any case and with spaces around it, as copied from a browser."""
-    return name.strip().lower().startswith(("https://", "http://"))
-
-
-def as_address(name: str) -> str:
-    """A name that is an address as it is asked for: without spaces around it, its scheme in small letters."""
-    scheme, mark, rest = name.strip().partition("://")
-    return scheme.lower() + mark + rest
-
-
-def parts_of(address: str) -> SplitResult:
-    """The components of a URL, all empty if it is malformed, such as `http://[`."""
-    try:
-        return urlsplit(address)
-    except ValueError:
-        return SplitResult("", "", "", "", "")
-
-
-def joined(address: str, place: str) -> str:
-    """Resolve a link against the URL of the file it is in; a malformed link is returned unchanged."""
-    try:
-        return urljoin(address, place)
-    except ValueError:
-        return place
 
 
 def name_of(address: str) -> str:

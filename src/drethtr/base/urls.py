@@ -1,4 +1,4 @@
-"""Open files by path, or by URL of any kind that fsspec supports (s3://, gs://, hf://, https://)."""
+"""URLs: their parts, and files opened by path or by URL of any kind that fsspec supports (s3://, gs://, hf://, https://)."""
 
 import os.path
 from collections.abc import Iterable, Iterator
@@ -7,6 +7,7 @@ from glob import glob, has_magic
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, NamedTuple
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from drethtr.base.errors import DataError, DrethtrError, MissingExtraError, first_line
 from drethtr.base.links import open_ordinary
@@ -29,6 +30,33 @@ class Location(NamedTuple):
 def is_url(name: str) -> bool:
     """Whether a name is a URL rather than a path."""
     return "://" in name
+
+
+def is_address(name: str) -> bool:
+    """Whether a name is an HTTP or HTTPS URL, in any case and with spaces around it, as copied from a browser."""
+    return name.strip().lower().startswith(("https://", "http://"))
+
+
+def as_address(name: str) -> str:
+    """A name that is an address as it is asked for: without spaces around it, its scheme in small letters."""
+    scheme, mark, rest = name.strip().partition("://")
+    return scheme.lower() + mark + rest
+
+
+def parts_of(address: str) -> SplitResult:
+    """The components of a URL, all empty if it is malformed, such as `http://[`."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+
+
+def joined(address: str, place: str) -> str:
+    """Resolve a link against the URL of the file it is in; a malformed link is returned unchanged."""
+    try:
+        return urljoin(address, place)
+    except ValueError:
+        return place
 
 
 def local_path(name: str) -> Path | None:

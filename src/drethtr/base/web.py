@@ -22,9 +22,10 @@ from threading import Event, Lock, Timer
 from typing import NamedTuple, NoReturn, TypeAlias
 from urllib.parse import SplitResult, quote, urlsplit
 
-from drethtr.base.cache import ADDRESS, joined, place_of
+from drethtr.base.cache import ADDRESS, place_of
 from drethtr.base.errors import DataError, first_line
 from drethtr.base.files import is_there, write_bytes
+from drethtr.base.urls import joined
 from drethtr.base.version import __version__
 
 IPAddress: TypeAlias = IPv4Address | IPv6Address

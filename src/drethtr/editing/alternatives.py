@@ -3,8 +3,8 @@
 from difflib import get_close_matches
 from typing import Any
 
+from drethtr.base.recent import RecentResults
 from drethtr.editing.reader import Reader
-from drethtr.editing.recent import RecentResults
 from drethtr.editing.scans import place_mark
 from drethtr.recognition.alternatives import LineViews, WordCandidate, encode_line, word_candidates
 
@@ -27,7 +27,7 @@ class Alternatives:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.workspace = reader.workspace
-        self.seen = RecentResults(LINES_SEEN)
+        self.seen = RecentResults[LineViews | None](LINES_SEEN)
 
     def of_word(self, page: str, line: str, text: str, start: int, end: int) -> list[dict[str, Any]]:
         """What a word of a line may be instead, likeliest first, without what stands there.

@@ -17,13 +17,13 @@ import numpy as np
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.files import NotFlushedError
 from drethtr.base.locks import change_bytes
+from drethtr.base.recent import RecentResults
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.points import Points
 from drethtr.documents.read import MADE_HERE, first_bytes
 from drethtr.editing.folder_pages import FolderPage, mark_of
-from drethtr.editing.recent import RecentResults
 from drethtr.editing.scans import Scans, place_mark
 from drethtr.editing.status import Status, status_of, status_of_page
 from drethtr.layout.orientation import orientation_of
@@ -115,7 +115,7 @@ class PageFiles:
     def __init__(self, folder: Path, scans: Scans) -> None:
         self.folder = folder
         self.scans = scans
-        self.files = RecentResults(MAX_KEPT, lambda file: max(len(file.data), SMALL))
+        self.files = RecentResults[PageFile](MAX_KEPT, lambda file: max(len(file.data), SMALL))
         self.error: str | None = None  # why the last file might be lost in a power failure, although it was written
 
     def open(self, page: FolderPage) -> OpenPage | None:

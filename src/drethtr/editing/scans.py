@@ -8,11 +8,11 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from drethtr.base.errors import DataError
+from drethtr.base.recent import RecentResults
 from drethtr.documents.page import TextLine
 from drethtr.documents.page_file import revision_of
 from drethtr.documents.points import Box, Points
 from drethtr.editing.folder_pages import FolderPage
-from drethtr.editing.recent import RecentResults
 from drethtr.images.decode import ORIENTATION, decoding
 from drethtr.images.line import Line
 from drethtr.images.page import PageSource
@@ -32,7 +32,8 @@ QUALITY, MAX_UNCHANGED = 85, 64 << 20
 PAGES_KEPT = 3  # of up to 89 MB each, see `images/decode.py`
 LARGE_KEPT = 8
 SMALL_KEPT = 1000
-"""Sizes of the caches: pages in gray, images of pages, and thumbnails and lines."""
+SIZES_KEPT = 100_000  # a tuple each, for which a file would have to be opened again
+"""Sizes of the caches: pages in gray, images of pages, thumbnails and lines, and sizes of pages."""
 
 
 class Scans:
@@ -44,11 +45,11 @@ class Scans:
 
     def __init__(self, outlines: Outlines = Outlines.AUTO) -> None:
         self.outlines = outlines
-        self.places = RecentResults(PAGES_KEPT)
-        self.grays = RecentResults(PAGES_KEPT)
-        self.large = RecentResults(LARGE_KEPT)
-        self.small = RecentResults(SMALL_KEPT)
-        self.sizes = RecentResults(100_000)
+        self.places = RecentResults[list[FoundLine]](PAGES_KEPT)
+        self.grays = RecentResults[Line](PAGES_KEPT)
+        self.large = RecentResults[bytes](LARGE_KEPT)
+        self.small = RecentResults[bytes](SMALL_KEPT)
+        self.sizes = RecentResults[tuple[int, int]](SIZES_KEPT)
 
     def size(self, source: PageSource) -> tuple[int, int]:
         """Width and height of an upright page.
@@ -133,8 +134,7 @@ class Scans:
             return complete(gray, [given[number]], Outlines.GIVEN)[0]
         # For all lines at once: they bound each other, and the next one to be shown is of the same page.
         key = page.id, scan_mark(source_of(page)), tuple((one.id, one.baseline, one.polygon) for one in every)
-        found: list[FoundLine] = self.places.get(key, lambda: complete(gray, given, Outlines.GIVEN))
-        return found[number]
+        return self.places.get(key, lambda: complete(gray, given, Outlines.GIVEN))[number]
 
     def outline(self, page: FolderPage, line: TextLine, lines: Sequence[TextLine]) -> Points | None:
         """The polygon around the ink of a line of which the baseline is known; None without a scan."""

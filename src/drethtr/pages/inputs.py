@@ -7,9 +7,10 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
 from drethtr.base.archive import is_archive, unpack_once
-from drethtr.base.cache import ADDRESS, MAX_NAME, UNUSUAL, as_address, is_address, parts_of, place_of
+from drethtr.base.cache import ADDRESS, MAX_NAME, UNUSUAL, place_of
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, write_bytes
+from drethtr.base.urls import as_address, is_address, parts_of
 from drethtr.documents.beside import (
     DESCRIPTION,
     IMAGES,

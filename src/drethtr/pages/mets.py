@@ -12,9 +12,10 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from drethtr.base.archive import as_given
-from drethtr.base.cache import address_of, joined, name_of, parts_of
+from drethtr.base.cache import address_of, name_of
 from drethtr.base.errors import DataError
 from drethtr.base.links import is_near
+from drethtr.base.urls import joined, parts_of
 from drethtr.base.wording import counted
 from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
 from drethtr.documents.markup import MAX_BYTES, Element, parse

@@ -1,15 +1,15 @@
 """Scan every line of an index for the terms of a query."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from drethtr.base.errors import DataError
+from drethtr.base.recent import RecentResults
 from drethtr.search.automaton import Automaton
 from drethtr.search.forward import probabilities
 from drethtr.search.packed import PackedLines
@@ -44,28 +44,8 @@ class Scanned(NamedTuple):
         return sum(array.nbytes for array in arrays)
 
 
-class RecentScans:
-    """The last scans: of a query that is asked again, by a server or after a verdict, nothing is computed again."""
-
-    def __init__(self) -> None:
-        self.scans: OrderedDict[Hashable, Scanned] = OrderedDict()
-        self.lock = Lock()
-
-    def get(self, key: Hashable, make: Callable[[], Scanned]) -> Scanned:
-        """The scan with a key; `make` makes it, if it is not kept."""
-        with self.lock:
-            if (known := self.scans.get(key)) is not None:
-                self.scans.move_to_end(key)
-                return known
-        made = make()
-        with self.lock:
-            self.scans[key] = made
-            while self.scans and sum(scanned.bytes for scanned in self.scans.values()) > KEPT:
-                self.scans.popitem(last=False)
-        return made
-
-
-recent = RecentScans()
+recent = RecentResults[Scanned](KEPT, attrgetter("bytes"))
+"""The last scans: of a query that is asked again, by a server or after a verdict, nothing is computed again."""
 
 
 def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:

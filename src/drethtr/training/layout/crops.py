@@ -164,6 +164,7 @@ def placement(page: Traced, config: CropConfig, rng: np.random.Generator) -> Flo
     tilt = rng.normal(0, 2) if rng.random() >= STEEP else rng.uniform(-12, 12)
     angle = math.radians(tilt + 90 * rng.choice((-1, 1)) * (rng.random() < TURNED))
     center = rng.uniform(0, 1, 2) * (width, height)
+    # Most of a page is paper, which is learned soon; the rest of the crops shows edges, tables and covers.
     if page.bands and rng.random() < 0.85:
         core = page.bands[rng.integers(len(page.bands))].core
         center = core[rng.integers(len(core))] + rng.normal(0, 60 / scale, 2)

@@ -3,12 +3,12 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
 
 
-class RecentResults:
+class RecentResults(Generic[Result]):
     """The most recent results; one that several threads request at once is computed once.
 
     Args:
@@ -16,11 +16,11 @@ class RecentResults:
         weigh: The weight of a result.
     """
 
-    def __init__(self, most: int, weigh: Callable[[Any], int] = lambda result: 1) -> None:
+    def __init__(self, most: int, weigh: Callable[[Result], int] = lambda result: 1) -> None:
         self.most = most
         self.weigh = weigh
         self.weight = 0
-        self.results: OrderedDict[Hashable, Any] = OrderedDict()
+        self.results: OrderedDict[Hashable, Result] = OrderedDict()
         self.lock = Lock()
         self.making: dict[Hashable, Lock] = {}
 
@@ -29,22 +29,22 @@ class RecentResults:
         with self.lock:
             if key in self.results:
                 self.results.move_to_end(key)
-                known: Result = self.results[key]
-                return known
+                return self.results[key]
             own = self.making.setdefault(key, Lock())
         with own:  # not under `self.lock`: decoding one scan must not hold up the strips of another
             with self.lock:
                 if key in self.results:
-                    done: Result = self.results[key]
-                    return done  # by another thread meanwhile
+                    return self.results[key]  # of another thread, made meanwhile
             try:
                 made = make()
             finally:
                 with self.lock:
                     self.making.pop(key, None)
             with self.lock:
-                self.results[key] = made
-                self.weight += self.weigh(made)
+                # Who waited for a thread that failed makes it beside those who come now: it must not weigh twice.
+                if key not in self.results:
+                    self.results[key] = made
+                    self.weight += self.weigh(made)
                 while self.weight > self.most and len(self.results) > 1:
                     _, oldest = self.results.popitem(last=False)
                     self.weight -= self.weigh(oldest)

@@ -1,6 +1,6 @@
 """Recent results are kept up to a weight."""
 
-from drethtr.editing.recent import RecentResults
+from drethtr.base.recent import RecentResults
 
 
 def made_anew(results, *keys):
@@ -22,3 +22,14 @@ def test_the_last_results_are_kept_as_long_as_they_are_not_too_heavy():
 def test_by_default_a_number_is_kept():
     results = RecentResults(2)
     assert made_anew(results, 1, 2, 1, 3, 1, 2) == [1, 2, 3, 2]
+
+
+def test_what_two_threads_have_made_counts_once():
+    results = RecentResults(2)
+
+    def make():
+        results.making.clear()  # as by a thread that failed while this one waited for it
+        return results.get("same", lambda: 0)
+
+    results.get("same", make)
+    assert made_anew(results, 1, "same", 1) == [1]
