@@ -1,5 +1,9 @@
 """Options from files and from the environment."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from drethtr.cli.settings import FILE
@@ -144,6 +148,17 @@ def test_completion_is_offered(drethtr, monkeypatch, shell, words):
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     outcome = drethtr("--show-completion", shell)
     assert outcome.code == 0 and words in outcome.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="bash is installed in a home of another kind")
+def test_completion_that_cannot_be_installed_names_the_place(tmp_path):
+    """With a home that is no folder, as service users have."""
+    home = tmp_path / "none"
+    home.touch()
+    command = [sys.executable, "-m", "drethtr", "--install-completion", "bash"]
+    here = {**os.environ, "HOME": str(home), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    ended = subprocess.run(command, env=here, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2 and ended.stderr == f"drethtr: {home}: File exists\n"
 
 
 @pytest.mark.parametrize(

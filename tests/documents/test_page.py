@@ -24,6 +24,11 @@ def test_ids_are_unique(regions):
         Page("p.jpg", 1, 1, regions)
 
 
+def test_a_page_says_in_short_what_it_is():
+    page = Page("a.png", 30, 40, (Region("r", (TextLine("l"),)),))
+    assert repr(page) == "<Page: a.png, 30 x 40 pixels, 1 line>"
+
+
 def test_page_text_leaves_out_unread_lines():
     lines = (line_of("eins"), TextLine("l2"), TextLine("l3", transcription=Transcription("")))
     assert Page("p.jpg", 9, 9, (Region("r", lines),)).text == "eins\n\n"

@@ -33,6 +33,16 @@ def test_a_folder_is_transcribed_once(scans, tiny_path, tmp_path):
     summary = job.run(lambda: Recognizer.load(tiny_path), events.append)
     assert (summary.done, summary.failed) == (2, 1) and summary.doubts.lines == 7
     assert [type(event) for event in events] == [Planned, PageRead, FileRead, PageRead, PageRead, FileRead]
+    one, two = scans / "one.png", scans / "two.tif"
+    assert list(map(str, events)) == [
+        "2 files to read, 0 files done before",
+        f"{one}: read, 3 lines",
+        f"{one}: done",
+        f"{two} page 1: read, 2 lines",
+        f"{two} page 2: read, 2 lines",
+        f"{two}: done",
+    ]
+    assert repr(job) == "<PageJob: 2 files to read, 1 unreadable>"
     names = {RECORD, "one.txt", "one.alto.xml", "two.txt", "two_0001.alto.xml", "two_0002.alto.xml"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     assert (tmp_path / "out" / "one.txt").read_text(encoding="utf-8") == events[2].document.pages[0].text

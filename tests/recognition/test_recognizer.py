@@ -1,5 +1,6 @@
 """What users rely on when they read lines."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -168,6 +169,11 @@ def test_a_recognizer_says_what_it_reads_with(tiny_model) -> None:
     assert (
         repr(Recognizer(tiny_model, "beam:3")) == f"<Recognizer: model {tiny_model.identity}, decoder beam:3, float32>"
     )
+
+
+def test_each_process_loads_its_own(tiny_model) -> None:
+    with pytest.raises(TypeError, match="load one in each process"):
+        pickle.dumps(Recognizer(tiny_model))
 
 
 def test_an_image_too_long_for_a_line_is_named(tiny_model, tmp_path) -> None:

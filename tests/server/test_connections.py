@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from io import BytesIO
 from threading import Event, Semaphore, Thread
 from time import sleep
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -144,6 +144,30 @@ def test_who_is_silent_within_a_body_after_the_answer_is_not_waited_for(port, mo
     with socket.create_connection(("127.0.0.1", port), timeout=30) as client, client.makefile("rb") as answer:
         client.sendall(POST)
         assert answer.read().startswith(b"HTTP/1.1 404")
+
+
+@pytest.mark.parametrize(
+    ("address", "headers"), [("/nowhere", {}), ("/line?x", {}), ("/line", {"Host": "evil.example"})]
+)
+def test_who_sends_a_large_body_before_reading_hears_what_was_wrong(port, address, headers):
+    """`urlopen` closes its connections; the body is more than they hold on the way."""
+    with pytest.raises(HTTPError) as refused:
+        urlopen(Request(f"http://127.0.0.1:{port}{address}", bytes(32 << 20), headers), timeout=30)
+    with refused.value as answer:
+        assert answer.code in (400, 404) and json.loads(answer.read())["error"]
+
+
+def test_who_sends_more_than_anyone_reads_is_not_heard_out(port, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_REST_BYTES", 1 << 20)
+    with pytest.raises(URLError, match=r"reset|pipe|abort"):
+        urlopen(Request(f"http://127.0.0.1:{port}/nowhere", bytes(64 << 20)), timeout=30)
+
+
+def test_who_waits_to_be_asked_for_a_body_is_refused_at_once(port):
+    head = b"POST /nowhere HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as client, client.makefile("rb") as answer:
+        client.sendall(head + b"Expect: 100-continue\r\nContent-Length: 4\r\n\r\n")
+        assert answer.readline().startswith(b"HTTP/1.1 404")
 
 
 def test_who_does_not_take_the_answer_is_not_waited_for(port, monkeypatch):

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from errno import ENOSPC
+from errno import EACCES, EEXIST, ENOSPC, EROFS
 from typing import Annotated, Any
 
 import typer
@@ -56,6 +56,9 @@ DATA = {
 
 SHORTCUTS = {**MODEL, "synth": DATA["synth"], "demo": ("edit:demo", "Try the editor with a sample letter.")}
 """Commands that run without the name of their group too, and what earlier versions had; help does not list them."""
+
+UNWRITABLE = frozenset({ENOSPC, EROFS, EACCES, EEXIST})
+"""Errors of a place that cannot be written: of standard output, or of the home in which completion is installed."""
 
 Table = Mapping[str, tuple[str, str]]
 
@@ -123,9 +126,9 @@ def main() -> None:
     try:
         app(prog_name="drethtr")  # even if started otherwise, since shell completion uses this name
     except OSError as error:
-        if error.errno != ENOSPC:
+        if error.errno not in UNWRITABLE:
             raise
-        typer.echo(f"drethtr: cannot write the output: {error.strerror}", err=True)
+        typer.echo(f"drethtr: {error.filename or 'cannot write the output'}: {error.strerror}", err=True)
         sys.exit(2)
     except DrethtrError as error:
         from drethtr.base.archive import as_given  # with child processes behind it

@@ -15,6 +15,7 @@ from typing import NamedTuple, Self, TypeAlias
 from PIL import Image
 
 from drethtr.base.errors import DataError
+from drethtr.base.wording import counted
 from drethtr.documents.html import ShownLine, lines_html
 from drethtr.documents.markup import Element
 from drethtr.documents.points import Box, Point, Points, box_around, upright
@@ -171,7 +172,7 @@ def rows_of_table(regions: Sequence[Region]) -> dict[int, dict[int, list[Region]
     return table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Page:
     """A page with its regions in reading order.
 
@@ -190,16 +191,19 @@ class Page:
     width: int
     height: int
     regions: tuple[Region, ...] = ()
-    source: PageSource | None = field(default=None, repr=False, compare=False)
+    source: PageSource | None = field(default=None, compare=False)
     flags: tuple[PageFlag, ...] = ()
-    oddities: tuple[str, ...] = field(default=(), repr=False, compare=False)
-    orientation: int = field(default=1, repr=False, compare=False)
+    oddities: tuple[str, ...] = field(default=(), compare=False)
+    orientation: int = field(default=1, compare=False)
 
     def __post_init__(self) -> None:
         for kind, ids in (("lines", [line.id for line in self.lines]), ("regions", [r.id for r in self.regions])):
             if len(set(ids)) < len(ids):
                 twice = Counter(ids).most_common(1)[0][0]
                 raise DataError(f"page {self.image!r}: two {kind} share the id {twice!r}")
+
+    def __repr__(self) -> str:
+        return f"<Page: {self.image}, {self.width} x {self.height} pixels, {counted(len(self.lines), 'line')}>"
 
     @property
     def lines(self) -> tuple[TextLine, ...]:

@@ -1,4 +1,4 @@
-"""The events that a job reports, and its summary."""
+"""The events that a job reports, and its summary. As text, an event is a short message for people."""
 
 from collections import Counter
 from collections.abc import Set
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from drethtr.base.errors import DataError
+from drethtr.base.wording import counted
 from drethtr.documents.document import Document
 from drethtr.documents.page import Page
 from drethtr.documents.transcription import Transcription
@@ -57,11 +58,17 @@ class Planned(NamedTuple):
 
     plan: JobPlan
 
+    def __str__(self) -> str:
+        return f"{counted(len(self.plan.waiting), 'file')} to read, {counted(len(self.plan.done), 'file')} done before"
+
 
 class Skipped(NamedTuple):
     """A file or page could not be read, or a result could not be written."""
 
     error: DataError
+
+    def __str__(self) -> str:
+        return str(self.error)
 
 
 class PageRead(NamedTuple):
@@ -70,12 +77,19 @@ class PageRead(NamedTuple):
     original: Original
     page: Page | None
 
+    def __str__(self) -> str:
+        read = "not read" if self.page is None else f"read, {counted(len(self.page.lines), 'line')}"
+        return f"{self.original.name}: {read}"
+
 
 class FileRead(NamedTuple):
     """All readable pages of a file were read, and its results are written."""
 
     task: FileTask
     document: Document
+
+    def __str__(self) -> str:
+        return f"{self.task.given}: done"
 
 
 PageEvent: TypeAlias = Planned | Skipped | PageRead | FileRead

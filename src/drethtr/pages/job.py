@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from drethtr.base.errors import DataError
 from drethtr.base.files import is_there, make_folder
+from drethtr.base.wording import counted
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.page import Page, TextLine
@@ -38,7 +39,7 @@ READ_TOGETHER = 64
 """Images of single lines that are read together: fewer than would be fastest, as a user waits for the first of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PageJob:
     """Files to read, and the results to write; see `opening.open_job`.
 
@@ -59,8 +60,11 @@ class PageJob:
     force: bool
     of_lines: bool = False
     remarks: tuple[str, ...] = ()
-    catalog: Catalog = field(default_factory=Catalog, repr=False, compare=False)
-    records: Records = field(default_factory=Records, repr=False, compare=False)
+    catalog: Catalog = field(default_factory=Catalog, compare=False)
+    records: Records = field(default_factory=Records, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<PageJob: {counted(len(self.tasks), 'file')} to read, {len(self.unreadable)} unreadable>"
 
     def run(
         self,
@@ -72,7 +76,8 @@ class PageJob:
 
         Args:
             load: Returns the recognizer; not called if there are no files.
-            report: Called with the plan, and with every page, file and failure.
+            report: Called with the plan, and with every page, file and failure. What it raises stops the job, which
+                can be continued like an interrupted one.
             on_line: Called with every line that is read, before its page is reported.
 
         Raises:

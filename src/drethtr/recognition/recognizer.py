@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Self, TypedDict, TypeVar
+from typing import NoReturn, Self, TypedDict, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -136,6 +136,9 @@ class Recognizer:
     def __repr__(self) -> str:
         model, decoder = self.model.identity, strategy_name(self.strategy)
         return f"<Recognizer: model {model}, decoder {decoder}, {self.precision.value}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Recognizer cannot be pickled; load one in each process")
 
     @classmethod
     def load(

@@ -1,8 +1,11 @@
 """Connections with time limits and a maximum number, so that slow clients cannot block the server."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 20.0
@@ -13,6 +16,9 @@ Bodies have `uploads.MAX_UPLOAD_SECONDS`, idle connections uvicorn's own limit.
 
 ANSWER_SECONDS = 60.0
 """Seconds for which a client may stop receiving a response."""
+
+MAX_REST_BYTES = 256 << 20
+"""Bytes of a body to read before a response that refuses it; after more, the connection is closed."""
 
 MAX_CONNECTIONS = 512
 """Beyond this number, each new connection replaces one that waits for its client, or for the rest of a request."""
@@ -82,6 +88,48 @@ class TimedConnection(H11Protocol):
         longest = min(others, key=lambda one: one.heard)
         self.connections.discard(longest)  # `connection_lost` is called only later
         longest.transport.abort()
+
+
+class HearOut:
+    """Middleware that reads the rest of a body before a response after which the connection is closed.
+
+    Many programs read no response while they send. To close the connection while bytes of theirs are on the way resets
+    it, and they learn of that instead of what was wrong with the request. uvicorn does the same for connections that
+    stay open.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not is_last(scope):
+            await self.app(scope, receive, send)
+            return
+        more = True
+
+        async def receive_noted() -> Message:
+            nonlocal more
+            message = await receive()
+            more = message.get("more_body", False)
+            return message
+
+        async def send_late(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                left = MAX_REST_BYTES
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(HEAD_SECONDS):
+                        while more and left > 0:
+                            left -= len((await receive_noted()).get("body", b""))
+            await send(message)
+
+        await self.app(scope, receive_noted, send_late)
+
+
+def is_last(scope: Scope) -> bool:
+    """Whether the connection of a request is closed after it, and its client sends a body without being asked to."""
+    headers = Headers(scope=scope)
+    closes = scope["http_version"] == "1.0" or headers.get("connection", "").lower() == "close"
+    return closes and "expect" not in headers
 
 
 def stop(clock: asyncio.TimerHandle | None) -> None:
