@@ -62,7 +62,7 @@ def test_without_it_the_word_is_unknown(tmp_path, code):
 def test_a_plugin_that_cannot_be_imported_is_named(installed):
     (installed / "other_package.py").write_text("import nowhere_to_be_found")
     found = run(BY_NAME, installed)
-    assert "ConfigError: the plugin other_package cannot be imported: No module named 'nowhere_to" in found.stderr
+    assert "(other_package) of the package other-package cannot be imported: No module named 'nowhere" in found.stderr
 
 
 def test_known_words_need_no_plugin(installed):

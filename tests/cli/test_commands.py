@@ -50,6 +50,18 @@ def test_a_function_and_a_group_are_plugged_in(drethtr, offer):
     assert drethtr("greet", "you").out == drethtr("several", "greet", "you").out == "hello you\n"
 
 
+def test_a_broken_command_breaks_no_other(drethtr, offer, tmp_path):
+    offer()
+    (tmp_path / "greetings.py").write_text("import nothing_of_this_name\n")
+    shown = drethtr("--help")
+    assert shown.code == 0 and "transcribe" in shown.out and "cannot be imported" in " ".join(shown.out.split())
+    outcome = drethtr("greet", "you")
+    assert outcome.code == 2 and outcome.err == (
+        "drethtr: the plug-in greet (greetings:greet) of the package greetings cannot be imported: "
+        "No module named 'nothing_of_this_name'; install what it lacks, or uninstall it\n"
+    )
+
+
 def test_a_command_of_our_own_is_not_replaced(drethtr, offer):
     offer()
     assert "Greet" not in drethtr("train", "--help").out

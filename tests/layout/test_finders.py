@@ -42,7 +42,7 @@ def plugged(tmp_path, monkeypatch):
     info = tmp_path / "plugged_finders-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: plugged-finders\nVersion: 1.0\n")
-    points = "nothing = plugged_finders:Nothing\nno-finder = plugged_finders:NoFinder\n"
+    points = "nothing = plugged_finders:Nothing\nno-finder = plugged_finders:NoFinder\ngone = plugged_finders:Gone\n"
     (info / "entry_points.txt").write_text(f"[drethtr.finders]\n{points}")
     monkeypatch.syspath_prepend(str(tmp_path))
     yield
@@ -54,6 +54,8 @@ def test_a_finder_of_another_package():
     assert finder_named("nothing").find(blank().gray) == []
     with pytest.raises(ConfigError, match=r"is not a drethtr\.layout\.Finder"):
         finder_named("no-finder")
+    with pytest.raises(ConfigError, match=r"gone \(plugged_finders:Gone\) .* cannot be imported"):
+        finder_named("gone")
     with pytest.raises(ConfigError, match="nothing"):
         finder_named("unknown")
 

@@ -255,7 +255,7 @@ def decode_tuple(parts: tuple[Any, ...], value: Any, where: str) -> tuple[Any, .
 
 
 def variants_with(base: type, name: object) -> dict[str, Any]:
-    """The variants of a base; plugins are loaded only if no other variant has this name."""
+    """The variants of a base; plug-ins are loaded only if no other variant has this name."""
     if name not in list(known := variants(base)):
         load_plugins()
         known = variants(base)

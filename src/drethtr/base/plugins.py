@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, first_line
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -21,13 +21,25 @@ def plugged(group: str) -> Mapping[str, "EntryPoint"]:
 
 @cache
 def load_plugins(group: str = GROUP) -> None:
-    """Import every plugin of a group, once.
+    """Import every plug-in of a group, once.
 
     Raises:
-        ConfigError: naming a plugin that cannot be imported.
+        ConfigError: naming a plug-in that cannot be imported.
     """
-    for plugin in plugged(group).values():
-        try:
-            plugin.load()
-        except ImportError as error:
-            raise ConfigError(f"the plugin {plugin.value} cannot be imported: {error}") from error
+    for point in plugged(group).values():
+        loaded(point)
+
+
+def loaded(point: "EntryPoint") -> Any:
+    """What an entry point names.
+
+    Raises:
+        ConfigError: naming the plug-in, if it cannot be imported.
+    """
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        where = f"{point.name} ({point.value})" + (f" of the package {point.dist.name}" if point.dist else "")
+        raise ConfigError(
+            f"the plug-in {where} cannot be imported: {first_line(error)}; install what it lacks, or uninstall it"
+        ) from error

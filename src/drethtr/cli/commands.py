@@ -10,13 +10,17 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from drethtr.base.plugins import plugged
+from drethtr.base.errors import ConfigError
+from drethtr.base.plugins import loaded, plugged
 from drethtr.cli import settings
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "drethtr.commands"
 PLUG_INS = "Research and plug-ins"
@@ -57,6 +61,22 @@ class Lazy(TyperCommand):
         return self.command.make_context(info_name, args, parent, **extra)
 
 
+class PlugIn(Lazy):
+    """A command that an entry point names; help says so if it cannot be imported."""
+
+    def __init__(self, point: "EntryPoint") -> None:
+        self.point = point
+        try:
+            help = help_of(loaded(point))
+        except ConfigError as error:
+            help = str(error)
+        super().__init__(point.name, point.value, help, PLUG_INS)
+
+    @cached_property
+    def command(self) -> Any:
+        return as_click(str(self.name), loaded(self.point))
+
+
 class WithPlugIns(TyperGroup):
     """A group whose own commands come before those of plug-ins, which are looked up only for help and unknown names."""
 
@@ -68,7 +88,7 @@ class WithPlugIns(TyperGroup):
         own = super().get_command(ctx, cmd_name)
         if own is not None or (point := plugged(ENTRY_POINTS).get(cmd_name)) is None:
             return own
-        return Lazy(cmd_name, point.value, help_of(point.load()), PLUG_INS)
+        return PlugIn(point)
 
     def option_names(self) -> set[str]:
         """The names of all options of all commands, which are imported for it."""

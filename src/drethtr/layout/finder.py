@@ -3,7 +3,7 @@
     layout = RapidDetector().find(page)
     [first, *others] = layout.lines
 
-`finders.py` lists the implementations and loads plugins.
+`finders.py` lists the implementations and loads plug-ins.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Line segmentations by name, including plugins; those of a whole image and of kraken, which take a few lines each."""
+"""Line segmentations by name, including plug-ins; those of a whole image and of kraken, which take a few lines each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from PIL import Image
 
 from drethtr.base.config import hint
 from drethtr.base.errors import ConfigError, first_line
-from drethtr.base.plugins import plugged
+from drethtr.base.plugins import loaded, plugged
 from drethtr.images.line import Line
 from drethtr.layout.finder import Finder, Floats, FoundLine, FoundRegion, Kind, Layout
 from drethtr.layout.given import FOOT
 from drethtr.layout.projection import Projection
 
 ENTRY_POINTS = "drethtr.finders"
-"""Entry point group for plugins: a name, and a class or function that constructs the segmentation without arguments."""
+"""Entry point group of plug-ins: a name, and a class or function that constructs a segmentation without arguments."""
 
 ENDING = ".safetensors"
 
@@ -101,7 +101,7 @@ def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
 
     Raises:
         CheckpointError: if the file of a network cannot be used.
-        ConfigError: if there is no such name, or the plugin with this name is not a `Finder`.
+        ConfigError: if there is no such name, or the plug-in with this name cannot be imported or is not a `Finder`.
     """
     if name.endswith(ENDING):
         return rapid(Path(name))
@@ -111,7 +111,7 @@ def finder_named(name: str, others: Sequence[str] = ()) -> Finder:
     if name not in points:
         known = [*others, *FINDERS, *points]
         raise ConfigError(f"unknown line segmentation {name!r}{hint(name, known)}; known: {', '.join(known)}")
-    finder = points[name].load()()
+    finder = loaded(points[name])()
     if not isinstance(finder, Finder):
-        raise ConfigError(f"the plugin {name!r}, {points[name].value}, is not a drethtr.layout.Finder")
+        raise ConfigError(f"the plug-in {name!r}, {points[name].value}, is not a drethtr.layout.Finder")
     return finder
