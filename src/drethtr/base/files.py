@@ -178,12 +178,12 @@ def check_replaceable(path: Path) -> None:
 @contextmanager
 def own_folder(parent: Path) -> Iterator[Path]:
     """Create a hidden folder, private and locked, that is removed at the end."""
-    lock: BinaryIO | None = None
-    while lock is None:  # before it is locked, another program may remove it as abandoned
+    held: BinaryIO | None = None
+    while held is None:  # before it is locked, another program may remove it as abandoned
         folder = parent / unfinished_name()
         folder.mkdir(PRIVATE)
         try:
-            lock = open_locked(folder / LOCK)
+            held = open_locked(folder / LOCK)
         except FileNotFoundError:
             continue
         except OSError:
@@ -191,11 +191,11 @@ def own_folder(parent: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        if lock is not None and sys.platform == "win32":
-            lock.close()
+        if held is not None and sys.platform == "win32":
+            held.close()
         rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            lock.close()
+        if held is not None:
+            held.close()
 
 
 def remove_unfinished(parent: Path) -> None:
@@ -204,13 +204,13 @@ def remove_unfinished(parent: Path) -> None:
         with suppress(OSError):
             if not (UNFINISHED.fullmatch(folder.name) and is_own(folder)):
                 continue
-            lock = open_locked(folder / LOCK)
-            if lock is None:
+            held = open_locked(folder / LOCK)
+            if held is None:
                 continue
             if sys.platform == "win32":
-                lock.close()
+                held.close()
             rmtree(folder, ignore_errors=True)
-            lock.close()
+            held.close()
 
 
 tidied = cache(remove_unfinished)

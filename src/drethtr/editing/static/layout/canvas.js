@@ -1,10 +1,10 @@
 // The scan in full width: strokes of the tools, and the points of the selected line.
 
 import { html } from "../html.js";
-import { boxOf, placeInBaseline } from "../page/places.js";
+import { placeInBaseline } from "../page/places.js";
 import { Sheet, svgPoints, useSheet } from "../page/sheet.js";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "../vendor/hooks.js";
-import { cornersOf, handlesOf, lineAt, linesAlong, shapeOf } from "./geometry.js";
+import { boxDrawn, corners, cornersOf, handlesOf, lineAt, linesAlong, shapeOf } from "./geometry.js";
 import { Shapes } from "./shapes.js";
 
 const AIM = 10; // px by which an arrow key moves the cross of a tool, five times as far with Shift
@@ -153,7 +153,7 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
         ${
           stroke.length > 0 &&
           (BOXES.includes(tool)
-            ? html`<polygon class="stroke lasso" points=${svgPoints(box(stroke))} />`
+            ? html`<polygon class="stroke lasso" points=${svgPoints(corners(boxDrawn(stroke)))} />`
             : tool === "select" || isOutline
               ? html`<polygon class="stroke lasso" points=${svgPoints(stroke)} />`
               : html`<polyline class="stroke" data-tool=${tool} points=${svgPoints(stroke)} />`)
@@ -167,16 +167,6 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
 }
 
 const withoutLast = (list) => (list.length > 2 ? list.slice(0, -1) : list); // a double click sets two points
-
-function box(stroke) {
-  const [left, top, right, bottom] = boxOf([stroke[0], stroke.at(-1)]);
-  return [
-    [left, top],
-    [right, top],
-    [right, bottom],
-    [left, bottom],
-  ];
-}
 
 // Points that are dragged or moved with the arrow keys; Delete removes one, Insert adds one behind it.
 function Handles({ points: list, scale, isOutline, change }) {

@@ -154,14 +154,8 @@ export function linesIn(lines, lasso) {
   return lines.filter((line) => middleOf(line) && isInside(middleOf(line), lasso)).map(({ id }) => id);
 }
 
-// The box between two points, as the two corners that requests give.
-export function boxBetween(stroke) {
-  const [left, top, right, bottom] = boxOf([stroke[0], stroke.at(-1)]);
-  return [
-    [left, top],
-    [right, bottom],
-  ];
-}
+// The box that a stroke draws: from where it begins to where it ends, whatever lies on its way.
+export const boxDrawn = (stroke) => boxOf([stroke[0], stroke.at(-1)]);
 
 // The path of the reading order through the beginnings of lines, as SVG.
 export const orderPath = (lines) => {

@@ -2,7 +2,7 @@
 
 import { html } from "../html.js";
 import { boxOf } from "../page/places.js";
-import { groupsOf, orderPath, shapeOf, simplified, startOf } from "./geometry.js";
+import { corners, groupsOf, orderPath, shapeOf, simplified, startOf } from "./geometry.js";
 
 const points = (list) => list.map((point) => point.join(",")).join(" ");
 const HUES = [205, 150, 35, 275, 345, 95];
@@ -57,12 +57,5 @@ const at = ([x, y]) => ({ "--x": `${x}px`, "--y": `${y}px` });
 
 function boxAround(group, region) {
   const found = group.lines.filter((one) => one.region === region).flatMap(({ line }) => shapeOf(line) ?? []);
-  if (!found.length) return null;
-  const [left, top, right, bottom] = boxOf(found);
-  return [
-    [left, top],
-    [right, top],
-    [right, bottom],
-    [left, bottom],
-  ];
+  return found.length ? corners(boxOf(found)) : null;
 }

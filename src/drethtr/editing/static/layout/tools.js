@@ -1,7 +1,7 @@
 // The tools of the layout screen: what a stroke of each does.
 
-import { boxOf } from "../page/places.js";
-import { boxBetween, corners, lineAt, linesAlong, linesIn, simplified } from "./geometry.js";
+import { endsOf } from "../page/places.js";
+import { boxDrawn, corners, lineAt, linesAlong, linesIn, simplified } from "./geometry.js";
 
 export const TOOLS = [
   ["select", "v", "Select", "Click lines or draw around them; Shift adds. Drag the points of a baseline."],
@@ -35,12 +35,13 @@ export function effectOf(tool, stroke, { lines, selected, scale = 1, isClicked =
     draw: () => ({ act: { do: "draw", baseline: path } }),
     cut: () => ({ act: { do: "cut", stroke: path } }),
     join: () => several(touched(), (ids) => ({ act: { do: "join", lines: ids } })),
-    region: () => several(linesIn(lines, corners(boxOf(stroke))), (ids) => ({ act: { do: "region", lines: ids } }), 1),
+    region: () =>
+      several(linesIn(lines, corners(boxDrawn(stroke))), (ids) => ({ act: { do: "region", lines: ids } }), 1),
     order: () => several(touched(), (ids) => ({ act: { do: "path", lines: ids } })),
     table: () => ({ stroke: [stroke[0], stroke.at(-1)] }),
     polygon: () =>
       path.length > 2 ? { polygon: path, line: selected.length === 1 ? selected[0] : linesIn(lines, stroke)[0] } : null,
-    find: () => ({ act: { do: "find", box: boxBetween([boxOf(stroke).slice(0, 2), boxOf(stroke).slice(2)]) } }),
+    find: () => ({ act: { do: "find", box: endsOf(boxDrawn(stroke)) } }),
   };
   return effects[tool]();
 }

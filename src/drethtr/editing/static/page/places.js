@@ -9,6 +9,12 @@ export function boxOf(points) {
   return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
 }
 
+// The upper left and the lower right corner of a box.
+export const endsOf = ([left, top, right, bottom]) => [
+  [left, top],
+  [right, bottom],
+];
+
 // The point in the middle of a box.
 export const middleOf = ([left, top, right, bottom]) => [
   Math.round((left + right) / 2),

@@ -2,7 +2,7 @@
 
 import { html } from "../html.js";
 import { useEffect, useRef } from "../vendor/hooks.js";
-import { boxAt, boxOfLine } from "./places.js";
+import { boxAt, boxOfLine, endsOf } from "./places.js";
 import { Sheet, svgPoints, useSheet } from "./sheet.js";
 
 // `found` are boxes; one without lines on the page is shown as the line at the caret is. `closer` is a new object each time
@@ -18,18 +18,14 @@ export function Scan({ page, active, caret, found, closer, onClick }) {
   const key = seen?.join();
   useEffect(() => {
     if (seen && !drag.current) {
-      sheet.show([seen.slice(0, 2), seen.slice(2)]);
+      sheet.show(endsOf(seen));
       redraw();
     }
   }, [line?.id, key]);
 
   useEffect(() => {
-    if (!closer || !line) return;
-    const [left, top, right, bottom] = boxOfLine(line);
-    sheet.closer([
-      [left, top],
-      [right, bottom],
-    ]);
+    const around = line && boxOfLine(line);
+    if (closer && around) sheet.closer(endsOf(around));
   }, [closer]);
 
   const down = (event) => {
