@@ -14,6 +14,7 @@ from training_runs import launch
 
 from drethtr.base import config
 from drethtr.base.errors import DataError
+from drethtr.base.links import make_marked
 from drethtr.layout.network import SHIPPED, load_lines
 from drethtr.training.layout.finetune import split
 from drethtr.training.layout.loop import known_loss, train_layout
@@ -114,6 +115,16 @@ def test_force_removes_no_folder_of_others(drethtr, tmp_path):
     refused = drethtr("finetune", "--layout", tmp_path, "--output", tmp_path / "mine.safetensors", "--force")
     assert refused.code == 2 and "is not from an unfinished run; rename it" in refused.err
     assert (tmp_path / "mine.run" / "thesis.txt").exists()
+
+
+def test_a_run_that_was_stopped_after_it_wrote_its_result_goes_on(drethtr, tmp_path):
+    put_page(tmp_path, "a1")
+    output = tmp_path / "mine.safetensors"
+    output.touch()
+    again = ("finetune", "--layout", tmp_path, "--output", output, "--resume")
+    assert "exists; choose another output" in drethtr(*again).err
+    make_marked(tmp_path / "mine.run")
+    assert "correct at least 5" in drethtr(*again).err, "it begins"
 
 
 def test_finetuned_weights_are_described_and_used_or_not_written(drethtr, tmp_path):

@@ -167,13 +167,14 @@ def report(words: str) -> None:
 
 def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> None:
     """Refuse an unusable output path before any work is done."""
-    from drethtr.training.finetuning.finetune import PLAN, folder_of
+    from drethtr.training.finetuning.finetune import folder_of
 
     refuse_ending(output, ".safetensors")
     refuse_places(output)
-    own = resume and (folder_of(output) / PLAN).exists()  # a run that was stopped after it wrote its result
+    folder = folder_of(output)
+    own = resume and folder.is_dir()  # a run that was stopped after it wrote its result
     refuse_existing(output, force=force or own, inputs=[str(model)] if model is not None else [])
-    if (folder := folder_of(output)).is_file():
+    if folder.is_file():
         raise DataError(
             f"{folder} is a file, but the run needs a folder of that name; rename it, or choose another --output"
         )
