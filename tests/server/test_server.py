@@ -269,6 +269,12 @@ def form(*files):
     return b"".join([*parts, b"--x--\r\n"]), {"Content-Type": "multipart/form-data; boundary=x"}
 
 
+def test_pages_of_an_archive_are_named_like_their_files(ask):
+    content, headers = form(*[("0001.png", encoded(PAGE))] * 2, ("a b.png", encoded(PAGE)))
+    archive = ask("/page?format=alto", content, **headers)[2]
+    assert ZipFile(BytesIO(archive)).namelist() == ["0001.alto.xml", "0001_2.alto.xml", "a b.alto.xml"]
+
+
 def test_files_of_a_form_are_read_in_their_order(ask, recognizer):
     content, headers = form(("a.png", line("abc")), ("b.png", line("cd")))
     found = json.loads(ask("/line", content, **headers)[2])
@@ -402,7 +408,14 @@ def test_a_length_that_is_no_number_is_a_bad_request(recognizer, length):
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": "/line", "query_string": b"", "headers": []}
+    scope = {
+        "type": "http",
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/line",
+        "query_string": b"",
+        "headers": [],
+    }
     scope["headers"] = [(b"host", b"localhost"), (b"content-length", length.encode("latin-1"))]
     asyncio.run(app.make_app(recognizer, lambda original: Projection())(scope, receive, send))
     assert sent[0]["status"] == 400 and "the number of bytes" in json.loads(sent[1]["body"])["error"]

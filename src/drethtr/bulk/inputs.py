@@ -323,9 +323,9 @@ def look_at(file: str, columns: Columns) -> tuple[ParquetRows, "Schema"]:
 
     with open_parquet(file) as opened:
         schema, count = opened.schema_arrow, opened.metadata.num_rows
-        groups = [opened.metadata.row_group(group) for group in range(opened.num_row_groups)]
-        size = sum(group.total_byte_size for group in groups)
-        longest = max((group.num_rows for group in groups), default=0)
+        row_groups = [opened.metadata.row_group(group) for group in range(opened.num_row_groups)]
+        size = sum(group.total_byte_size for group in row_groups)
+        longest = max((group.num_rows for group in row_groups), default=0)
     image = columns.image or next((name for name in IMAGE_COLUMNS if name in schema.names), IMAGE_COLUMNS[0])
     for name in (image, *columns.carry):
         if name not in schema.names:

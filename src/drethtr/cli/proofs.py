@@ -9,7 +9,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder, refuse_file
 from drethtr.cli.progress import report_skipped, say
-from drethtr.documents.beside import numbered, page_stem
+from drethtr.documents.beside import page_stem, stem_of_page
 from drethtr.documents.document import Document
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page
@@ -84,8 +84,7 @@ def targets_of(originals: Sequence[Original], output: Path, formats: Sequence[st
     refuse_file(output)
     targets: dict[str, Path] = {}
     for original in originals:
-        stem = page_stem(original.description or original.source.path)
-        stem = numbered(stem, original.source.number) if original.source.pages > 1 else stem
+        stem = stem_of_page(page_stem(original.description or original.source.path), original.source)
         if output / stem in targets.values():
             raise DataError(f"another page is also named {stem}; process them in two runs", original.name)
         targets[original.name] = output / stem

@@ -74,9 +74,14 @@ def page_stem(path: Path) -> str:
     return stem
 
 
-def numbered(stem: str, number: int) -> str:
+def numbered_stem(stem: str, number: int) -> str:
     """The name of a page of a multi-page file: `book_0012`."""
     return f"{stem}_{number:04}"
+
+
+def stem_of_page(stem: str, source: PageSource) -> str:
+    """The name of a page of any file, by the file's own: with the number of the page if the file has several."""
+    return stem if source.pages == 1 else numbered_stem(stem, source.number)
 
 
 def with_pages(stem: str, numbers: Sequence[int]) -> str:
@@ -209,7 +214,7 @@ def page_among(sources: Sequence[PageSource], path: Path, found: Path) -> PageSo
     """
     if len(sources) == 1:
         return sources[0]
-    names = [numbered(found.stem, source.number) for source in sources]
+    names = [numbered_stem(found.stem, source.number) for source in sources]
     if page_stem(path) not in names:
         raise DataError(
             f"describes one page, but {found} has {len(sources)}; "

@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 from xml.parsers import expat
 
 from drethtr.base.errors import DataError
+from drethtr.documents.names import free_name, numbered
 
 # An element takes some hundred bytes, so a million fit into memory; PAGE and ALTO nest about ten deep, but code that
 # walks down a page may recurse. Small files cost most by nesting, see LOG.md, 2026-11-27.
@@ -265,17 +266,7 @@ def ids_of(elements: Sequence[Element], attribute: str, kind: str) -> list[str]:
     for number, element in enumerate(elements, 1):
         own = element.attributes.get(attribute, "")
         if not own or own in seen:
-            own = next(new for new in numbered(f"{kind}_{number}") if new not in taken)
-            taken.add(own)
+            own = free_name(f"{kind}_{number}", taken)
         seen.add(own)
         ids.append(own)
     return ids
-
-
-def numbered(name: str) -> Iterator[str]:
-    """`name`, then `name_2`, `name_3` and so on."""
-    yield name
-    number = 2
-    while True:
-        yield f"{name}_{number}"
-        number += 1

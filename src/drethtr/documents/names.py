@@ -1,4 +1,4 @@
-"""Names of files: compare them as people mean them, find files by them, and store names that are not UTF-8.
+"""Names of files: compare them as people mean them, find files by them, choose free ones, store those not in UTF-8.
 
 A description was often written on another system than the one it is read on: with composed or decomposed accents, in
 other case, percent-encoded, or of an image that has been converted since.
@@ -7,9 +7,10 @@ other case, percent-encoded, or of an image that has been converted since.
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from unicodedata import normalize
 from urllib.parse import unquote
@@ -30,6 +31,20 @@ BYTE = re.compile(r"\\udc(5c|[89a-f][0-9a-f])")
 def portable(path: str) -> str:
     """A path whose names mean the same on every system: on Windows, a backslash in one could lead out of its folder."""
     return NOT_EVERYWHERE.sub("_", path)
+
+
+def numbered(name: str) -> Iterator[str]:
+    """`name`, then `name_2`, `name_3` and so on."""
+    yield name
+    for number in count(2):
+        yield f"{name}_{number}"
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """The first of a name and its numbered forms that is not taken; from now on it is."""
+    free = next(one for one in numbered(name) if one not in taken)
+    taken.add(free)
+    return free
 
 
 def key_of(name: str) -> str:

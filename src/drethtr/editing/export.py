@@ -10,11 +10,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.files import write_own
-from drethtr.documents.beside import numbered as numbered_page
+from drethtr.documents.beside import stem_of_page
 from drethtr.documents.document import About, Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.markup import numbered
-from drethtr.documents.names import portable
+from drethtr.documents.names import free_name, portable
 from drethtr.documents.read import first_bytes
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.status import Status
@@ -71,8 +70,7 @@ def export(workspace: Workspace, pages: Sequence[str], format_name: str, model: 
     archive, names = BytesIO(), set[str]()
     with ZipFile(archive, "w", ZIP_DEFLATED) as file:
         for page in chosen:
-            name = next(one for one in numbered(portable(archive_path(page))) if one not in names)
-            names.add(name)
+            name = free_name(portable(archive_path(page)), names)
             file.writestr(f"{name}{format.ending}", write_pages(workspace, [page], format_name, model))
     return Exported(f"{workspace.folder.name}.{format_name}.zip", ZIP, archive.getvalue())
 
@@ -173,7 +171,7 @@ def archive_path(page: FolderPage) -> str:
         return page.name
     stem = page.name if source.pages == 1 else page.name.removesuffix(f" page {source.number}")
     stem = stem[: len(stem) - len(source.path.suffix)]
-    return stem if source.pages == 1 else numbered_page(stem, source.number)
+    return stem_of_page(stem, source)
 
 
 def stem_of(page: FolderPage) -> str:

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered, page_stem, walk_visible
+from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered_stem, page_stem, walk_visible
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.names import SETTLED
 from drethtr.documents.page import file_name
@@ -204,7 +204,7 @@ def pages_of_scan(
         if source.pages == 1:
             stem, own = own_stem, described
         else:
-            stem = numbered(scan.stem, source.number)
+            stem = numbered_stem(scan.stem, source.number)
             own = [file for file in described if page_stem(file) == stem]
         if own or inside:
             xml_path = own[0] if own else scan.with_name(f"{stem}{FORMATS['page'].ending}")

@@ -121,10 +121,9 @@ def sides_of(lines: Sequence[TextLine], fold: Points) -> tuple[tuple[TextLine, .
     (x, y), (end_x, end_y) = sorted((fold[0], fold[-1]), key=lambda point: point[1])
     sides: tuple[list[TextLine], list[TextLine]] = ([], [])
     for line in lines:
-        box = line.box
-        row = (box.top + box.bottom) / 2 if box else 0
-        at = x + (end_x - x) * (row - y) / max(end_y - y, 1)
-        sides[bool(box and (box.left + box.right) / 2 > at)].append(line)
+        middle, row = middle_of(line)
+        # Unlike `at`: a fold goes on beyond the ends of the stroke that was drawn.
+        sides[middle > x + (end_x - x) * (row - y) / max(end_y - y, 1)].append(line)
     return tuple(sides[0]), tuple(sides[1])
 
 

@@ -29,7 +29,6 @@ MAX_ROWS = 4096
 BLANK_CONTRAST = 16
 """A line with a smaller range of grays is blank: stretching its contrast would turn paper grain into writing."""
 
-
 OVERLAP = 4.0
 """Overlap of neighboring pieces in line heights: room for a long word."""
 

@@ -16,7 +16,7 @@ from drethtr.base.files import is_there, write_bytes
 from drethtr.base.links import refuse_link, text_of_own
 from drethtr.base.locks import change_bytes
 from drethtr.base.wording import counted
-from drethtr.documents.beside import numbered, page_stem, with_pages
+from drethtr.documents.beside import numbered_stem, page_stem, with_pages
 from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.json import write_json
@@ -202,7 +202,7 @@ def task_for(
         if format.together or (whole and len(originals) == 1):
             stems = [stem if whole else with_pages(stem, numbers)]
         else:
-            stems = [numbered(stem, number) for number in numbers]
+            stems = [numbered_stem(stem, number) for number in numbers]
         targets[name] = tuple(folder / f"{stem}{format.ending}" for stem in stems)
     return FileTask(path, originals, targets, folder / path.name if update else None)
 

@@ -33,52 +33,6 @@ HEIGHT = 96
 
 MARGIN = 10
 
-Shape = Rectangle | Label | Photo
-
-
-def show_line(line: Line, characters: tuple[Character, ...], left: float, top: float) -> list[Shape]:
-    """Draw the line `HEIGHT` pixels high, tinted where characters are doubtful."""
-    scale = HEIGHT / line.shape[0]
-    size = (max(1, round(line.shape[1] * scale)), HEIGHT)
-    written = Image.fromarray(line).resize(size, Image.Resampling.LANCZOS).convert("RGB")
-    doubtful = (character for character in characters if character.confidence < NO_DOUBT)
-    return [
-        Photo(left, top, written),
-        *(
-            Rectangle(left + c.left * scale, top, left + c.right * scale, top + HEIGHT, color_of(c.confidence), 0.3)
-            for c in doubtful
-        ),
-    ]
-
-
-def show_text(characters: tuple[Character, ...], scale: float, left: float, baseline: float) -> list[Shape]:
-    """Draw every character under its position, in the color of its confidence."""
-    return [
-        Label(
-            left + (character.left + character.right) / 2 * scale,
-            baseline,
-            character.text,
-            pixels=round(0.4 * HEIGHT),
-            color=color_of(character.confidence),
-            anchor="middle",
-        )
-        for character in characters
-    ]
-
-
-def color_of(confidence: float) -> Color:
-    """The color of a confidence: `SURE` at 1, `DOUBTFUL` at 0.5, `LOST` at 0, interpolated in between."""
-    if confidence >= 0.5:
-        return between(DOUBTFUL, SURE, 2 * confidence - 1)
-    return between(LOST, DOUBTFUL, 2 * confidence)
-
-
-def between(first: Color, second: Color, share: float) -> Color:
-    """Interpolate between two colors."""
-    red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
-    return red, green, blue
-
-
 LABELS = 190
 """Width of the left column, with the labels."""
 
@@ -101,6 +55,8 @@ LETTER = 8
 """Maximum width of a letter, in pixels."""
 
 BAR: Color = (70, 110, 160)
+
+Shape = Rectangle | Label | Photo
 
 
 class Explanation(NamedTuple):
@@ -277,3 +233,46 @@ PARTS: dict[str, Callable[[Explanation, Frame], Drawn]] = {
     "read by": draw_reader,
 }
 """The drawing function of each part by its label, from top to bottom."""
+
+
+def show_line(line: Line, characters: tuple[Character, ...], left: float, top: float) -> list[Shape]:
+    """Draw the line `HEIGHT` pixels high, tinted where characters are doubtful."""
+    scale = HEIGHT / line.shape[0]
+    size = (max(1, round(line.shape[1] * scale)), HEIGHT)
+    written = Image.fromarray(line).resize(size, Image.Resampling.LANCZOS).convert("RGB")
+    doubtful = (character for character in characters if character.confidence < NO_DOUBT)
+    return [
+        Photo(left, top, written),
+        *(
+            Rectangle(left + c.left * scale, top, left + c.right * scale, top + HEIGHT, color_of(c.confidence), 0.3)
+            for c in doubtful
+        ),
+    ]
+
+
+def show_text(characters: tuple[Character, ...], scale: float, left: float, baseline: float) -> list[Shape]:
+    """Draw every character under its position, in the color of its confidence."""
+    return [
+        Label(
+            left + (character.left + character.right) / 2 * scale,
+            baseline,
+            character.text,
+            pixels=round(0.4 * HEIGHT),
+            color=color_of(character.confidence),
+            anchor="middle",
+        )
+        for character in characters
+    ]
+
+
+def color_of(confidence: float) -> Color:
+    """The color of a confidence: `SURE` at 1, `DOUBTFUL` at 0.5, `LOST` at 0, interpolated in between."""
+    if confidence >= 0.5:
+        return between(DOUBTFUL, SURE, 2 * confidence - 1)
+    return between(LOST, DOUBTFUL, 2 * confidence)
+
+
+def between(first: Color, second: Color, share: float) -> Color:
+    """Interpolate between two colors."""
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
+    return red, green, blue

@@ -15,7 +15,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 from drethtr.datasets.parquet import png_of
 from drethtr.datasets.sample import Sample
-from drethtr.documents.beside import numbered, page_stem
+from drethtr.documents.beside import page_stem, stem_of_page
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points, box_around
 from drethtr.documents.transcription import PageFlag, PageWord, Transcription
@@ -271,7 +271,7 @@ def ground_truth(pages: Sequence[PageProof], chosen: Sequence[ProofLine], recogn
         of_page = {line.line for line in proof.lines if id(line) in wanted}
         lines = [line for line in proof.page.lines if line.id in of_page]
         source = proof.original.source
-        page = page_stem(source.path) if source.pages == 1 else numbered(page_stem(source.path), source.number)
+        page = stem_of_page(page_stem(source.path), source)
         strips = strips_of(proof.original, source.gray(), lines, recognizer, is_line=proof.is_line)
         for line, strip in zip(lines, strips, strict=True):
             if strip is not None:

@@ -17,10 +17,10 @@ from starlette.responses import JSONResponse, Response
 from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import own_folder, tidied
-from drethtr.documents.beside import numbered
+from drethtr.documents.beside import stem_of_page
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.formats import FORMATS, Format
-from drethtr.documents.markup import Identifiers
+from drethtr.documents.names import free_name, portable
 from drethtr.images.line import Line, is_line_shaped, page_for_line
 from drethtr.images.page import PageSource, open_pages
 from drethtr.images.page_file import is_pdf
@@ -182,11 +182,11 @@ def write_document(document: Document, format: Format, sources: Sequence[PageSou
     contents = [format.write(part) for part in document.apart()]
     if format is FORMATS["json"]:
         return Response(b"[" + b",".join(contents) + b"]", media_type=format.media)
-    archive, names = BytesIO(), Identifiers()
+    archive, names = BytesIO(), set[str]()
     with ZipFile(archive, "w", ZIP_DEFLATED) as file:
         for source, content in zip(sources, contents, strict=True):
-            stem = source.path.stem if source.pages == 1 else numbered(source.path.stem, source.number)
-            file.writestr(f"{names.claim(stem)}{format.ending}", content)
+            stem = free_name(portable(stem_of_page(source.path.stem, source)), names)
+            file.writestr(f"{stem}{format.ending}", content)
     return Response(archive.getvalue(), media_type="application/zip")
 
 

@@ -12,11 +12,16 @@ from drethtr.text.normalize import for_scoring
 SENTENCE = 20
 """Shorter texts, such as dates and names, may occur twice by coincidence."""
 
+# These limits only warn: they were chosen so that what is beyond them is wrong at a glance, and not measured. Narrower
+# ones would report lines that are merely unusual, which nobody looks through.
+
 MIN_HEIGHT = 8
 """Lines less tall than this, in pixels, cannot be read."""
 
 FAINTEST = 12
-"""Minimum difference in gray levels between the darkest and the lightest pixel of a line with writing."""
+"""Minimum difference in gray levels between the darkest and the lightest pixel of a line with writing.
+
+Less than what `prepare.BLANK_CONTRAST` calls blank: a single speck makes the difference, so this is empty for sure."""
 
 MAX_CHARACTERS = 200
 """More characters than fit on a handwritten line."""

@@ -148,6 +148,7 @@ def run_of(
             # With the whole fall of the rate in fewer lines, 88 % of the gain was left (LOG.md, 2026-11-27).
             schedule=Cosine(cycles=max(samples - warm_up, 1) / max(whole - warm_up, 1)),
             backbone_scale=backbone,
+            # Short: a run may end after few hundred steps, and a longer average is then half of what was before.
             average=0.99,
         ),
         patience=PATIENCE,

@@ -39,10 +39,12 @@ from drethtr.training.optimize import MovingAverage, learning_rate, make_optimiz
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
 
 NEAR = 15
-"""Pixels around a core that count more, as a window."""
+"""Pixels around a core that count more, as a window: seven to each side, where neighboring lines may grow together."""
 
 SMOOTH = 50.0
-"""Added to both sides of the Dice coefficient, in pixels, so that crops without text count."""
+"""Added to both sides of the Dice coefficient, in pixels, so that crops without text count.
+
+Neither was varied. With much more, the term would say little about crops with few lines."""
 
 
 class LayoutLosses(NamedTuple):
