@@ -47,6 +47,12 @@ def test_a_lock_tells_no_password(tmp_path, monkeypatch):
     assert note.endswith("drethtr index scans --to postgresql://host/archive")
 
 
+@pytest.mark.parametrize("name", ["x" * 255, "書" * 85, "é" * 127])
+def test_a_name_as_long_as_they_may_be_can_be_claimed(name, tmp_path):
+    with claimed(tmp_path / name), pytest.raises(DataError, match="being written by process"), claimed(tmp_path / name):
+        pass
+
+
 def test_what_a_killed_program_had_is_free(holding, tmp_path):
     holding.kill()
     holding.wait()

@@ -36,6 +36,9 @@ Only programs that do not take turns, such as a synchronizing drive, bring that 
 not keep ours busy forever.
 """
 
+MAX_NAME = 200
+"""Bytes of a name that are in the name of its lock file: systems allow 255, and dot and ending need some."""
+
 NO_LOCKS = frozenset({ENOLCK, ENOSYS, EOPNOTSUPP})
 """Errors of drives without locks."""
 
@@ -100,9 +103,12 @@ def refuse_finished(path: Path, *, replace: bool) -> None:
         raise DataError("exists; choose another output or use --force", path)
 
 
-def note_on(path: Path) -> Path:
+def note_on(path: Path, ending: str = ".lock") -> Path:
     """The lock file of a file or folder."""
-    return path.with_name(f".{path.name[:200]}.lock")
+    name = path.name
+    while len(os.fsencode(name)) > MAX_NAME:
+        name = name[:-1]
+    return path.with_name(f".{name}{ending}")
 
 
 def remove_note(path: Path) -> None:
@@ -159,7 +165,7 @@ def turn_to_change(path: Path) -> Iterator[None]:
         OSError: if nothing can be written there.
     """
     path = followed(path)
-    note = path.with_name(f".{path.name[:200]}.turn")
+    note = note_on(path, ".turn")
     end = monotonic() + TURN_SECONDS
     try:
         # Asked again and again: no system waits for a lock with a limit of time.

@@ -17,7 +17,7 @@ from drethtr.search.records import PageKey, PageState, StoredLine
 from drethtr.search.store import Store
 
 LINES = 50
-"""Maximum consecutive rows to pack together, like the lines of a page."""
+"""Maximum consecutive rows to pack together, like the lines of a page: what a search unpacks at once."""
 
 COLUMNS = ["input", "row", "text", "confidence", "error", "posteriors", "width", "height"]
 

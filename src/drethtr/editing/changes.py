@@ -72,6 +72,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
         if edit.polygon is None:
             moved = replace(moved, polygon=context.outline(moved, file) or new.polygon)
         if (moved.baseline, moved.polygon) != (old.baseline, old.polygon):
+            # A program read other ink than is in the new place; what a person wrote stays.
             is_kept = context.status(old).touched or new is not old
             new = moved if is_kept else replace(moved, transcription=None)
             notes.append(Change(page, line_id, "place", old.text, new.text, None))
@@ -123,6 +124,7 @@ def carry_over(old: Sequence[PageWord], text: str) -> tuple[PageWord, ...]:
     """
     new = text.split()
     boxes = [word.box for word in old]
+    # With autojunk, words that are frequent in a text of 200 or more would be passed over.
     matcher = SequenceMatcher(None, [word.text for word in old], new, autojunk=False)
     words: list[PageWord] = []
     for kind, first, last, begin, end in matcher.get_opcodes():
@@ -146,6 +148,7 @@ def room_between(boxes: Sequence[Box | None], first: int, last: int) -> Box | No
     assert beside is not None
     left = before.right if before else max(0, beside.left - beside.height)
     right = after.left if after else beside.right + beside.height
+    # Neighbors may touch or overlap; a box without width would be no place at all.
     return Box(min(left, right), beside.top, max(left, right, min(left, right) + 2), beside.bottom)
 
 

@@ -30,8 +30,8 @@ QUALITY, MAX_UNCHANGED = 85, 64 << 20
 """JPEG quality of new images; a scan that is a JPEG of at most this many bytes is sent unchanged."""
 
 PAGES_KEPT = 3  # of up to 89 MB each, see `images/decode.py`
-LARGE_KEPT = 8
-SMALL_KEPT = 1000
+LARGE_KEPT = 8  # of some MB each: the pages around the one that is open
+SMALL_KEPT = 1000  # of some kB each
 SIZES_KEPT = 100_000  # a tuple each, for which a file would have to be opened again
 """Sizes of the caches: pages in gray, images of pages, thumbnails and lines, and sizes of pages."""
 

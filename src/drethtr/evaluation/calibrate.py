@@ -50,10 +50,13 @@ FLAGGED = 0.02
 """Share of validation lines that the out-of-distribution check flags."""
 
 FOLDS = 5
+"""Folds for the limit of the out-of-distribution check, which a fit on the same lines would put too high."""
+
 RIDGE = 0.001
 """L2 penalty on the hundreds of weights of the out-of-distribution check."""
 
 DIGITS = 4
+"""Significant digits of weights that are stored: more than the lines can tell."""
 
 Group = tuple[Strategy, ...]
 """Strategies that find the same text, so that one calibration serves them."""

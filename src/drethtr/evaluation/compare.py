@@ -173,10 +173,12 @@ def paired(a: Sequence[Counts], b: Sequence[Counts], pages: Sequence[str], *, na
     pairs = zip(a, b, strict=True)
     table = np.array([(one.edits, other.edits, one.characters) for one, other in pairs], dtype=np.int64)
     of_pages = sum_by_group(table, pages)
+    # Always the same draws, so that the same readings always give the same verdict.
     sums = drawn_sums(of_pages, DRAWS, np.random.default_rng(0))
     differences = rates_of(sums[:, 1] - sums[:, 0], sums[:, 2])
     rate_a, rate_b, _ = table.sum(axis=0) / max(table[:, 2].sum(), 1)
     low, high = interval_95(differences, len(of_pages))
+    # Ties count half: two equal systems are each better in half of the samples.
     better = float((differences < 0).mean() + (differences == 0).mean() / 2)
     drawn = len(set(units(pages)))
     return Difference(name, len(a), drawn, float(rate_a), float(rate_b), float(rate_b - rate_a), low, high, better)

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
 BINS = 10
-CHANCE_DRAWS = 100
+CHANCE_DRAWS = 100  # each is a pass over all cases, and only their mean is needed
 COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 
 CONVENTION = (

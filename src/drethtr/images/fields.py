@@ -31,18 +31,18 @@ def opencv() -> Any:
     return cv2
 
 
-def smooth_noise(shape: tuple[int, int], sigma: float, rng: "np.random.Generator") -> Field:
+def smooth_noise(shape: tuple[int, int], sigma: float, rng: np.random.Generator) -> Field:
     """Uniform noise in [0, 1), blurred by a Gaussian of `sigma` pixels."""
     return blur(rng.random(shape, dtype=np.float32), sigma)
 
 
-def cloud(shape: tuple[int, int], cells: tuple[int, int], rng: "np.random.Generator") -> Field:
+def cloud(shape: tuple[int, int], cells: tuple[int, int], rng: np.random.Generator) -> Field:
     """Smooth noise in [0, 1]: uniform on a grid of `cells` (down, across), interpolated in between."""
     grid = Image.fromarray(rng.random(cells, dtype=np.float32))
     return np.asarray(grid.resize((shape[1], shape[0]), Image.Resampling.BILINEAR))
 
 
-def multiscale_noise(shape: tuple[int, int], rng: "np.random.Generator") -> Field:
+def multiscale_noise(shape: tuple[int, int], rng: np.random.Generator) -> Field:
     """The sum of four clouds with grains of 1 to 100 pixels, scaled to [0, 1] (the paper texture of the paper)."""
     total: Field = np.zeros(shape, dtype=np.float32)
     for grain in rng.integers(1, 101, 4):

@@ -31,7 +31,7 @@ Map: TypeAlias = NDArray[np.float32]
 SHIPPED = Path(__file__).parent / "models" / "lines.safetensors"
 
 MULTIPLE = 32
-"""The sides of the network's input must be multiples of this."""
+"""The sides of the network's input must be multiples of this: they are halved five times."""
 
 MEANS = np.array((0.485, 0.456, 0.406), dtype=np.float32)[:, None, None]
 SPREADS = np.array((0.229, 0.224, 0.225), dtype=np.float32)[:, None, None]
@@ -151,6 +151,7 @@ def open_lines(path: Path, threads: int) -> Session:
         CheckpointError: if the file cannot be used.
     """
     check_file(path)
+    # The time is part of the key: a training may write a better network to the same path.
     return opened(path, path.stat().st_mtime_ns, threads)
 
 
@@ -167,6 +168,7 @@ def look_at(picture: Line, network: Session) -> Maps:
     """The maps of a gray picture of any size."""
     height, width = picture.shape
     missing = [(0, -length % MULTIPLE) for length in (height, width)]
+    # The paper goes on: a margin of another gray could be found as a line.
     grays = np.pad(picture, missing, mode="edge").astype(np.float32) / 255
     [[[cores]], *others] = network.run({"image": ((grays - MEANS) / SPREADS)[None]}, seldom=True)
     cores = cores[:height, :width]

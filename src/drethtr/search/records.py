@@ -195,6 +195,7 @@ class Records(Protocol):
 
 def known_confidences(lines: Sequence[StoredLine]) -> bytes:
     """The confidences of the lines of a page, a byte each."""
+    # With the page, not in rows of `lines`: a query needs those of every page, but the lines of its hits alone.
     return bytes(CERTAIN if line.certain else round(line.confidence * (CERTAIN - 1)) for line in lines)
 
 

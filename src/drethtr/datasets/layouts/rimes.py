@@ -28,7 +28,7 @@ from drethtr.images.decode import DECODING_ERRORS, FORMATS
 
 TRAINING = "training_2011.xml"
 TEST = "eval_2011_annotated.xml"
-LETTERS_PER_VALIDATION_LETTER = 15
+LETTERS_PER_VALIDATION_LETTER = 15  # as in VAN, see above
 
 
 @dataclass(frozen=True)

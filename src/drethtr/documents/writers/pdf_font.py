@@ -16,7 +16,7 @@ UNITS = 1000
 """Units of widths and heights in the height of a font."""
 
 MAX_SECTION = 100
-"""Maximum number of entries in a section of a ToUnicode map."""
+"""Maximum number of entries in a section of a ToUnicode map: Adobe's rule for CMaps."""
 
 SERIF = Path(__file__).with_name("serif.ttf")
 """A part of DejaVu Serif: the Latin and Greek letters, with signs."""
@@ -49,6 +49,7 @@ class NumberedFont(ABC):
 
     def encode(self, text: str) -> str:
         """Encode text as a hexadecimal PDF string."""
+        # From 1, since 0 is the glyph of missing characters.
         return "".join(f"{self.codes.setdefault(character, len(self.codes) + 1):04X}" for character in text)
 
     def to_pdf(self, pdf: "pikepdf.Pdf") -> "pikepdf.Dictionary":
@@ -59,7 +60,7 @@ class NumberedFont(ABC):
         descriptor = Dictionary(
             Type=Name.FontDescriptor,
             FontName=name,
-            Flags=4,
+            Flags=4,  # symbolic: codes are ours, not those of a standard encoding
             FontBBox=list(self.box),
             ItalicAngle=0,
             Ascent=ascent,

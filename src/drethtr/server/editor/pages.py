@@ -22,7 +22,7 @@ from drethtr.server.editor.values import MAX_NAME_LENGTH, page_of
 from drethtr.server.uploads import MAX_PICTURES, HeavyWork, parameters_of, read_body, share_of, whole_number
 
 MAX_WIDTH = 10_000
-"""Of an image, in pixels."""
+"""Maximum width of an image that can be asked for, in pixels."""
 
 MAX_TEXT_BYTES = 16 << 20
 """Maximum bytes of a text."""

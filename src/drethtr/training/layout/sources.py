@@ -105,7 +105,7 @@ class DrawnPages(Supply[MarkedPage]):
 
 
 def pages_digest(originals: Sequence[Original]) -> str:
-    """A digest of the names of pages and of their descriptions."""
+    """A digest of the names and sizes of the files that describe pages."""
     digest = sha256()
     for original in originals:
         assert original.description is not None
