@@ -419,8 +419,9 @@ def test_tags_are_kept_as_in_transkribus_and_move_with_the_text(client, page, li
     assert [(change["action"], change["who"]) for change in noted if change["action"] == "tag"] == [("tag", "Ada")]
     gone = client.put(address(page, line), json={"tags": []}, headers={"If-Match": moved["revision"]}).json()
     assert gone["tags"] == [] and gone["text"] == longer["text"]
-    refused = client.put(address(page, line), json={"tags": [{"name": "a b", "start": 0}]}, headers={"If-Match": "x"})
-    assert refused.status_code == 400
+    for wrong in ({"name": "a b", "start": 0, "length": 1}, {"name": "person", "start": True, "length": 1}):
+        refused = client.put(address(page, line), json={"tags": [wrong]}, headers={"If-Match": "x"})
+        assert refused.status_code == 400 and refused.json()["error"].startswith("tags must be")
 
 
 def test_alto_has_no_tags(client):

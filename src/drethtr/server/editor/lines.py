@@ -17,6 +17,7 @@ from drethtr.server.editor.values import (
     action_of,
     box_of,
     line_of,
+    offset_of,
     page_of,
     points_of,
     refuse_unknown,
@@ -92,8 +93,8 @@ class Lines:
         """`POST /api/pages/{page}/lines/{line}/alternatives`: what a word of a line may be instead, likeliest first."""
         body = await json_of(request)
         refuse_unknown(body, "text", "start", "end")
-        text, start, end = text_of(body, "text", MAX_TEXT_LENGTH), body.get("start"), body.get("end")
-        if text is None or not (isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= len(text)):
+        text, start, end = text_of(body, "text", MAX_TEXT_LENGTH), offset_of(body, "start"), offset_of(body, "end")
+        if text is None or start is None or end is None or not start < end <= len(text):
             raise ConfigError('name a word of the text, as {"text": "Deer Sir", "start": 0, "end": 4}')
         word = page_of(request), line_of(request), text, start, end
         found = await self.trying.run(request, self.words.of_word, *word)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, TypeGuard
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -121,7 +121,7 @@ def is_tag(value: object) -> bool:
     return (
         isinstance(name, str)
         and WORD.fullmatch(name) is not None
-        and all(isinstance(place, int) and 0 <= place <= MAX_TEXT_LENGTH for place in places)
+        and all(map(is_offset, places))
         and isinstance(details, dict)
         and all(
             WORD.fullmatch(key) and isinstance(detail, str) and len(detail) <= MAX_ID_LENGTH
@@ -189,9 +189,14 @@ def offset_of(body: Mapping[str, Any], name: str) -> int | None:
         ConfigError: if it is none.
     """
     offset = body.get(name)
-    if offset is not None and (type(offset) is not int or not 0 <= offset <= MAX_TEXT_LENGTH):
-        raise ConfigError(f"{name} must be a whole number from 0 to {MAX_TEXT_LENGTH:,}, not {str(offset)[:60]!r}")
-    return offset
+    if offset is None or is_offset(offset):
+        return offset
+    raise ConfigError(f"{name} must be a whole number from 0 to {MAX_TEXT_LENGTH:,}, not {str(offset)[:60]!r}")
+
+
+def is_offset(value: object) -> TypeGuard[int]:
+    """Whether a value of a request is a place in a text; true and false, which are numbers to Python, are none."""
+    return type(value) is int and 0 <= value <= MAX_TEXT_LENGTH
 
 
 def box_of(body: Mapping[str, Any], name: str) -> Box | None:
