@@ -11,9 +11,9 @@ from drethtr.server.app import HERE, make_app
 
 
 @contextmanager
-def served(folder, model, samples=None, access=HERE):
+def served(folder, model, samples=None, access=HERE, lines="projection"):
     """Serve a folder for editing; `samples` is the length of training."""
-    recognizer, lines = Recognizer.load(model), segmentation_named("projection")
+    recognizer, lines = Recognizer.load(model), segmentation_named(lines)
     with (
         listener("127.0.0.1", 0) as door,
         Workspace.open(folder) as workspace,

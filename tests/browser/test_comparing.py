@@ -123,3 +123,13 @@ def test_a_text_of_another_page_is_refused(page):
     page.keyboard.press("Escape")
     page.locator("dialog").wait_for(state="detached")
     assert not page.locator(".compared").count()
+
+
+def test_alternatives_do_not_cover_what_the_other_text_says(tab):
+    page = enter(tab, "b.png")
+    compare(page, " ".join(THEIRS))
+    page.keyboard.press("F4")
+    page.wait_for_timeout(500)
+    assert page.locator(".other-words").count() == 0
+    page.keyboard.press("Alt+ArrowDown")
+    page.locator(".other-words").wait_for()

@@ -2,7 +2,7 @@
 
 import pytest
 from browser_steps import served, texts, wait_until_saved
-from edited_folders import put_opening, put_register
+from edited_folders import put_layout, put_opening, put_register
 
 from drethtr.documents.page import rows_of_table
 from drethtr.documents.read import read_page
@@ -73,10 +73,7 @@ def test_an_opening_that_alternates_is_repaired_in_five_actions(tmp_path, tiny_p
     """Eleven rows, five of which run across the fold: it took 5 splits and 74 clicks on "Move"."""
     path = put_opening(tmp_path / "scans")
     with served(tmp_path / "scans", tiny_path) as site:
-        tab = open_tab(site)
-        tab.locator("a[href^='/p/']").first.click()
-        tab.locator(".line").first.wait_for()
-        layout = opened_from_text(tab)
+        layout = first_layout(open_tab, site)
         layout.click("Two pages")
     assert layout.actions <= 5
     regions = read_page(path).regions
@@ -86,8 +83,11 @@ def test_an_opening_that_alternates_is_repaired_in_five_actions(tmp_path, tiny_p
         assert rows == sorted(rows) and all(left <= line.box.left < line.box.right <= right for line in region.lines)
 
 
-def opened_from_text(tab):
-    """Go from the text of a page to its layout; this is an action, too."""
+def first_layout(open_tab, site):
+    """The layout of the first page; the step from its text is an action, too."""
+    tab = open_tab(site)
+    tab.locator("a[href^='/p/']").first.click()
+    tab.locator(".line").first.wait_for()
     tab.keyboard.press("Alt+l")
     layout = Layout(tab)
     layout.actions += 1
@@ -97,10 +97,7 @@ def opened_from_text(tab):
 def test_a_register_of_140_fragments_becomes_rows_in_twelve_actions(tmp_path, tiny_path, open_tab):
     path = put_register(tmp_path / "scans")
     with served(tmp_path / "scans", tiny_path) as site:
-        tab = open_tab(site)
-        tab.locator("a[href^='/p/']").first.click()
-        tab.locator(".line").first.wait_for()
-        layout = opened_from_text(tab)
+        layout = first_layout(open_tab, site)
         layout.press("t")
         for column in range(6):
             layout.stroke((225 + 190 * column, 20), (225 + 190 * column, 1100))
@@ -117,10 +114,7 @@ def test_fragments_are_read_row_by_row_and_that_is_undone(tmp_path, tiny_path, o
     path = put_register(tmp_path / "scans")
     before = path.read_bytes()
     with served(tmp_path / "scans", tiny_path) as site:
-        tab = open_tab(site)
-        tab.locator("a[href^='/p/']").first.click()
-        tab.locator(".line").first.wait_for()
-        layout = opened_from_text(tab)
+        layout = first_layout(open_tab, site)
         layout.click("Row by row")
         corners = [(line.baseline[0][1], line.box.left) for line in lines_of(path)]
         assert corners == sorted(corners)
@@ -291,6 +285,32 @@ def test_a_page_is_turned_and_shown_upright(open_layout, folder):
     layout.tab.locator(".row").first.wait_for()
     layout.changing(lambda: layout.press("Control+z"))
     assert layout.tab.locator(".turned").evaluate("sheet => sheet.style.transform") == "none"
+
+
+def test_a_page_that_has_no_lines_across_is_not_said_to_be_turned(folder, tiny_path, open_tab):
+    with served(folder, tiny_path, lines="auto") as site:
+        layout = first_layout(open_tab, site)
+        layout.click("Turn the page to the left")
+        layout.tab.locator(".notice-bar", has_text="No lines run that way").wait_for()
+
+
+def test_a_tool_says_what_it_does_also_after_another_message(open_layout):
+    layout = open_layout()
+    layout.click("Row by row")
+    layout.tab.locator(".notice-bar", has_text="row by row").wait_for()
+    layout.press("c")
+    layout.tab.locator(".notice-bar", has_text="One stroke cuts every line").wait_for()
+
+
+def test_the_numbers_of_lines_at_the_edge_of_the_scan_are_not_cut_off(tmp_path, tiny_path, open_tab):
+    put_layout(tmp_path / "scans", "edge", (1400, 700), [(0, 1390, 60 + 50 * row) for row in range(12)])
+    with served(tmp_path / "scans", tiny_path) as site:
+        layout = first_layout(open_tab, site)
+        frame = layout.tab.locator(".frame").bounding_box()
+        starts = layout.tab.locator(".badge rect").evaluate_all(
+            "all => all.map((one) => one.getBoundingClientRect().x)"
+        )
+        assert len(starts) == 12 and min(starts) >= frame["x"]
 
 
 def test_enter_opens_the_text_of_a_line(tab, open_layout):

@@ -20,7 +20,7 @@ def test_a_reader_changes_nothing_and_is_offered_nothing_that_would(tab):
     assert tab.locator(".bar button").all_inner_texts() == ["Export", "Keys", "◐"]
     enter(tab, "b.png")
     offered = tab.locator(".texts button, .texts a").all_inner_texts()
-    assert [one.split()[-1] for one in offered] == ["F2", "Compare", "History"]
+    assert [one.split()[-1] for one in offered] == ["F2", "Proofread", "Compare", "History"]
     for key in ("x", "Control+Enter", "Alt+c", "Alt+g", "Alt+l"):
         tab.keyboard.press(key)
     assert texts(tab) == list(TEXTS[:4]) and "/layout" not in tab.url

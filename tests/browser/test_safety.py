@@ -173,3 +173,23 @@ def test_a_folder_that_was_renamed_is_told_and_gets_the_text_when_it_is_back(pag
     page.reload()
     wait_until_saved(page)
     assert first_line(folder) == f"Kept {TEXTS[0]}"
+
+
+def test_a_scan_that_was_moved_is_told_and_its_page_goes_on_when_it_is_back(page, folder):
+    scan = folder / "a.png"
+    scan.rename(folder.parent / "a.png")
+    page.locator(".written .flag", has_text="its scan may have been moved or renamed").wait_for()
+    page.keyboard.press("Home")
+    page.keyboard.type("Kept ")
+    page.keyboard.press("Enter")
+    page.locator(".saved", has_text="its scan may have been moved or renamed").wait_for()
+    (folder.parent / "a.png").rename(scan)
+    wait_until_saved(page)
+    page.locator(".written .flag").wait_for(state="detached")
+    assert first_line(folder) == texts(page)[0] == f"Kept {TEXTS[0]}"
+
+
+def test_from_a_page_that_is_not_there_a_link_leads_to_all_pages(tab):
+    tab.goto(f"{tab.url}p/gone")
+    tab.get_by_role("link", name="All pages", exact=True).click()
+    tab.get_by_role("link", name="a.png").wait_for()

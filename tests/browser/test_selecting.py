@@ -15,7 +15,7 @@ def test_shift_selects_all_pages_up_to_another_one(folder, tiny_path, open_tab):
         tab.get_by_text("3 pages selected").wait_for()
         tab.get_by_label("Select c.png").click()
         tab.get_by_text("2 pages selected").wait_for()
-        tab.get_by_role("button", name="Export").click()
+        tab.get_by_role("group", name="Selected pages").get_by_role("button", name="Export").click()
         tab.get_by_label("2 selected pages").wait_for()
 
 

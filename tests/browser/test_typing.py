@@ -49,6 +49,18 @@ def test_control_enter_confirms_and_the_button_takes_it_back(page, folder):
     page.get_by_text("0 of 4 confirmed").wait_for()
 
 
+def test_a_click_on_its_ring_confirms_a_line_and_takes_that_back(page, folder):
+    ring = page.get_by_role("button", name="Confirm line 3")
+    ring.click()
+    page.get_by_text("1 of 4 confirmed").wait_for()
+    assert [review for _, review in lines(folder)] == [None, None, Review.CONFIRMED, None]
+    assert ring.get_attribute("aria-pressed") == "true"
+    page.locator(".line:first-child .text:focus").wait_for()
+    ring.click()
+    page.get_by_text("0 of 4 confirmed").wait_for()
+    assert lines(folder)[2] == (TEXTS[2], Review.CORRECTED)
+
+
 def test_control_enter_confirms_from_the_tags(page, folder):
     page.keyboard.press("Alt+g")
     page.keyboard.press("Enter")
@@ -197,6 +209,40 @@ def test_a_key_zooms_the_scan_to_the_line_and_back(page):
     assert abs(share() - before) < 0.01
 
 
+def test_without_pictures_of_its_lines_a_page_is_read_against_the_scan(page):
+    def width():
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        widths = page.locator(".outline").evaluate_all("all => all.map((one) => one.getBoundingClientRect().width)")
+        return max(widths) / page.locator(".frame").bounding_box()["width"]
+
+    before = width()
+    page.keyboard.press("Alt+p")
+    page.locator(".strip").first.wait_for(state="detached")
+    assert width() > 0.9 > before and page.locator(".line").first.bounding_box()["height"] < 40
+    assert page.evaluate("document.activeElement.closest('.line').dataset.line") == "l0"
+    frame = page.locator(".frame").bounding_box()
+    for _ in range(3):
+        page.keyboard.press("Enter")
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        line = page.locator(".outline[data-active]").bounding_box()
+        assert line["x"] >= frame["x"] and line["x"] + line["width"] <= frame["x"] + frame["width"]
+    page.get_by_role("button", name="Proofread").click()
+    page.locator(".strip").first.wait_for()
+    assert abs(width() - before) < 0.01
+
+
+def test_the_layout_keeps_a_zoom_of_its_own(page):
+    def share():
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return page.locator(".turned").bounding_box()["width"] / page.locator(".frame").bounding_box()["width"]
+
+    page.keyboard.press("F9")
+    assert share() > 1.1
+    page.keyboard.press("Alt+l")
+    page.locator(".badge").first.wait_for()
+    assert share() < 1
+
+
 def test_search_leads_to_the_word_in_the_text_and_on_the_scan(tab):
     first, *_, last = TEXTS[2].split()
     places = []
@@ -271,6 +317,15 @@ def test_an_alternative_changes_the_word_at_the_caret_and_nothing_else(tab):
     page.keyboard.press("Escape")
     page.locator(".text:focus").wait_for()
     assert page.locator(".lines").evaluate("lines => lines.scrollHeight") == height
+
+
+def test_nothing_covers_a_page_that_was_just_opened(tab):
+    page = enter(tab, "b.png")
+    page.wait_for_timeout(500)
+    assert page.locator(".other-words").count() == 0
+    page.keyboard.press("ArrowRight")
+    page.locator(".other-words").wait_for()
+    assert page.locator(".other-words .sure").inner_text() == "30\N{NO-BREAK SPACE}%"
 
 
 def test_after_the_last_mark_the_page_says_how_many_errors_are_left(tab):

@@ -1,18 +1,23 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from html import escape
 from pathlib import Path
 from time import sleep
 from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import pytest
 
 import drethtr
+from drethtr.documents.read import read_page
 
+DEMO = Path(drethtr.__file__).parent / "editing" / "demo"
 SAMPLE = Path(__file__).parents[2] / "samples" / "page" / "letter.jpg"
 
 
@@ -30,23 +35,26 @@ def running(place, name, *options, **variables):
             process.kill()  # or its end would be waited for
             raise
         with suppress(HTTPError):
-            urlopen(address.partition("/?")[0]).close()  # it serves now, and so does what Ctrl-C should do
+            urlopen(origin(address)).close()  # it serves now, and so does what Ctrl-C should do
         process.send_signal(signal.SIGINT)
         process.stderr.read()
         assert process.wait() == 0
 
 
+def origin(address):
+    return "{0.scheme}://{0.netloc}".format(urlsplit(address))
+
+
 def names_of_pages(address, token=None):
-    here = address.partition("/?")[0]
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    with urlopen(Request(f"{here}/api/pages", headers=headers)) as answer:
+    with urlopen(Request(f"{origin(address)}/api/pages", headers=headers)) as answer:
         return [row["name"] for row in json.loads(answer.read())]
 
 
 @pytest.mark.parametrize("name", ["edit", "demo"])
 def test_without_a_folder_a_letter_is_opened_for_who_has_the_token(name, tmp_path):
     with running(tmp_path, name, "--no-browser") as address:
-        token = address.partition("/?token=")[2]
+        token = address.partition("token=")[2]
         assert names_of_pages(address, token) == ["letter.jpg"]
         for wrong in (None, "", token[:-1]):
             with pytest.raises(HTTPError, match="401"):
@@ -57,19 +65,19 @@ def test_the_token_stays_in_a_private_file(tmp_path):
     tokens = []
     for _ in range(2):
         with running(tmp_path, "edit", "--no-browser") as address:
-            tokens.append(address.partition("/?token=")[2])
+            tokens.append(address.partition("token=")[2])
     file = next(tmp_path.rglob("token"))
     assert tokens[0] == tokens[1] == file.read_text() and len(tokens[0]) == 32
     if sys.platform != "win32":
         assert file.stat().st_mode & 0o077 == 0
         file.chmod(0o644)  # others may have read it
         with running(tmp_path, "edit", "--no-browser") as address:
-            assert address.partition("/?token=")[2] not in ("", tokens[0])
+            assert address.partition("token=")[2] not in ("", tokens[0])
 
 
 def test_the_token_for_a_network_is_kept_nowhere(tmp_path):
     with running(tmp_path, "edit", "--no-browser", "--host", "0.0.0.0") as address:
-        token = address.partition("/?token=")[2]
+        token = address.partition("token=")[2]
         assert len(token) == 32 and names_of_pages(address, token) == ["letter.jpg"]
     assert not list(tmp_path.rglob("token"))
 
@@ -94,13 +102,24 @@ def test_no_command_line_shows_the_token(tmp_path):
                 break
             sleep(0.05)
     command, mode, page = said.read_text().split("\n", 2)
-    token = address.partition("/?token=")[2]
-    assert command.startswith("file://") and token not in command and mode == "700" and address in page
+    token = address.partition("token=")[2]
+    assert command.startswith("file://") and token not in command and mode == "700" and escape(address) in page
     assert not Path(command.removeprefix("file://")).exists()
 
 
 def test_the_letter_is_the_sample():
-    assert (Path(drethtr.__file__).parent / "editing" / "demo" / "letter.jpg").read_bytes() == SAMPLE.read_bytes()
+    assert (DEMO / "letter.jpg").read_bytes() == SAMPLE.read_bytes()
+
+
+def test_the_last_line_of_the_letter_stands_third_until_somebody_moves_it():
+    heights = [line.baseline[0][1] for line in read_page(DEMO / "letter.page.xml").lines]
+    assert len(heights) == 14 and heights[2] == max(heights)
+    assert sorted(heights) == [*heights[:2], *heights[3:], heights[2]]
+
+
+def test_the_letter_opens_with_hints(tmp_path):
+    with running(tmp_path, "edit", "--no-browser", "--no-token") as address:
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/p/[0-9a-f]{16}\?hints=1", address)
 
 
 def test_a_folder_that_cannot_be_opened_is_explained(drethtr, tmp_path):

@@ -173,6 +173,9 @@ def test_tokens_of_roles_are_different_and_do_not_give_the_secret_away():
 def test_a_browser_without_a_token_is_told_what_to_do(path, visit):
     answer = client(token=TOKEN).get(path, headers=visit)
     assert answer.status_code == 401 and "This folder is locked" in answer.text
+    assert "does not fit" not in answer.text
+    answer = client(token=TOKEN).get(f"{path}?token=another", headers=visit)
+    assert answer.status_code == 401 and "This key does not fit" in answer.text
 
 
 def test_a_program_without_a_token_is_told_in_json():

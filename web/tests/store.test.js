@@ -38,3 +38,18 @@ test("while a page cannot be read its lines stay, and a line that comes back has
   store.take(unreadable);
   assert.deepEqual([store.order.length, store.page.error], [2, "a.png: damaged"]);
 });
+
+test("what was typed stays in its line while the whole page is gone, and is kept apart if the line alone is", async () => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a", "b"));
+  store.type("l1", "B");
+  const gone = (error) => Response.json({ error }, { status: 404 });
+  globalThis.fetch = async () => gone("there is no such page");
+  await store.save("l1");
+  assert.deepEqual([store.entries.get("l1").state, store.error], ["failed", "there is no such page"]);
+  globalThis.fetch = async (path, { method }) =>
+    method === "PUT" ? gone("there is no such line") : Response.json(pageOf("a"));
+  await store.save("l1");
+  await new Promise((done) => setTimeout(done));
+  assert.equal(store.entries.get("l1").state, "gone");
+});

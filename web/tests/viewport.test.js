@@ -34,3 +34,13 @@ test("what is shown already does not move", () => {
   view.show([450, 900, 550, 950]);
   assert.deepEqual([view.left, view.top], [left, top]);
 });
+
+test("with a word, its whole line is shown if there is room, else the word with what is around it", () => {
+  const view = new Viewport({ width: 1000, height: 2000 }, FRAME);
+  view.closer([100, 900, 500, 950]);
+  view.show([400, 900, 500, 950], [100, 900, 500, 950]);
+  assert.ok(view.pointAt(0, 0)[0] < 100 && view.pointAt(500, 0)[0] > 500);
+  view.zoom(2);
+  view.show([400, 900, 500, 950], [100, 900, 500, 950]);
+  assert.ok(view.pointAt(0, 0)[0] > 100 && view.pointAt(500, 0)[0] > 520);
+});

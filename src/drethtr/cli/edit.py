@@ -8,15 +8,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from html import escape
-from importlib.resources import as_file, files
+from importlib.resources import files
 from pathlib import Path
 from secrets import token_urlsafe
-from shutil import copyfile
 from signal import SIGTERM, default_int_handler, signal
 from stat import S_ISREG
 from tempfile import TemporaryDirectory
 from threading import Timer
 from typing import Annotated
+from urllib.parse import urlencode
 
 import typer
 
@@ -88,7 +88,7 @@ def edit(
             app = make_app(recognizer, segmentation.finder, session=session, access=access)
             with suppress(DataError):  # a full disk
                 write_own(workspace.folder / FOLDER / ADDRESS, address(door))
-            where = address(door) + ("" if token is None else f"/?token={token}")
+            where = address(door) + beginning(None if folder else next(iter(workspace.folder_pages)), token)
             signal(SIGTERM, default_int_handler)  # the server raises it again at its end, as it does Ctrl-C
             with suppress(KeyboardInterrupt), page_leading_to(where) as page:
                 typer.echo(f"{folder or 'A sample letter'} is open at {where} (stop with Ctrl-C)", err=True)
@@ -102,6 +102,13 @@ def edit(
 def demo(port: Port = 8010, no_browser: NoBrowser = False) -> None:
     """Try the editor with a sample letter, like drethtr edit without a folder."""
     edit(port=port, no_browser=no_browser)
+
+
+def beginning(page: str | None, token: str | None) -> str:
+    """The path that a browser opens: all pages, or the page of the sample letter with its hints."""
+    asked = urlencode(({"hints": 1} if page else {}) | ({"token": token} if token else {}))
+    path = "" if page is None else f"/p/{page}"
+    return f"{path or '/'}?{asked}" if asked else path
 
 
 def token_of_user() -> str:
@@ -144,9 +151,9 @@ def chosen_folder(folder: Path | None) -> Iterator[Path]:
     if folder is not None:
         yield folder
         return
-    letter = files("drethtr.editing") / "demo" / "letter.jpg"
-    with TemporaryDirectory(prefix="drethtr-") as made, as_file(letter) as source:
+    with TemporaryDirectory(prefix="drethtr-") as made:
         folder = Path(made) / "A sample letter"
         folder.mkdir()
-        copyfile(source, folder / source.name)
+        for file in (files("drethtr.editing") / "demo").iterdir():
+            (folder / file.name).write_bytes(file.read_bytes())
         yield folder

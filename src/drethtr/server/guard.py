@@ -58,13 +58,16 @@ POLICY = (
 
 LOCKED = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>drethtr</title><link rel="stylesheet" href="/static/style/base.css">
-<main class="notice"><h1>This folder is locked</h1>
+<main class="notice"><h1>This folder is locked</h1>{said}
 <p>Open it with the full address that <code>drethtr edit</code> printed when it started, or ask the person who runs it
 for an address. It ends in <code>?token=…</code>; the part after the equals sign is the key.</p>
 <form action="/"><label>Key <input name="token" type="password" autocomplete="off" required autofocus></label>
 <button class="main">Open</button></form></main></html>
 """
 """The page for a browser without a token."""
+
+WRONG = '<p class="flag" role="alert">This key does not fit. It may be incomplete, or of an earlier start.</p>'
+"""What it says to a browser with another one."""
 
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -190,7 +193,7 @@ class Guard:
         if role is None:
             unknown = {"WWW-Authenticate": "Bearer"}
             if is_visit(scope, headers):
-                return HTMLResponse(LOCKED, 401, unknown)
+                return HTMLResponse(LOCKED.format(said=WRONG if new else ""), 401, unknown)
             words = "this server requires a token; open the full address that it printed at startup"
             return JSONResponse({"error": words}, 401, unknown)
         scope[ROLE] = role

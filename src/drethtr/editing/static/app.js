@@ -8,6 +8,7 @@ import { Name } from "./dialogs/name.js";
 import { Share } from "./dialogs/share.js";
 import { listen, useEvents } from "./events.js";
 import { isGoing } from "./format.js";
+import { Hints } from "./hints.js";
 import { html } from "./html.js";
 import { Layout } from "./layout/layout.js";
 import { Overview } from "./overview/overview.js";
@@ -87,12 +88,15 @@ function App() {
     <header class="bar">
       <nav aria-label="Pages">
         ${
-          name
-            ? html`<a class="home" href="/" aria-label=${`All pages of ${status.folder}`}>${status.folder}</a>
-          <span class="where">${name}</span>
+          route.page
+            ? html`<a class="home" href="/" aria-label=${`All pages of ${status.folder}`}>${status.folder}</a>`
+            : html`<span class="home">drethtr</span>`
+        }
+        ${
+          name &&
+          html`<span class="where">${name}</span>
           <a class="turn" href=${previous ? pathOf(previous, isLayout) : null} aria-disabled=${!previous} role="link" title="Alt+Page up" aria-label="Previous page">‹</a>
           <a class="turn" href=${next ? pathOf(next, isLayout) : null} aria-disabled=${!next} role="link" title="Alt+Page down" aria-label="Next page">›</a>`
-            : html`<span class="home">drethtr</span>`
         }
       </nav>
       <span class="gap" />
@@ -113,7 +117,8 @@ function App() {
       <button type="button" class="theme" aria-label=${`Colors: ${theme}`} title=${`Colors: ${theme}`}
         onClick=${() => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length])}>${{ auto: "◐", light: "☀", dark: "☾" }[theme]}</button>
       </div>
-    </header>`;
+    </header>
+    ${name && html`<${Hints} isAsked=${route.hasHints} />`}`;
   const isReading = jobs.some((job) => job.kind === "read" && isGoing(job));
   const close = () => setDialog(null);
   return html`
@@ -123,7 +128,7 @@ function App() {
         : route.page
           ? html`<${Page} key=${route.page} id=${route.page} wanted=${route} status=${status} isReading=${isReading} people=${people} onLine=${setLine} toolbar=${toolbar} />`
           : html`${toolbar({})}<${Overview} status=${status} jobs=${jobs} people=${people} selection=${selection} select=${setSelection}
-          words=${words} search=${setWords} last=${last.current} />`
+          words=${words} search=${setWords} last=${last.current} take=${() => setDialog({})} />`
     }
     ${dialog === "learn" && html`<${Learn} status=${status} jobs=${jobs} close=${close} />`}
     ${dialog === "share" && html`<${Share} links=${status.links} close=${close} />`}

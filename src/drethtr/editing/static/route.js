@@ -1,6 +1,6 @@
 // Addresses of the screens: `/` is the overview, `/p/ID` a page, `/p/ID/layout` its layout, `/p/ID#LINE` a line on it. In
 // the line, `?range=4-9` selects characters, and `?point=812,640` the word at a point of the scan. `?find=dear sir` marks
-// all places of the page where these words were found.
+// all places of the page where these words were found, and `?hints=1` shows the first steps.
 
 import { middleOf } from "./page/places.js";
 import { useEffect, useState } from "./vendor/hooks.js";
@@ -15,6 +15,7 @@ function current() {
     range: numbers(asked.get("range"), "-"),
     point: numbers(asked.get("point"), ","),
     find: asked.get("find"),
+    hasHints: asked.has("hints"),
   };
 }
 

@@ -53,6 +53,7 @@ export function Export({ page, selection, role, close }) {
   const [scope, setScope] = useState(0);
   const [format, setFormat] = useState("word");
   const [, pages] = scopes[scope];
+  const preview = usePreview(format, pages);
   const choices = (kind) =>
     html`<fieldset><legend>${kind}</legend>${KINDS[kind].map(
       (
@@ -69,10 +70,10 @@ export function Export({ page, selection, role, close }) {
     <div class="kinds">${cards.toReversed().map(choices)}</div>
     <details><summary>${work}</summary>${choices(work)}</details>
     ${KINDS.Edition.concat(KINDS["Reading text"]).includes(format) && html`<${About} isFixed=${role === "read"} isAsked=${KINDS.Edition.includes(format)} />`}
-    <${Preview} format=${format} pages=${pages} />
+    <${Preview} ...${preview} />
     <form class="take" method="post" action="/api/export">
       ${Object.entries(api.choice(format, pages)).map(([name, value]) => html`<input type="hidden" name=${name} value=${value} />`)}
-      <button class="main">Download</button></form>
+      <button class="main" disabled=${preview.error !== null}>Download</button></form>
   </${Dialog}>`;
 }
 
@@ -101,7 +102,8 @@ function About({ isFixed, isAsked }) {
     ${error && html`<p class="flag" role="alert">${error}</p>`}</details>`;
 }
 
-function Preview({ format, pages }) {
+// What the export will hold, as {shown}, or why there can be none, as {error}.
+function usePreview(format, pages) {
   const [shown, setShown] = useState(null);
   const [error, setError] = useState(null);
   useEffect(() => {
@@ -115,12 +117,16 @@ function Preview({ format, pages }) {
       isWanted = false;
     };
   }, [format, pages]);
+  return { shown, error };
+}
+
+function Preview({ shown, error }) {
   if (error) return html`<p class="flag" role="alert">${error}</p>`;
   if (!shown) return html`<p class="skeleton preview" aria-busy="true" />`;
   const { text, page, lines, confirmed, left_out: leftOut } = shown;
   return html`<section class="preview" aria-label="Preview">
     ${text !== null ? html`<pre tabindex="0">${text}</pre>` : page && html`<img src=${api.thumbnail(page)} alt="First page" />`}
-    <p class="hint">${counted(lines, "line")}${lines > confirmed ? `, ${(lines - confirmed).toLocaleString("en")} of them not confirmed` : ", all confirmed"}.
+    <p class="hint">${lines ? counted(lines, "line") : "No lines"}${!lines ? "" : lines > confirmed ? `, ${(lines - confirmed).toLocaleString("en")} of them not confirmed` : ", all confirmed"}.
       ${leftOut.length > 0 && html` ${counted(leftOut.length, "page")} left out:`}</p>
     ${leftOut.length > 0 && html`<ul class="hint">${leftOut.slice(0, 20).map(([name, why]) => html`<li>${name}: ${why}</li>`)}</ul>`}
   </section>`;

@@ -17,6 +17,7 @@ const KEYS = [
   ["Alt+T, Alt+O", "there: take theirs, keep ours; Alt+Shift+T takes their whole line"],
   ["F8", "from a search, to the next place of its words, over the pages; Shift+F8 to the previous one"],
   ["F9", "zoom the scan to the line, and back to its width"],
+  ["Alt+P", "proofread: the text without the pictures of its lines, the scan close to them; and back"],
   ["Ctrl+Z", "undo, also what was saved before; Ctrl+Shift+Z redoes"],
   ["↑ ↓", "line up, line down"],
   ["Alt+Page up, Alt+Page down", "previous page, next page"],

@@ -13,7 +13,7 @@ const FOLLOWING = ["join", "order"]; // tools that show which lines they touch
 
 // `strokes` are those that wait, of a table; `on` tells {select, stroke, place, open}.
 export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
-  const sheet = useSheet(page);
+  const sheet = useSheet(page, "layout");
   const { frame, view, redraw, inFrame, clipped } = sheet;
   const held = useRef(null); // what the pointer drags
   const clicks = useRef([]); // points of a stroke that is clicked

@@ -58,7 +58,7 @@ export function Layout({ id, status, wanted, toolbar }) {
   }, []);
 
   if (error && !page)
-    return html`${toolbar({})}<main class="notice"><h1>This page cannot be shown</h1><p>${error}</p></main>`;
+    return html`${toolbar({})}<main class="notice"><h1>This page cannot be shown</h1><p>${error}</p><p><a href="/">All pages</a></p></main>`;
   if (!page) return html`${toolbar({})}<main class="layout" aria-busy="true" />`;
 
   const order = page.lines.map((line) => line.id);
@@ -90,6 +90,8 @@ export function Layout({ id, status, wanted, toolbar }) {
     const seen = Object.fromEntries((body.lines ?? []).map((line) => [line, store.entries.get(line)?.line.revision]));
     const revisions = ["delete", "join"].includes(body.do) ? { revisions: seen } : {};
     const { changed } = await run(() => api.layout(id, { ...body, ...revisions }), DONE[body.do] ?? "Done.");
+    if (changed && body.do === "turn" && store.page.quarters !== body.quarters)
+      say("No lines run that way; the lines of the page were found again.");
     if (changed?.length && !["find", "turn", "two-pages"].includes(body.do)) select(changed);
     else if (changed) setSelected(new Set());
   };
@@ -170,6 +172,7 @@ export function Layout({ id, status, wanted, toolbar }) {
     if (next === "region" && chosen.size > 0 && tool === "select") return act({ do: "region", lines: inOrder() });
     setStrokes([]);
     setTool(next);
+    say(""); // the hint of the tool
     return undefined;
   };
   keys.current = (event) => {

@@ -27,7 +27,7 @@ const ORDERS = {
   changed: ["last change", (one, other) => (other.changed ?? "").localeCompare(one.changed ?? "")],
 };
 
-export function Overview({ status, jobs, people, selection, select, words, search, last }) {
+export function Overview({ status, jobs, people, selection, select, words, search, last, take }) {
   const [pages, setPages] = useState(null);
   const [error, setError] = useState(null);
   const [order, setOrder] = useSetting("order", "name");
@@ -95,7 +95,7 @@ export function Overview({ status, jobs, people, selection, select, words, searc
       </div>
       ${
         selection.length > 0 &&
-        html`<${Selected} selection=${selection} select=${select} all=${shown} role=${status.role} fail=${fail} />`
+        html`<${Selected} selection=${selection} select=${select} all=${shown} role=${status.role} take=${take} fail=${fail} />`
       }
       ${error && html`<p class="hint flag" role="alert">${error}</p>`}
       ${wanted && shown.length > 0 && html`<h2 class="count">${counted(shown.length, "page")}</h2>`}
@@ -142,12 +142,13 @@ function Working({ job, isManager }) {
 }
 
 // What may be done with the selected pages.
-function Selected({ selection, select, all, role, fail }) {
+function Selected({ selection, select, all, role, take, fail }) {
   const attempt = (call) => call.then(() => select([]), fail);
   return html`<div class="tools selected" role="group" aria-label="Selected pages">
     <span>${counted(selection.length, "page")} selected</span>
     ${role !== "read" && html`<button type="button" onClick=${() => attempt(api.confirm(selection))}>Confirm all lines</button>`}
     ${role === "manage" && html`<button type="button" onClick=${() => attempt(api.read(selection))}>Read again</button>`}
+    <button type="button" onClick=${take}>Export</button>
     <button type="button" onClick=${() => select(all.map(({ id }) => id))}>Select all ${all.length}</button>
     <button type="button" onClick=${() => select([])}>Clear selection</button>
   </div>`;

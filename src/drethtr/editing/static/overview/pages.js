@@ -77,8 +77,8 @@ export function commonStart(names) {
   return common.length;
 }
 
-// File names are long; they break where their parts end.
-const breakable = (name) => name.split(/(?<=[/_.-])/u).flatMap((part) => [html`<wbr />`, part]);
+// File names are long; they break where their parts end, but not before ".jpg".
+const breakable = (name) => name.split(/(?<=[/_-])|(?<=\.)(?=.*\.)/u).flatMap((part) => [html`<wbr />`, part]);
 
 const LONG = 40; // characters: no more stand on two lines of a card
 const END = 22;

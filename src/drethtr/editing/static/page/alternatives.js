@@ -2,6 +2,7 @@
 // so that nothing moves.
 
 import * as api from "../api.js";
+import { percent } from "../format.js";
 import { html } from "../html.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
 import { select, type } from "./caret.js";
@@ -18,16 +19,21 @@ const INK = 44; // px
 export function Alternatives({ page, entry, word, isOpen, element, entered, back, close, register }) {
   const { line } = entry;
   const [others, setOthers] = useState(null);
+  const [why, setWhy] = useState(null); // there are none
   const frame = useRef();
   useEffect(() => {
     setOthers(null);
     let isWanted = true;
-    const take = (found) => isWanted && setOthers(found);
+    const take = (found, reason) => {
+      if (!isWanted) return;
+      setOthers(found);
+      setWhy(reason);
+    };
     const timer = setTimeout(() => {
       const [start, end] = [codePoints(entry.text, word.start), codePoints(entry.text, word.end)];
       api.alternatives(page, line.id, { text: entry.text, start, end }).then(
-        (answer) => take(answer.alternatives),
-        () => take([]), // They are a help, not a need: without them the word is corrected by hand.
+        (answer) => take(answer.alternatives, "No other reading"),
+        ({ message }) => take([], message), // They are a help, not a need: without them the word is corrected by hand.
       );
     }, PAUSE);
     return () => {
@@ -57,9 +63,10 @@ export function Alternatives({ page, entry, word, isOpen, element, entered, back
   }, [others, isOpen]);
   return html`<div class="other-words" ref=${frame} hidden=${!isOpen} onMouseDown=${(event) => event.preventDefault()}>
     <${Ink} entry=${entry} word=${word} />
+    ${word.confidence !== undefined && html`<span class="count sure" title="How likely the word is right as it stands">${percent(word.confidence)}</span>`}
     <${Toolbar} label=${`Instead of ${word.text}`} kind="choices" entered=${others?.length ? entered : null} back=${back}>
       ${others === null && [1, 2, 3].map(() => html`<i class="skeleton" />`)}
-      ${others?.length === 0 && html`<p class="hint">No other reading</p>`}
+      ${others?.length === 0 && html`<p class="hint">${why}</p>`}
       ${others?.map(
         ({ text, probability }, place) => html`<button type="button" onClick=${() => replace(text)}>
           <kbd>${keyName(`Alt+${place + 1}`)}</kbd><span class="word">${text}</span><span class="count">${probability < 0.01 ? "< 1" : Math.round(100 * probability)} %</span></button>`,

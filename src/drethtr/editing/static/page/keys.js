@@ -69,6 +69,7 @@ export function screenKeys(event, on) {
     [alt("KeyC"), on.characters],
     [alt("KeyL"), on.layout],
     [alt("KeyG"), on.tag],
+    [alt("KeyP"), on.proofread],
     [({ key }) => key === "Escape" && on.cancel, () => on.cancel()],
   ]);
 }

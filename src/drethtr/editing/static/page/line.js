@@ -36,7 +36,9 @@ export function Line({
   isActive,
   caret,
   choice,
+  isResting,
   people,
+  hasPicture,
   isReadOnly,
   on,
 }) {
@@ -67,7 +69,9 @@ export function Line({
     repaint();
     on.caret(line.id, caretIn(element.current));
   };
-  const word = isActive && caret !== null && !isReadOnly ? wordToChoose(entry, caret, threshold, choice) : null;
+  // Of themselves, alternatives cover neither a page that was just opened nor what another text says.
+  const offered = isResting || comparison?.differences(entry).length ? [] : doubtsIn(entry, threshold);
+  const word = isActive && caret !== null && !isReadOnly ? wordToChoose(entry, caret, offered, choice) : null;
   // Chromium takes back letter by letter what was typed while elements were removed: closed alternatives are hidden.
   const lastWord = useRef(null);
   if (word || !isActive) lastWord.current = word;
@@ -76,7 +80,7 @@ export function Line({
         aria-current=${isActive ? "true" : null}>
       <span class="number"><span aria-hidden="true">${number}</span><${Dots} people=${people} /></span>
       <div class="writing">
-        ${line.strip && html`<${Strip} entry=${entry} hits=${hits} caret=${isActive ? caret : null} room=${room} onPlace=${on.strip} />`}
+        ${line.strip && hasPicture && html`<${Strip} entry=${entry} hits=${hits} caret=${isActive ? caret : null} room=${room} onPlace=${on.strip} />`}
         <div class="text" ref=${element} contenteditable=${isReadOnly ? "false" : "plaintext-only"} role="textbox" aria-readonly=${isReadOnly} spellcheck="false"
           autocapitalize="off" dir="auto" tabindex="0"
           aria-label=${`Line ${number}, ${SAID[line.status]}`} data-earlier=${line.earlier || null}
@@ -90,17 +94,25 @@ export function Line({
           back=${on.back} close=${on.unchoose} register=${on.alternatives} />`
         }
       </div>
-      <span class="mark" aria-hidden="true" title=${SAID[line.status]}>${MARKS[line.status]}</span>
+      ${isReadOnly ? html`<span class="mark" aria-hidden="true" title=${SAID[line.status]}>${MARKS[line.status]}</span>` : html`<${Ring} line=${line} number=${number} confirm=${on.confirm} />`}
     </li>`;
 }
 
-// The word at the caret, if it is marked or its alternatives were asked for, unless they were closed.
-function wordToChoose(entry, caret, threshold, choice) {
+// Confirms the line with one click, or takes that back. Ctrl+Enter does so from the text, so Tab goes on to the next one.
+function Ring({ line, number, confirm }) {
+  const isConfirmed = line.status === "confirmed";
+  return html`<button type="button" class="mark ring" tabindex="-1" aria-pressed=${isConfirmed} aria-label=${`Confirm line ${number}`}
+    title=${`${SAID[line.status]}; ${isConfirmed ? "undo confirmation" : "confirm"} (Ctrl+Enter)`}
+    onMouseDown=${(event) => event.preventDefault()} onClick=${() => confirm(line.id)}>${MARKS[line.status]}</button>`;
+}
+
+// The word at the caret, if it is one of those `offered` or its alternatives were asked for, unless they were closed.
+function wordToChoose(entry, caret, offered, choice) {
   const isHere = ({ start, end }) => start <= caret && caret <= end;
   const word = wordsOf(entry.text).find(isHere);
   if (!word || !entry.line.strip) return null;
   if (choice?.line === entry.line.id && choice.start === word.start) return choice.isOpen ? word : null;
-  return doubtsIn(entry, threshold).some(isHere) ? word : null;
+  return offered.find(isHere) ?? null;
 }
 
 // A line stays one line, whatever is pasted; several lines may go into several.
@@ -140,6 +152,7 @@ function Strip({ entry, hits, caret, room, onPlace }) {
   const marks = boxesFound(hits, line).map((found) => ["strip-mark found", ...onStrip(line, found)]);
   if (box) marks.push(["strip-mark", ...onStrip(line, box)]);
   const load = ({ target }) => setShape(target.naturalWidth / target.naturalHeight);
+  const hide = ({ target }) => target.style.setProperty("visibility", "hidden"); // the page says why there is no picture
   const frame = ([from, to]) => {
     const whole = shape * height;
     const share = (place) => `${(100 * (place - from)) / (to - from)}%`;
@@ -155,7 +168,7 @@ function Strip({ entry, hits, caret, room, onPlace }) {
       );
     };
     return html`<span class="strip-frame" style=${{ width: `${whole * (to - from)}px`, height: `${height}px` }} onClick=${click}>
-      <img src=${line.strip} alt="" loading="lazy" draggable=${false} onLoad=${load}
+      <img src=${line.strip} alt="" loading="lazy" draggable=${false} onLoad=${load} onError=${hide}
         style=${{ width: `${whole}px`, marginLeft: `${-whole * from}px` }} />
       ${marks.map(mark)}
     </span>`;

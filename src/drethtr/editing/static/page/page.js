@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { Compare } from "../dialogs/compare.js";
 import { History } from "../dialogs/history.js";
-import { counted, leftSaid, percent, UNKNOWN_HAND } from "../format.js";
+import { counted, leftSaid, percent, UNKNOWN_HAND, wrongWords } from "../format.js";
 import { html } from "../html.js";
 import { go } from "../route.js";
 import { useSetting } from "../settings.js";
@@ -33,7 +33,7 @@ import { leftOver, marking, withoutMarks, wordsOf } from "./words.js";
 
 export function Page({ id, status, wanted, isReading, people, onLine, toolbar }) {
   const { store, error, load, redraw } = useStore(id, status);
-  const [said, say] = useSaid();
+  const [said, say, isUnseen] = useSaid();
   const cursor = useCursor(store, said, say);
   const [share, setShare] = useSetting("find", 0.7); // of the errors
   const lines = store.order.length;
@@ -55,6 +55,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const [passage, setPassage] = useState(null); // {line, places, entered}: what is to be tagged
   const [restored, restore] = useState(null); // {line, text} from the history
   const [hasPalette, setPalette] = useSetting("palette", false);
+  const [isProofread, setProofread] = useSetting("proofread", false);
   const [scanShare, setScanShare] = useSetting("scan-share", 50);
   const [closer, setCloser] = useState(null);
   const [choice, setChoice] = useState(null); // {line, start, isOpen, entered}: alternatives that were asked for or closed
@@ -81,7 +82,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   }, [restored]);
 
   if (error && !store.page)
-    return html`${toolbar({})}<main class="notice"><h1>This page cannot be shown</h1><p>${error}</p></main>`;
+    return html`${toolbar({})}<main class="notice"><h1>This page cannot be shown</h1><p>${error}</p><p><a href="/">All pages</a></p></main>`;
   if (!store.page)
     return html`${toolbar({})}<main class="page waiting" aria-busy="true"><i class="skeleton" /><i class="skeleton" /></main>`;
   const { page, order } = store;
@@ -179,6 +180,11 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     setEntered(isThere ? null : { row });
   };
   const entering = (row) => (entered?.row === row ? entered : null);
+  // The text alone, to be read against the scan, which follows as close as its widest line fits; or the pictures of lines.
+  const proofread = () => {
+    setProofread(!isProofread);
+    setCloser({ to: isProofread ? "page" : "lines" });
+  };
   const layoutPath = `/p/${id}/layout${active ? `#${encodeURIComponent(active)}` : ""}`;
   const keys = {
     confirm: () => isReadOnly || (active && on.confirmAndGo(active)),
@@ -187,7 +193,8 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     word: (by) => cursor.selectNext(({ text }) => wordsOf(text), by),
     difference: comparing.jump,
     found: search.jump,
-    closer: () => setCloser({}),
+    closer: () => setCloser({ to: "line" }),
+    proofread: () => hasScan && proofread(),
     turn: (way) => turn(page[way]),
     characters: () => isReadOnly || enter(".palette", setPalette),
     layout: () => hasScan && !isReadOnly && go(layoutPath),
@@ -216,7 +223,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
           : html`<section class="scan none" aria-label="Scan"><p>No picture</p></section>`
       }
       <${Divider} share=${scanShare} set=${setScanShare} />
-      <section class="texts" aria-label="Text">
+      <section class="texts" aria-label="Text" data-proofread=${isProofread ? "" : null}>
         <div class="tools">
           ${
             order.length > 0 &&
@@ -224,14 +231,15 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
             <span>${doubts ? html`Looking at <b>${percent(look)}</b> of the words finds about <b>${percent(found)}</b> of the errors` : leftSaid(left)}</span>
             <input type="range" min="0.5" max="0.95" step="0.05" value=${share} aria-valuetext=${`${percent(share)} of the errors`}
               onInput=${(event) => setShare(Number(event.target.value))} /></label>
-          <button type="button" onClick=${() => jump(1)} title="F2, back with Shift+F2">${doubts || "None"} to look at <kbd>F2</kbd></button>
-          <span class="count">${confirmed} of ${order.length} confirmed</span>
+          <button type="button" onClick=${() => jump(1)} title=${`F2, back with Shift+F2${doubts > 0 ? `; beyond the marks, ${leftSaid(left)}` : ""}`}>${doubts || "None"} to look at <kbd>F2</kbd></button>
+          <span class="count">${confirmed} of ${order.length} confirmed${doubts > 0 && html`<span class="beyond"> · ${wrongWords(left)} beyond the marks</span>`}</span>
           ${!isReadOnly && html`<button type="button" onClick=${on.confirmPage} disabled=${confirmed === order.length} title="Ctrl+Shift+Enter">Confirm page</button>`}`
           }
           <div class="acts">
           ${
             order.length > 0 &&
             html`${!isReadOnly && html`<button type="button" aria-pressed=${hasPalette} onClick=${() => setPalette(!hasPalette)} title=${`Special characters (${keyName("Alt+C")})`} aria-label="Special characters">ſ ä &</button>`}
+          ${hasScan && html`<button type="button" aria-pressed=${isProofread} onClick=${proofread} title=${`Hide the pictures of the lines, to read the text against the scan (${keyName("Alt+P")})`}>Proofread</button>`}
           <button type="button" aria-pressed=${comparison !== null} onClick=${comparing.choose} title="Compare with a text (F4)">Compare</button>`
           }
           ${!isReadOnly && hasScan && html`<a class="button" href=${layoutPath} title=${`Lines, regions and their order (${keyName("Alt+L")})`}>Layout</a>`}
@@ -253,7 +261,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
             }} />`
           }
           ${page.unknown_hand && html`<p class="hint flag" role="note">${UNKNOWN_HAND}</p>`}
-          ${page.error && order.length > 0 && html`<p class="hint flag">${page.error}</p>`}
+          ${(error ?? page.error) && order.length > 0 && html`<p class="hint flag">${error ?? page.error}</p>`}
           <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
           ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reading.readPage} />`}
           <ol class="lines" ref=${list}>
@@ -261,11 +269,12 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
               const isActive = other.line.id === active;
               return html`<${Line} key=${other.line.id} page=${id} entry=${other} number=${place + 1} store=${store} threshold=${threshold} room=${room}
                 comparison=${comparison} hits=${search.hits} isActive=${isActive} caret=${isActive ? caret : null} choice=${isActive ? choice : null}
-                people=${people.filter((one) => one.page === id && one.line === other.line.id)} isReadOnly=${isReadOnly} on=${on} />`;
+                isResting=${cursor.isResting}
+                people=${people.filter((one) => one.page === id && one.line === other.line.id)} hasPicture=${!isProofread} isReadOnly=${isReadOnly} on=${on} />`;
             })}
           </ol>
           <div class="foot">
-            <p class="said" role="status">${said}</p>
+            <p class=${isUnseen ? "unseen" : "said"} role="status">${said}</p>
             ${hasPalette && !isReadOnly && order.length > 0 && html`<${Palette} page=${id} entered=${entering(".palette")} close=${() => setPalette(false)} back=${back} />`}
             ${
               passage?.line === active &&

@@ -6,9 +6,10 @@ import { boxAt, boxOfLine, endsOf } from "./places.js";
 import { Sheet, svgPoints, useSheet } from "./sheet.js";
 
 // `found` are boxes; one without lines on the page is shown as the line at the caret is. `closer` is a new object each time
-// the scan is to be zoomed to the line, or back.
+// the scan is to be zoomed: {to: "line"} to the line at the caret, or back; "lines" as far as the widest line allows; "page"
+// to the whole width.
 export function Scan({ page, active, caret, found, closer, onClick }) {
-  const sheet = useSheet(page);
+  const sheet = useSheet(page, "text");
   const { view, redraw, inFrame, pointAt } = sheet;
   const drag = useRef(null);
 
@@ -18,14 +19,17 @@ export function Scan({ page, active, caret, found, closer, onClick }) {
   const key = seen?.join();
   useEffect(() => {
     if (seen && !drag.current) {
-      sheet.show(endsOf(seen));
+      sheet.show(endsOf(seen), line && boxOfLine(line) && endsOf(boxOfLine(line)));
       redraw();
     }
   }, [line?.id, key]);
 
   useEffect(() => {
-    const around = line && boxOfLine(line);
-    if (closer && around) sheet.closer(endsOf(around));
+    const own = line && boxOfLine(line);
+    if (!closer || !own) return;
+    if (closer.to === "page") sheet.zoom(null);
+    else if (closer.to === "line") sheet.closer(endsOf(own));
+    else sheet.closer(endsOf([...own.slice(0, 2), ...widest(page.lines).map((size, axis) => own[axis] + size)]));
   }, [closer]);
 
   const down = (event) => {
@@ -70,4 +74,11 @@ export function Scan({ page, active, caret, found, closer, onClick }) {
         ${box && caret !== null && rect("place", box)}
       </svg>
     <//>`;
+}
+
+// The largest width and height of lines.
+function widest(lines) {
+  const boxes = lines.map(boxOfLine).filter(Boolean);
+  const most = (first) => Math.max(...boxes.map((box) => box[first + 2] - box[first]));
+  return [most(0), most(1)];
 }

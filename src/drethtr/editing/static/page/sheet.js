@@ -11,7 +11,7 @@ const STEP = 60; // px by which an arrow key moves the scan
 const ZOOMS = { "+": 1.25, "=": 1.25, "-": 0.8, 0: null };
 
 // What is seen of a page: `view` is its viewport, and all points are those of the scan as it lies.
-export function useSheet(page) {
+export function useSheet(page, screen) {
   const frame = useRef();
   const view = useRef();
   const [, redraw] = useReducer((count) => count + 1, 0);
@@ -21,7 +21,7 @@ export function useSheet(page) {
   useLayoutEffect(() => {
     const fitted = () => {
       const { clientWidth: width, clientHeight: height } = frame.current;
-      view.current = new Viewport(size, { width, height });
+      view.current = new Viewport(size, { width, height }, screen);
       redraw();
     };
     const observer = new ResizeObserver(fitted);
@@ -49,6 +49,7 @@ export function useSheet(page) {
     Math.round(Math.min(page.width - 1, Math.max(0, x))),
     Math.round(Math.min(page.height - 1, Math.max(0, y))),
   ];
+  const boxOn = (points) => boxOf(points.map((point) => turned(point, quarters, page)));
   const pointAt = (place) => clipped(unturned(view.current.pointAt(...place), quarters, page));
   return {
     frame,
@@ -58,11 +59,11 @@ export function useSheet(page) {
     inFrame,
     clipped,
     pointAt,
-    // Brings points into view.
-    show: (points) => view.current.show(boxOf(points.map((point) => turned(point, quarters, page)))),
+    // Brings points into view, and with them across, if there is room, all of `around`.
+    show: (points, around = points) => view.current.show(boxOn(points), boxOn(around ?? points)),
     // Zooms to points, or back to the whole width.
     closer: (points) => {
-      view.current.closer(boxOf(points.map((point) => turned(point, quarters, page))));
+      view.current.closer(boxOn(points));
       redraw();
     },
     // Zooms by a factor, or fits the width.

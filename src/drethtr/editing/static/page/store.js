@@ -13,7 +13,7 @@ const isUnreadable = ({ status, error }) => status === "unread" && Boolean(error
 //   clean     as the server has it
 //   typed     not sent yet; after a pause, or when the caret leaves the line: saving
 //   saving    then clean, or typed if more was typed meanwhile; failed, conflict or gone if it was not saved
-//   failed    the server did not answer; sent again after a while
+//   failed    the server did not answer, or has not the page now; sent again after a while
 //   conflict  the line was changed elsewhere; when the person has chosen a text: typed (hers) or clean (theirs)
 //   gone      the line is not on the page any more; clean if it comes back as it was, else as any draft
 //
@@ -166,13 +166,14 @@ export class PageStore {
 
   refused(entry, error, sent) {
     entry.status ??= sent.status;
-    if (error.status === 409 || error.status === 404) {
-      const theirs = error.answer.line ?? null;
+    const theirs = error.answer?.line ?? null;
+    if (error.status === 409) {
       // Two windows, or an answer that got lost after the server had saved the text: nothing to choose between.
       if (theirs?.text === entry.text) this.accept(entry, theirs, sent);
       else Object.assign(entry, theirs ? { state: "conflict", theirs } : { state: "gone" }, { error: null });
       return;
     }
+    if (error.status === 404) this.load().catch(() => {}); // tells whether the line is gone, or for now its whole page
     Object.assign(entry, { state: "failed", error: error.message });
     const wait = RETRIES[Math.min(this.failures++, RETRIES.length - 1)];
     entry.timer = setTimeout(() => this.save(entry.line.id), wait);

@@ -15,6 +15,7 @@ export function useCursor(store, said, say) {
   const [active, setActive] = useState(null);
   const [entered, setEntered] = useState(null); // {line, offset} that became active without a key or click in its text
   const [caret, setCaret] = useState(null);
+  const [isResting, rest] = useState(false); // where it was put when the page was opened, until a key or a click
   const { order } = store;
 
   const follow = () => {
@@ -24,6 +25,15 @@ export function useCursor(store, said, say) {
   useEffect(() => {
     document.addEventListener("selectionchange", follow);
     return () => document.removeEventListener("selectionchange", follow);
+  }, []);
+  useEffect(() => {
+    const wake = () => rest(false);
+    addEventListener("keydown", wake);
+    addEventListener("pointerdown", wake);
+    return () => {
+      removeEventListener("keydown", wake);
+      removeEventListener("pointerdown", wake);
+    };
   }, []);
 
   // The caret is where it was in the text.
@@ -77,5 +87,5 @@ export function useCursor(store, said, say) {
     const { line, text } = store.entries.get(id);
     select(textOf(id), offsetAt(line, text, point));
   };
-  return { active, setActive, enter, caret, setCaret, follow, back, leave, step, selectNext, goTo };
+  return { active, setActive, enter, caret, setCaret, isResting, rest, follow, back, leave, step, selectNext, goTo };
 }

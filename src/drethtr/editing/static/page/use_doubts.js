@@ -10,13 +10,14 @@ import { textOf } from "./use_cursor.js";
 let isSeeking = false; // from the last doubt of a page to the first one of the next page
 
 // `wanted` is what the address asks for. Returns what jumps by 1 or -1: the doubtful word is selected, to be typed over.
-export function useDoubts(store, { active, selectNext, leave }, { threshold, left }, wanted, say) {
+export function useDoubts(store, { active, selectNext, leave, rest }, { threshold, left }, wanted, say) {
   const jump = (by, isArriving = false) => {
     const next = selectNext((entry) => doubtsIn(entry, threshold), by, isArriving);
     const seek = () => {
       isSeeking = true;
     };
-    if (next) say(`Look at “${next.text}”, confidence ${percent(next.confidence)}`);
+    if (next)
+      say(`Look at “${next.text}”, confidence ${percent(next.confidence)}`, true); // as the word shows it
     else if (by > 0) leave(`No more words to look at on this page; ${leftSaid(left)}.`, "F2", seek);
     else say("No earlier words to look at on this page.");
   };
@@ -27,7 +28,10 @@ export function useDoubts(store, { active, selectNext, leave }, { threshold, lef
     if (isSeeking) {
       isSeeking = false;
       jump(1, true);
-    } else if (entry) {
+      return;
+    }
+    rest(true);
+    if (entry) {
       const { start, end } = placeWanted(entry.line, entry.text, wanted);
       select(textOf(wanted.line), start, end);
     } else if (!active) select(textOf(order[0].line.id), 0);

@@ -5,12 +5,13 @@ import { useEffect, useState } from "../vendor/hooks.js";
 const MESSAGE = 5000; // ms
 const LETTER = 80; // ms more for each of its letters
 
-// [what is said, a function that says it]
+// [what is said, a function that says it, whether only to screen readers]
 export function useSaid() {
-  const [said, say] = useState("");
+  const [{ said, isUnseen }, set] = useState({ said: "" });
+  const say = (text, isUnseen = false) => set({ said: text, isUnseen });
   useEffect(() => {
     const fade = setTimeout(() => say(""), MESSAGE + LETTER * said.length);
     return () => clearTimeout(fade);
   }, [said]);
-  return [said, say];
+  return [said, say, isUnseen];
 }

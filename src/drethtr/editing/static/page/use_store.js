@@ -36,7 +36,8 @@ export function useStore(id, { workspace, folder }) {
     store.saveAll();
     load();
   };
-  useEvents({ page: refetch, line: refetch, connected }, [id]);
+  // The scan of the page may have come or gone.
+  useEvents({ page: refetch, line: refetch, pages: () => refetch({ page: id }), connected }, [id]);
   useEffect(() => {
     if (store.page) document.title = `${store.page.name} – ${folder} – drethtr`;
   }, [store.page?.name]);
