@@ -350,6 +350,8 @@ def test_patterns(draw, write_parquet, tmp_path):
         open_all([pattern, str(tmp_path / "a.*")])
     with pytest.raises(DataError, match=r"there is \S+/a.train.parquet and \S+/a.test.parquet$"):
         open_all([str(tmp_path / "a.parquet")])
+    with pytest.raises(DataError, match=r"splits are called train, val, test: \S+/a.test.parquet#train$"):
+        open_all([str(tmp_path / "a.test.parquet#validation")])
 
 
 def test_a_path_with_brackets_is_no_pattern(draw, write_parquet, tmp_path):

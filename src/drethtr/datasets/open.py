@@ -109,7 +109,7 @@ def all_matching(patterns: Sequence[str]) -> list[str]:
     for pattern in patterns:
         matches = {identity(name): name for name in matching(pattern)}
         if not matches:
-            raise DataError(f"matches no file or folder{parts_beside(pattern)}", pattern)
+            raise DataError(f"matches no file or folder{parts_beside(pattern) or split_meant(pattern)}", pattern)
         if twice := names.keys() & matches.keys():
             raise DataError(f"{matches[min(twice)]} is already matched by another pattern", pattern)
         names |= matches
@@ -122,6 +122,12 @@ def parts_beside(name: str) -> str:
     parts = [path.with_suffix(f".{split}{path.suffix}") for split in SPLITS] if path.suffix in TABLES else []
     there = [str(part) for part in parts if part.is_file()]
     return f"; there is {' and '.join(there)}" if there else ""
+
+
+def split_meant(name: str) -> str:
+    """The names of splits, for an error about a file or folder that is there, but was given with another name."""
+    path, mark, _ = name.rpartition("#")
+    return f"; splits are called {', '.join(SPLITS)}: {path}#train" if mark and Path(path).exists() else ""
 
 
 def matching(pattern: str) -> list[str]:

@@ -85,7 +85,7 @@ def import_lines(
         raise ConfigError("--images and --outlines are for PAGE or ALTO files; leave them out")
     if isinstance(found, HuggingFace) and output.resolve().is_relative_to(source.resolve()):
         raise DataError(f"{output} is inside {source}, where the next import would read it; write it elsewhere")
-    typer.echo(f"Layout {found.name}. {found.description}.")
+    typer.echo(f"Layout {found.name}: {found.description}.")
     entries: Iterable[Entry] = found.entries(folder)
     if splits == NO_SPLITS:
         entries = (entry if isinstance(entry, LeftOut) else replace(entry, split="") for entry in entries)

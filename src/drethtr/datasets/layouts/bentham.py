@@ -26,7 +26,7 @@ class Bentham(Layout):
     """Lines of the three official partitions."""
 
     name = "bentham"
-    description = "Bentham, ICFHR-2014: Partitions/TrainLines.lst, Images/Lines/ and Transcriptions/"
+    description = "Partitions/TrainLines.lst, Images/Lines/ and Transcriptions/ of ICFHR-2014"
     convention = "HTML entities resolved; lines with tags (<gap/>) are marked as not clean and excluded from evaluation"
     known: ClassVar = {(9198, 1415, 860): "ICFHR-2014"}
 

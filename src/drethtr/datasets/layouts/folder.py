@@ -41,7 +41,7 @@ class Kraken(Layout):
     transcribed: bool = False
 
     name = "kraken"
-    description = "kraken: line images beside .gt.txt or .txt files of the same name, at any depth"
+    description = "line images beside .gt.txt or .txt files of the same name, at any depth"
 
     def recognizes(self, source: Path) -> bool:
         below = set(visible_below(source)) if source.is_dir() else set()

@@ -43,7 +43,7 @@ class HuggingFace(Layout):
     """Every row of a Parquet file, or of all in a folder; handwritten, printed and typed lines are separate sets."""
 
     name = "hugging-face"
-    description = "Hugging Face: .parquet files with the columns image or im, and text"
+    description = ".parquet files with the columns image or im, and text"
     known: ClassVar = {
         (6482, 976, 2915): "Teklia/IAM-line",
         (10188, 1138, 778): "Teklia/RIMES-2011-line",

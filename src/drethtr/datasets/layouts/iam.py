@@ -43,7 +43,7 @@ class IAM(Layout):
     """Texts of ascii/lines.txt, in which punctuation is separated by spaces."""
 
     name = "iam"
-    description = "IAM: ascii/lines.txt and lines/"
+    description = "ascii/lines.txt and lines/"
     convention = "words of ascii/lines.txt joined by spaces, so punctuation is detached: 'Gaitskell , from'"
     known = KNOWN
 
@@ -66,7 +66,7 @@ class IAMAsWritten(Layout):
     """Texts of xml/, with spaces as the writer left them."""
 
     name = "iam-xml"
-    description = "IAM: xml/ and lines/"
+    description = "xml/ and lines/"
     convention = "texts of xml/, with punctuation attached to words as written: 'Gaitskell, from'"
     known = KNOWN
 

@@ -79,7 +79,7 @@ class Pages(Layout):
     images: Path | None = None
 
     name = "pages"
-    description = "PAGE or ALTO: .xml files with the images of their pages, at any depth"
+    description = "PAGE or ALTO .xml files with the images of their pages, at any depth"
     convention = "texts as transcribed on the page; lines cut along their baselines"
     set_name: ClassVar[str] = ""
     language: ClassVar[str | None] = None
@@ -176,7 +176,7 @@ class Read2016(Pages):
     """
 
     name = "read-2016"
-    description = "READ-2016: PublicData/Training, PublicData/Validation and Test-ICFHR-2016"
+    description = "PublicData/Training, PublicData/Validation and Test-ICFHR-2016"
     set_name = "read2016"
     language = "de"
     known: ClassVar = {

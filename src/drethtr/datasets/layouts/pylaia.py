@@ -30,7 +30,7 @@ class PyLaia(Layout):
     """The tables whose names are exactly that of a split."""
 
     name = "pylaia"
-    description = f"PyLaia: {SYMBOLS}, train.txt and images/"
+    description = f"{SYMBOLS}, train.txt and images/"
 
     def recognizes(self, source: Path) -> bool:
         return within(source, SYMBOLS) is not None and bool(tables_of(source))

@@ -36,7 +36,7 @@ class Rimes(Layout):
     """Lines cut from the letters of the two annotation files."""
 
     name = "rimes"
-    description = f"RIMES-2011: {TRAINING}, {TEST} and images_gray/"
+    description = f"{TRAINING}, {TEST} and images_gray/"
     convention = "texts as annotated; the last fifteenth of the training letters is validation, as in VAN"
     known: ClassVar = {
         (10532, 801, 778): "VAN: the last 100 training letters are validation",

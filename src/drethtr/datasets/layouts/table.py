@@ -44,7 +44,7 @@ class Table(Layout):
     """One table, or all tables of a folder."""
 
     name = "table"
-    description = "a table: rows of file<TAB>text in a .tsv or .txt file, or objects in a .jsonl file, beside images"
+    description = "rows of file<TAB>text in a .tsv or .txt file, or objects in a .jsonl file, beside images"
 
     def recognizes(self, source: Path) -> bool:
         return bool(tables_of(source))

@@ -63,7 +63,7 @@ class Backbone(nn.Module, ABC):
             channels, height = images.shape[1:3]
             raise DataError(
                 f"images with {channels} channels and height {height}, but this backbone takes 1 and {self.height}: "
-                f"prepare the lines with height {self.height}"
+                f"prepare the lines with height {self.height} (preparation.height)"
             )
         return Padded.of(images, widths, at_least=self.narrowest)
 
