@@ -2,7 +2,8 @@
 
 python recipes/average.py start.safetensors runs/long/latest.safetensors 0.85 averaged.safetensors
 
-0.85 is the share of the run; everything but the weights, such as the card and the n-grams, is the run's.
+Means of the weights of several runs brought nothing (LOG.md, 2026-11-22, late night). 0.85 is the
+share of the run; everything but the weights, such as the card and the n-grams, is the run's.
 """
 
 import argparse

@@ -55,6 +55,7 @@ def doubt_of(lines: Sequence[FoundLine], *, table: bool) -> LayoutDoubt:
     """The doubt about the lines of a page; `table` says whether some are in a table."""
     if table:
         return IN_TABLE
+    # Several factors and logarithms expected no better, and absurd costs of unusual pages (LOG.md, 2026-11-27).
     odd = odd_share(lines)
     expected = USUAL + FOR_ODD * odd
     return LayoutDoubt(expected, 0.0, min(UP_TO * expected, 1.0), ODD if odd > REASON else "")

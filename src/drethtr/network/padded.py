@@ -102,6 +102,7 @@ class MaskedConv(nn.Conv2d):
         pixels = x.fenced(columns // 2).pixels if columns > 1 else x.pixels
         if rows % 2 == 0 or columns % 2 == 0:
             pixels = F.pad(pixels, (0, 1 - columns % 2, 0, 1 - rows % 2))
+        # A linear layer in place of a 1 x 1 convolution takes a quarter longer (LOG.md, 2026-11-22, later).
         found = F.conv2d(pixels, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
         if activation is not None:
             found = activated(activation, found)

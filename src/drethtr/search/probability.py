@@ -116,6 +116,8 @@ class SearchCalibration:
             letters: Number of letters of the pattern.
             lines: The candidates; a certain line either has the pattern or not.
         """
+        # That the word stands in the text of a line counts through its chance alone: as a minimum, it made
+        # probabilities among thousands of lines without the word twice as wrong (LOG.md, 2026-11-25, night).
         odds = self.weights.score(features(chances, letters, lines)) + self.shift
         found: Floats = np.where(chances > 0, sigmoid(odds), 0.0)
         certain = lines.confidences == CERTAIN
@@ -155,6 +157,9 @@ def features(chances: Floats, letters: int, lines: CandidateLines) -> Floats:
     rivals      logarithm of the share of the line in the sum over all lines
     lines       logarithm of their number
     surely …    logarithm of 1 and the number of lines above each of `LEVELS`
+
+    Tried without a gain: the rank of a line, how many have a larger or a similar sum, squares, products, and the
+    probability that the word is part of another one (LOG.md, 2026-11-26).
     """
     sums = np.minimum(chances, 1)
     total, number = float(sums.sum()), lines.lines

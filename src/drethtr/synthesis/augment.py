@@ -72,6 +72,9 @@ SCANS: tuple[RandomStep, ...] = (
 Networks for lines taller than 64 pixels need another `Shrink`. It comes first, since the steps after it are in pixels:
 elastic ones once shrank to a quarter on scans with four times the resolution (LOG.md, 2026-11-23, evening).
 
+No step covers parts of a line: their text would have to be invented, and with a fifth of each line covered, the CTC
+loss of training did not fall (LOG.md, 2026-11-23, evening).
+
 Ranges and probabilities are not tuned one by one. All of them wider and more often gained nothing in 26,000 lines
 (LOG.md, 2026-11-23, night) and are part of what gained in 1.5 million (`recipes/long.toml`; LOG.md, 2026-11-26).
 """

@@ -124,7 +124,11 @@ class ScoredText(NamedTuple):
     language: float = 0.0
 
     def quality(self, ctc_weight: float, language_weight: float = 0.0) -> float:
-        """The weighted mean of CTC head and decoder, plus weighted language."""
+        """The weighted mean of CTC head and decoder, plus weighted language.
+
+        To divide by the length, to add a bonus for it, or to choose the text nearest to all others (minimum Bayes risk)
+        ranks no better (LOG.md, 2026-11-21 and 2026-11-23, later).
+        """
         decoder = self.decoder.log_probability
         parts = (ctc_weight, self.ctc), (1 - ctc_weight, decoder), (language_weight, self.language)
         return sum(weight * score for weight, score in parts if weight)  # 0 times -inf would be no number

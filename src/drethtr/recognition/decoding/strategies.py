@@ -363,7 +363,8 @@ DECODERS: dict[str, Strategy] = {
     "ctc": CTC(),
     "joint": Joint(),
     # On 144 validation lines 10.6 to 9.8 % CER; widths of 0.85 and 1.15 read nearly as well (9.9), and five views, two
-    # of them sheared, no better (LOG.md, 2026-11-22, night).
+    # of them sheared, no better (LOG.md, 2026-11-22, night). To choose the width at which a line is read most surely
+    # gains little: only readings together do (LOG.md, 2026-11-22).
     "careful": Joint(stretches=(1.0, 0.8, 1.2)),
     "greedy": Greedy(),
     "verified": VerifiedDrafts(),

@@ -163,6 +163,7 @@ def image_attention(graph: Graph, config: NetworkConfig, number: int) -> ImageAt
 
 def retention(graph: Graph, heads: Heads, distance: str, fade: LayerDecay) -> str:
     """Q Kᵀ ⊙ D, (H, N, N)."""
+    # A table of decays by distance would be no faster (LOG.md, 2026-11-27, later).
     decay = graph.op("Exp", graph.op("Mul", distance, fade.log_gamma[:, None, None]))
     weights = graph.op("Mul", scores(graph, heads.queries, heads.keys), decay)
     if not fade.normalize:

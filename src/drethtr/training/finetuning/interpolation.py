@@ -85,6 +85,8 @@ def with_language(model: Model, texts: Sequence[str], kept: float = NGRAMS_KEPT)
     """The model with the n-grams of new texts mixed into those of their language; unchanged if it has no n-grams."""
     if not model.languages or kept == 1:
         return model
+    # As a language of their own, they would not spare other hands, whose lines choose it, too (LOG.md, 2026-11-25,
+    # late).
     name = model.languages.of_texts(map(model.tokenizer.encode, texts))
     known = model.languages.models[name]
     try:
