@@ -7,6 +7,7 @@ open foreign images with limits, are not seen.
 Another version of the package is measured with `PYTHONPATH=OTHER/src python docs/measure_walks.py`.
 """
 
+import ast
 import os
 import shutil
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from inspect import CO_NEWLOCALS
 from io import BytesIO, TextIOWrapper
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -107,14 +109,28 @@ def note(event: str, arguments: tuple[Any, ...]) -> None:
             opened.append(name)
 
 
+def lines_below_values(code: str) -> int:
+    """The lines of texts that stand below an assignment, and say what its value means and why it is what it is."""
+    bodies = (getattr(node, "body", None) for node in ast.walk(ast.parse(code)))
+    count = 0
+    for body in bodies:
+        for before, after in pairwise(body if isinstance(body, list) else ()):
+            is_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+            if is_text and isinstance(before, ast.Assign | ast.AnnAssign):
+                count += (after.end_lineno or after.lineno) - after.lineno + 1
+    return count
+
+
 def size_rows() -> list[tuple[str, str]]:
-    """The size of the package: its Python files, their lines, and how many of the lines have a comment."""
-    lines, comments = {}, 0
+    """The size of the package: its Python files, their lines, and how many of the lines explain code or values."""
+    lines, comments, below = {}, 0, 0
     for path in sorted(PACKAGE.rglob("*.py")):
         with tokenize.open(path) as file:
             tokens = list(tokenize.generate_tokens(file.readline))
-        lines[path.relative_to(PACKAGE).as_posix()] = len(path.read_text(encoding="utf-8").splitlines())
+        code = path.read_text(encoding="utf-8")
+        lines[path.relative_to(PACKAGE).as_posix()] = len(code.splitlines())
         comments += sum(token.type == tokenize.COMMENT for token in tokens)
+        below += lines_below_values(code)
     largest, total = max(lines, key=lambda name: lines[name]), sum(lines.values())
     return [
         ("Python files of the wheel", f"{len(lines):,}"),
@@ -122,6 +138,7 @@ def size_rows() -> list[tuple[str, str]]:
         ("largest file", f"{lines[largest]:,} lines, `{largest}`"),
         ("median file", f"{median(lines.values()):.0f} lines"),
         ("lines with a comment", f"{comments / total:.1%}"),
+        ("lines of texts below values", f"{below / total:.1%}"),
     ]
 
 

@@ -86,6 +86,7 @@ class Languages:
 
     def with_model(self, name: str, ngrams: NGrams) -> Self:
         """Add or replace one language; n-grams of no particular language are dropped."""
+        # A general model beside others takes lines from them, which are then read worse (LOG.md, 2026-11-25).
         return type(self)({**{known: one for known, one in self.models.items() if known != ONLY}, name: ngrams})
 
     @cached_property

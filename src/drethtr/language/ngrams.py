@@ -163,6 +163,7 @@ class NGrams:
     @cached_property
     def packed(self) -> NDArray[np.uint8]:
         """The arrays, compressed to about half their size; once, as training saves the same n-grams many times."""
+        # xz would save another 7 %, but take four times as long to load (LOG.md, 2026-11-25, evening).
         content = b"".join(getattr(self, name).tobytes() for name in dtypes(self.size))
         return np.frombuffer(zlib.compress(content, 9), dtype=np.uint8)
 
