@@ -8,7 +8,7 @@ import pytest
 from edited_folders import foreign, put_page
 
 from drethtr.base.errors import DataError
-from drethtr.documents.page import TextLine
+from drethtr.documents.page import Region, TextLine
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.transcription import Review, Transcription
 from drethtr.editing import Workspace
@@ -240,9 +240,22 @@ def test_lines_that_are_found_again_leave_those_of_persons(file):
     (left, y), (right, _) = file.line("l2").baseline
     polygon = ((left, y - 20), (right, y - 20), (right, y + 8), (left, y + 8))
     found = [TextLine("x", polygon, ((left, y), (right, y))), file.line("l1")]
-    changed = Replace((tuple(found),)).done(mine, CONTEXT)
+    changed = Replace((Region("r", tuple(found), kind="margin"),)).done(mine, CONTEXT)
     assert [line.text for line in changed.file.page.lines if line.text] == [file.line("l1").text]
     assert len(ids(changed.file)) == 2
+    new = next(region for region in changed.file.page.regions if region.kind == "margin")
+    assert [line.baseline for line in new.lines] == [((left, y), (right, y))]
+
+
+def test_a_table_that_is_found_again_is_none_that_was_there(file):
+    table = Table(columns=(((335, 0), (335, 400)),)).done(grid(file), CONTEXT).file
+    kept = {region.cell.table for region in table.page.regions}
+    found = [Region(one.id, one.lines, kind="table", cell=one.cell) for one in table.page.regions]
+    again = Replace(tuple(found)).done(confirmed(table, table.page.lines[0].id), CONTEXT).file
+    new = {region.cell.table for region in again.page.regions if region.cell} - kept
+    assert len(new) == 1 and all(region.lines for region in again.page.regions)
+    cells = [region.cell for region in again.page.regions]
+    assert len([cell for cell in cells if cell.table in new]) == len(found) and len(cells) == len(found) + 1
 
 
 # Undo.

@@ -47,7 +47,7 @@ test("what was typed stays in its line while the whole page is gone, and is kept
   globalThis.fetch = async () => gone("there is no such page");
   await store.save("l1");
   assert.deepEqual([store.entries.get("l1").state, store.error], ["failed", "there is no such page"]);
-  globalThis.fetch = async (path, { method }) =>
+  globalThis.fetch = async (_, { method }) =>
     method === "PUT" ? gone("there is no such line") : Response.json(pageOf("a"));
   await store.save("l1");
   await new Promise((done) => setTimeout(done));

@@ -36,7 +36,7 @@ from drethtr.layout.finder import Floats, Layout
 from drethtr.layout.order import arranged
 from drethtr.layout.turn import turn_points
 from drethtr.pages.line_reading import ReadLines
-from drethtr.pages.placing import on_page, transcription_of
+from drethtr.pages.placing import on_page, regions_of, transcription_of
 from drethtr.pages.record import provenance_of
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
@@ -296,12 +296,12 @@ class Reader:
             turned = turn_points(points, -quarters, cut.shape[1], cut.shape[0])
             return on_page(turned + np.array((part.left, part.top)), width, height)
 
-        lines = [
-            TextLine(str(number), on_scan(line.polygon), on_scan(line.baseline))
+        lines = {
+            number: TextLine(str(number), on_scan(line.polygon), on_scan(line.baseline))
             for number, line in enumerate(layout.lines)
-        ]
-        groups = tuple(tuple(lines[number] for number in region.lines) for region in layout.regions or ())
-        return self.workspace.act(page, Replace(groups, box), who=who)
+        }
+        regions = regions_of(layout, lines, width, height)
+        return self.workspace.act(page, Replace(tuple(replace(one, polygon=None) for one in regions), box), who=who)
 
     def read_soon(self, page: str, lines: Sequence[str]) -> None:
         """Read new lines before all others, once nobody has changed the page for `PAUSE` seconds."""

@@ -46,10 +46,13 @@ MIN_COLUMN = 3
 
 @dataclass(frozen=True)
 class Replace(Action):
-    """Put lines that were found in the place of those that nobody has edited, on the page or in a box of it."""
+    """Put lines that were found in the place of those that nobody has edited, on the page or in a box of it.
+
+    Those of the page are in the regions that were found with them; in a box, lines join the region around it.
+    """
 
     name: ClassVar[str] = "find"
-    groups: tuple[tuple[TextLine, ...], ...]
+    regions: tuple[Region, ...]
     box: Box | None = None
 
     def done(self, file: PageFile, context: PageContext) -> Changed:
@@ -57,11 +60,15 @@ class Replace(Action):
         kept = [line for line in inside if context.status(line).touched]
         gone = [line for line in inside if line not in kept]
         taken = [box for line in kept if (box := line.box)]
-        groups = [
-            [line for line in group if not any(is_in(box, middle_of(line)) for box in taken)] for group in self.groups
+        found = [
+            replace(
+                region,
+                lines=tuple(line for line in region.lines if not any(is_in(box, middle_of(line)) for box in taken)),
+            )
+            for region in self.regions
         ]
         ids = file.editor.ids
-        new = {line.id: replace(line, id=ids.claim("line")) for group in groups for line in group}
+        new = {line.id: replace(line, id=ids.claim("line")) for region in found for line in region.lines}
         if not new and not gone:
             raise DataError("no lines were found there")
         notes = [Change(context.page, line.id, self.name, line.text, None, None) for line in gone]
@@ -78,9 +85,22 @@ class Replace(Action):
         file = file.without_lines(lost) if lost else file
         if new and self.box is None:
             free = file.free_id("region")
-            named = [Region(free, tuple(file.line(new[line.id].id) for line in group)) for group in groups]
+            tables = {
+                table: ids.claim("table")
+                for table in dict.fromkeys(region.cell.table for region in found if region.cell)
+            }
+            named = [
+                replace(
+                    region,
+                    id=free,
+                    lines=tuple(file.line(new[line.id].id) for line in region.lines),
+                    cell=region.cell and region.cell._replace(table=tables[region.cell.table]),
+                )
+                for region in found
+            ]
             chosen = {line.id for line in new.values()}
-            rest = [without(region, chosen) for region in file.page.regions]
+            emptied = {region.id for region in before.regions if region.lines}
+            rest = [without(region, chosen) for region in file.page.regions if region.lines or region.id not in emptied]
             regions = with_free_ids(file, placed(file.page, rest, [region for region in named if region.lines]))
             return Changed(arranged(file, regions, (), self.name, context).file, tuple(chosen), tuple(notes))
         return Changed(file, tuple(line.id for line in new.values()), tuple(notes))

@@ -55,7 +55,7 @@ function Progress({ job, stop }) {
 }
 
 function Gain({ result, adopt, discard }) {
-  const { low, high } = interval(result.change, "cer");
+  const { low } = interval(result.change, "cer");
   const told = result.adopted
     ? html`<p>In use: <b>${result.file}</b> in this folder; pass it to any command as --model.</p>`
     : html`<p>${verdict(result)}</p>
