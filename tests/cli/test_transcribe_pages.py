@@ -411,6 +411,18 @@ def test_given_lines(drethtr, export, tiny_path):
     assert len(json.loads(outcome.out)["regions"][0]["lines"]) == 2
 
 
+@pytest.mark.parametrize("options", [(), ("--update",)], ids=["read", "updated"])
+def test_a_text_of_somebody_is_read_over_only_with_a_word_about_it(drethtr, export, tiny_path, tmp_path, options):
+    """The other line has none; the texts of programs have confidences."""
+    run = ("transcribe", export / "page" / "a.xml", "--model", tiny_path, "--format", "txt,alto", "--output")
+    outcome = drethtr(*run, tmp_path / "out", *options)
+    kept = (tmp_path / "out" / "a.txt").read_text(encoding="utf-8").startswith("abc\n")
+    assert outcome.code == 0 and kept == bool(options)
+    assert outcome.err.startswith("1 line came with a text that no program seems to have read") != kept
+    again = drethtr("transcribe", tmp_path / "out" / "a.alto.xml", "--images", export, "--model", tiny_path)
+    assert again.code == 0 and ("came with a text" in again.err) == kept
+
+
 def lose_place(path, *ids):
     """Take the polygons and baselines of some lines out of a PAGE file."""
     data = path.read_text(encoding="utf-8")
@@ -424,7 +436,7 @@ def test_given_lines_that_cannot_be_read_are_named(drethtr, export, tiny_path):
     lose_place(path, "l0")
     outcome = drethtr("transcribe", path, "--model", tiny_path)
     assert outcome.code == 0 and outcome.out.count("\n") == 1 and "abc" not in outcome.out
-    assert outcome.err == f"{path}: 1 of 2 given lines could not be read: l0\n"
+    assert outcome.err.startswith(f"{path}: 1 of 2 given lines could not be read: l0\n1 line came with a text")
 
 
 def test_a_coordinate_that_is_none_costs_its_place_only(drethtr, export, tiny_path):

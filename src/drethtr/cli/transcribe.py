@@ -188,6 +188,11 @@ def run_job(
     if job.output is None:
         typer.echo(b"".join(format.header for format in job.formats.values()).decode(), nl=False)
     summary = job.run(load, show, ignore_line if builder is None else builder.on_line)
+    if summary.doubts.unused:
+        log.note(
+            f"{counted(summary.doubts.unused, 'line')} came with a text that no program seems to have read; the results "
+            "have the model's reading instead; add --update to keep given texts"
+        )
     log.finished(summary)
     return summary
 

@@ -21,12 +21,14 @@ class DoubtCounts:
 
     kept          lines that were not read because they had text
     reviewed      lines that were not read because a person had corrected or confirmed them
+    unused        lines that were read although their files have a text that no program seems to have read
     uncalibrated  whether some confidences are not calibrated
     """
 
     lines: int = 0
     kept: int = 0
     reviewed: int = 0
+    unused: int = 0
     words: int = 0
     doubtful: int = 0
     uncalibrated: bool = False

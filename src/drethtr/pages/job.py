@@ -287,6 +287,8 @@ class Run:
             )
         finally:
             self.report(PageRead(original, page))
+        if not self.job.update:
+            self.doubts.unused += texts_of_people(original)
         return page
 
     def finish(self, task: FileTask, record: Recorder, sheets: Sheets) -> None:
@@ -365,6 +367,17 @@ def lines_with_text(original: Original) -> frozenset[str]:
     given = original.given()
     lines = given.lines if given is not None else ()
     return frozenset(line.id for line in lines if line.transcription is not None)
+
+
+def texts_of_people(original: Original) -> int:
+    """The number of given lines with a text that no program states a confidence for, and that is not kept.
+
+    Raises:
+        DataError: if their description can no longer be read.
+    """
+    given = original.given()
+    texts = (line.transcription for line in (given.lines if given is not None else ()) if line.text)
+    return sum(text is not None and text.review is None and not text.by_program for text in texts)
 
 
 def seen_from(folder: Path, image: Path) -> str:
