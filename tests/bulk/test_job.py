@@ -118,7 +118,7 @@ def test_bad_rows_are_there_with_their_reason(read, tmp_path):
     assert list(reasons) == [1, 2, 3, 4, 5, 6, 7]
     assert all((found[n]["text"], found[n]["confidence"], found[n]["flags"]) == ("", None, []) for n in reasons)
     assert "no image" in reasons[1] and "no image" in reasons[2] and "gone.png does not exist" in reasons[5]
-    assert "not an image" in reasons[3] and "cannot be read as an image" in reasons[4] and "too long" in reasons[6]
+    assert "not an image" in reasons[3] and "damaged: copy it again" in reasons[4] and "too long" in reasons[6]
     assert "page.png is a page, not a line: use drethtr transcribe" in reasons[7]
     assert quarantine(tmp_path / "out") == [{"input": path, "row": n, "error": reasons[n]} for n in reasons]
 

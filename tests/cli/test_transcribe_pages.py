@@ -393,7 +393,7 @@ def test_a_result_without_its_scan_is_an_input(transcribe, scans):
     transcribe(scans, "--format", "pdf", "--output", scans)
     (scans / "one.png").unlink()
     outcome = transcribe(scans, "--format", "pdf", "--output", scans)
-    assert outcome.code == 2 and "one.pdf is an input and would be overwritten" in outcome.err
+    assert outcome.code == 2 and "one.pdf is an input and would be overwritten; choose another --output" in outcome.err
 
 
 @pytest.fixture

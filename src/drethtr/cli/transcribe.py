@@ -190,8 +190,8 @@ def run_job(
     summary = job.run(load, show, ignore_line if builder is None else builder.on_line)
     if summary.doubts.unused:
         log.note(
-            f"{counted(summary.doubts.unused, 'line')} came with a text that no program seems to have read; the results "
-            "have the model's reading instead; add --update to keep given texts"
+            f"{counted(summary.doubts.unused, 'line')} came with a text that no program seems to have read; the "
+            "results have the model's reading instead; add --update to keep given texts"
         )
     log.finished(summary)
     return summary

@@ -86,7 +86,8 @@ def decoding(name: str) -> Iterator[None]:
     except MemoryError as error:
         raise DataError("needs more memory to decode than is available; scale the image down", name) from error
     except DECODING_ERRORS as error:
-        raise DataError(f"cannot be read as an image: {first_line(error)}", name) from error
+        cure = "" if isinstance(error, OSError) and error.errno else "; the file may be damaged: copy it again"
+        raise DataError(f"cannot be read as an image: {first_line(error)}{cure}", name) from error
 
 
 @contextmanager

@@ -238,7 +238,9 @@ def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders) -> None:
                 )
             is_input = folders.is_there(target) and folders.resolved(target) in read
             if is_input and not (task.in_place and target == task.updated):
-                raise DataError(f"{target} is an input and would be overwritten; choose another folder")
+                raise DataError(
+                    f"{target} is an input and would be overwritten; choose another --output, at least for this format"
+                )
 
 
 def refuse_replacing_reviewed(task: FileTask) -> None:
