@@ -244,7 +244,7 @@ export function Layout({ id, status, wanted, toolbar }) {
         <button type="button" aria-label="Delete" title="Delete the selected lines (Delete)" aria-disabled=${!chosen.size} onClick=${remove}><${Icon} name="delete" /><kbd aria-hidden="true">Del</kbd></button>
       </div>
       <${Canvas} page=${page} tool=${tool} selected=${chosen} region=${region} strokes=${strokes} shown=${shown} on=${on} />
-      <p class="notice-bar" data-busy=${isBusy ? "" : null}><b>${said || hint}</b>
+      <p class="notice-bar" data-busy=${isBusy ? "" : null} data-said=${said || strokes.length ? "" : null}><b>${said || hint}</b>
         ${strokes.length > 0 && html` <button type="button" class="main" onClick=${makeTable}>Make the table <kbd>Enter</kbd></button>`}</p>
       <aside class="order-list" aria-label="Lines in order">
         <p class="count">${counted(order.length, "line")}${chosen.size > 0 && html` · ${chosen.size} selected`}</p>

@@ -60,10 +60,13 @@ export function Hits({ words, status, jobs, pages, start }) {
     <ol class="hits">${shown.map((hit) => html`<${Hit} key=${`${hit.page} ${hit.line}`} words=${words} hit=${hit} start=${start} judge=${status.role !== "read" && judge} />`)}</ol>`;
 }
 
-// In how many pages was searched, if not in all.
+// In how many pages was searched, if not in all that can be read.
 function saidOf(pages, isIndexed) {
-  const read = pages.filter(({ status }) => status !== "unread").length;
-  return read < pages.length && !isIndexed ? ` in the ${read} of ${counted(pages.length, "page")} read so far` : "";
+  const readable = pages.filter(({ status, error }) => status !== "unread" || !error);
+  const read = readable.filter(({ status }) => status !== "unread").length;
+  return read < readable.length && !isIndexed
+    ? ` in the ${read} of ${counted(readable.length, "page")} read so far`
+    : "";
 }
 
 // Without `judge`, nothing is said of it.

@@ -29,7 +29,7 @@ export function LineBar({ entry, isReadOnly, isHandKnown, afresh, differs, on })
   return html`<div class="line-bar" role="group" aria-label="This line" onMouseDown=${keep}>
     ${!isReadOnly && changes}
     ${button("History", null, on.history)}
-    ${!isReadOnly && isAfresh && html`<span class="hint">About ${percent(line.expected_wer)} of the words are probably wrong.</span> ${button("Retype", "Alt+0", on.afresh)}`}
+    ${!isReadOnly && isAfresh && html`${button("Retype", "Alt+0", on.afresh)} <span class="hint told">About ${percent(line.expected_wer)} of the words are probably wrong.</span>`}
     ${told && html`<span class="hint flag told" title=${told}>${told}</span>`}
   </div>`;
 }
