@@ -104,6 +104,17 @@ def test_a_text_of_another_page_does_not_stop_the_others(drethtr, page, tmp_path
     assert f"aligned with {len(LETTER)} of {len(LETTER)} lines" in done.out
 
 
+@pytest.mark.parametrize("command", [("align", "--output", "out"), ("check",)], ids=lambda words: words[0])
+def test_a_scan_that_cannot_be_opened_does_not_stop_the_others(drethtr, page, text, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    Path("empty.jpg").touch()
+    done = drethtr(*command, page, "empty.jpg", text, "--threads", "1")
+    assert done.code == 1 and done.err == "drethtr: empty.jpg: the file is empty; copy it again\n"
+    assert f"{len(LETTER)} lines" in done.out
+    alone = drethtr(*command, "empty.jpg", text, "--threads", "1")
+    assert (alone.code, alone.err) == (2, done.err)
+
+
 def test_a_false_word_of_a_letter_is_doubted(drethtr, page, text, tmp_path):
     words = WHOLE.split()
     text.write_text(" ".join([*words[:8], "Schornsteinfeger", *words[9:]]), encoding="utf-8")

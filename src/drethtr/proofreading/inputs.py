@@ -13,6 +13,7 @@ from drethtr.datasets.open import TABLES
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_file, page_stem
 from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
+from drethtr.images.page import PageSource
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.iiif import is_manifest
 from drethtr.pages.inputs import PDF, find_inputs, is_description
@@ -67,7 +68,7 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
     named = {page_stem(path).removesuffix(".gt"): path for path in texts}
     stems = [page_stem(path) for path in pages]
     if not named.keys() & set(stems):
-        originals = tuple(original for path in pages for original in open_originals(path, catalog))
+        originals = tuple(original for path in pages for original in opened(path, catalog))
         text = "\n".join(map(read_running_text, texts))
         return [ProofInput(originals, text, ", ".join(map(str, texts)))]
     if len(named) < len(texts):
@@ -77,9 +78,17 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
     if alone := [str(path) for stem, path in named.items() if stem not in stems]:
         raise DataError(f"{alone[0]}: no page named after this text; name texts after their pages")
     return [
-        ProofInput(open_originals(path, catalog), read_running_text(named[stem]), str(named[stem]))
+        ProofInput(opened(path, catalog), read_running_text(named[stem]), str(named[stem]))
         for path, stem in zip(pages, stems, strict=True)
     ]
+
+
+def opened(path: Path, catalog: Catalog) -> tuple[Original, ...]:
+    """The pages of a file; one whose reading fails if the file cannot be opened, so that it stops no others."""
+    try:
+        return open_originals(path, catalog)
+    except DataError as error:
+        return (Original(PageSource(path), error=error),)
 
 
 def describes_one(path: Path, scans: Sequence[Path], catalog: Catalog) -> bool:
@@ -126,9 +135,9 @@ def given_in_lines(path: Path, catalog: Catalog) -> ProofInput:
     Raises:
         DataError: if it has none.
     """
-    originals = open_originals(path, catalog)
-    pages = [original.given() for original in originals]
-    if not any(line.text.strip() for page in pages if page is not None for line in page.lines):
+    originals = opened(path, catalog)
+    pages = [original.given() for original in originals if original.error is None]
+    if pages and not any(line.text.strip() for page in pages if page is not None for line in page.lines):
         raise DataError("has no text to check; give the text as well, or PAGE or ALTO with text in its lines", path)
     return ProofInput(originals, None, str(path))
 
