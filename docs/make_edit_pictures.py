@@ -31,7 +31,6 @@ def letter(tab: Page) -> None:
     tab.keyboard.press("F2")
     tab.locator(".choices .word").first.wait_for()
     tab.mouse.move(0, 0)
-    tab.locator(".said:empty").wait_for(state="attached")
 
 
 def opening(tab: Page) -> None:

@@ -325,7 +325,7 @@ def test_nothing_covers_a_page_that_was_just_opened(tab):
     assert page.locator(".other-words").count() == 0
     page.keyboard.press("ArrowRight")
     page.locator(".other-words").wait_for()
-    assert page.locator(".other-words .sure").inner_text() == "30\N{NO-BREAK SPACE}%"
+    assert page.locator(".other-words .sure").inner_text() == "30\N{NO-BREAK SPACE}% sure"
 
 
 def test_after_the_last_mark_the_page_says_how_many_errors_are_left(tab):

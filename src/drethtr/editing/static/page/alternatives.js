@@ -63,7 +63,7 @@ export function Alternatives({ page, entry, word, isOpen, element, entered, back
   }, [others, isOpen]);
   return html`<div class="other-words" ref=${frame} hidden=${!isOpen} onMouseDown=${(event) => event.preventDefault()}>
     <${Ink} entry=${entry} word=${word} />
-    ${word.confidence !== undefined && html`<span class="count sure" title="How likely the word is right as it stands">${percent(word.confidence)}</span>`}
+    ${word.confidence !== undefined && html`<span class="count sure" title="How likely the word is right as it stands">${percent(word.confidence)} sure</span>`}
     <${Toolbar} label=${`Instead of ${word.text}`} kind="choices" entered=${others?.length ? entered : null} back=${back}>
       ${others === null && [1, 2, 3].map(() => html`<i class="skeleton" />`)}
       ${others?.length === 0 && html`<p class="hint">${why}</p>`}
