@@ -45,7 +45,7 @@ def finetune(
         typer.Option(
             "--cross-fit",
             help="Measure on two thirds of the lines, read by models that learned from the others, and then train on "
-            "all lines: for few. Takes about twice as long.",
+            "all lines; for data with few lines; takes about twice as long.",
         ),
     ] = False,
     samples: Annotated[
@@ -77,7 +77,7 @@ def finetune(
     device: DeviceName = "auto",
     threads: TrainingThreads = None,
 ) -> None:
-    """Fine-tune a model on your lines; 50 are enough to start. With --layout, on your pages; 20 are.
+    """Fine-tune a model on your lines; 50 are enough to start. With --layout, on your pages; 20 are enough.
 
     If the model does not improve, nothing is written and the exit code is 3.
     """
