@@ -30,7 +30,8 @@ class SyntheticPages:
 
     `letters` to `columns` are the relative frequencies of kinds of pages. `side` is the range of the longer side of a
     picture in pixels, and `x_height` that of the writing, relative to a longer side of 1,000 pixels. The others are
-    shares of pages: with a facing page, on a table, and on paper that shows its other side.
+    shares of pages: with a facing page, on a table, and on paper that shows its other side. None of them was
+    varied in a run on record.
     """
 
     fonts: str

@@ -259,6 +259,8 @@ class RescorerConfig:
 
 SMALL = NetworkConfig()
 BASE = NetworkConfig(layers=12, width=768, heads=12, hidden=3072)
+"""Those of the paper (Sec. 5.4)."""
+
 COMPACT = NetworkConfig(
     layers=6,
     width=256,
@@ -273,4 +275,7 @@ COMPACT = NetworkConfig(
     prior=Added(),
     ctc=CTCConfig(),
 )
+"""The shipped model's. After 2,500 lines, three layers, one CTC step a token or no image prior read a little better,
+which says nothing of hundreds of thousands; none of them was trained for long (LOG.md, 2026-11-23, later at night)."""
+
 PRESETS = {"compact": COMPACT, "small": SMALL, "base": BASE}
