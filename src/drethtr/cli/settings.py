@@ -102,7 +102,7 @@ def refuse_in_file(table: Mapping[str, Any], file: Path) -> None:
             refuse_in_file(value, file)
         elif (option := name.replace("_", "-")) in FROM_NO_FILE:
             raise ConfigError(f"{name!r} cannot be set in a file; give --{option} on the command line", file)
-        elif file == Path(FILE) and any(map(is_address, value if isinstance(value, list) else [value])):
+        elif file == Path(FILE) and any(map(is_elsewhere, value if isinstance(value, list) else [value])):
             raise ConfigError(
                 f"{name!r} names an address, which a file that comes with scans may not do; give --{option} on the "
                 "command line, or set it in your own file of settings",
@@ -110,7 +110,7 @@ def refuse_in_file(table: Mapping[str, Any], file: Path) -> None:
             )
 
 
-def is_address(value: object) -> bool:
+def is_elsewhere(value: object) -> bool:
     """Whether a setting names something elsewhere."""
     return isinstance(value, str) and "://" in value
 

@@ -129,7 +129,7 @@ class Access:
 
     def answers_as(self, host: str) -> bool:
         """Whether the server responds to a host name."""
-        return host in LOOPBACK or host in self.hosts or (self.addresses and is_address(host))
+        return host in LOOPBACK or host in self.hosts or (self.addresses and is_ip_address(host))
 
 
 class Guard:
@@ -235,10 +235,10 @@ def name_of(host: str) -> str:
 
 def is_loopback(host: str) -> bool:
     """Whether an address can only be reached from this machine."""
-    return host in LOOPBACK or (is_address(host) and ip_address(host).is_loopback)
+    return host in LOOPBACK or (is_ip_address(host) and ip_address(host).is_loopback)
 
 
-def is_address(host: str) -> bool:
+def is_ip_address(host: str) -> bool:
     """Whether a host is an IP address."""
     try:
         ip_address(host)
