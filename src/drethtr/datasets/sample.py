@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from PIL import Image
@@ -16,6 +16,9 @@ from drethtr.base.links import open_ordinary
 from drethtr.images.decode import DECODING_ERRORS, formats_of, upright_size
 from drethtr.images.line import Line, load_line
 from drethtr.text.normalize import marks_in
+
+if TYPE_CHECKING:
+    from drethtr.recognition.recognizer import Recognizer
 
 
 class Remark(NamedTuple):
@@ -82,6 +85,28 @@ class Sample:
         except DECODING_ERRORS as error:
             name = f"{self.key or 'sample'}{f': {self.image}' if isinstance(self.image, Path) else ''}"
             raise DataError(f"cannot be read as an image: {first_line(error)}", name) from error
+
+
+def open_sample(recognizer: "Recognizer", sample: Sample) -> Line:
+    """The image of a sample, checked to be readable.
+
+    Raises:
+        DataError: naming the sample, if its image cannot be used or is too long for its height.
+    """
+    line = sample.line()
+    try:
+        recognizer.refuse_unreadable(line)
+    except DataError as error:
+        raise error.of(sample.key or "sample") from error
+    return line
+
+
+def line_or_error(recognizer: "Recognizer", sample: Sample) -> Line | DataError:
+    """The image of a sample, or the error if it cannot be used."""
+    try:
+        return open_sample(recognizer, sample)
+    except DataError as error:
+        return error
 
 
 class LeftOut(NamedTuple):

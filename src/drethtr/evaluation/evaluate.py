@@ -11,7 +11,7 @@ from math import isnan
 from typing import Any, NamedTuple, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, choose, clean_lines, page_of
+from drethtr.datasets.sample import Sample, choose, clean_lines, line_or_error, open_sample, page_of
 from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.metrics import (
     CONVENTION,
@@ -273,25 +273,3 @@ def portions(
         yield some
         if advance is not None:
             advance(len(some))
-
-
-def open_sample(recognizer: Recognizer, sample: Sample) -> Line:
-    """The image of a sample, checked to be readable.
-
-    Raises:
-        DataError: naming the sample, if its image cannot be used or is too long for its height.
-    """
-    line = sample.line()
-    try:
-        recognizer.refuse_unreadable(line)
-    except DataError as error:
-        raise error.of(sample.key or "sample") from error
-    return line
-
-
-def line_or_error(recognizer: Recognizer, sample: Sample) -> Line | DataError:
-    """The image of a sample, or the error if it cannot be used."""
-    try:
-        return open_sample(recognizer, sample)
-    except DataError as error:
-        return error

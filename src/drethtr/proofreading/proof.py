@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 from drethtr.datasets.parquet import png_of
-from drethtr.datasets.sample import Sample
+from drethtr.datasets.sample import Sample, line_or_error
 from drethtr.documents.beside import page_stem, stem_of_page
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points, box_around
@@ -219,23 +219,13 @@ def prove_lines(samples: Sequence[Sample], recognizer: Recognizer, rules: Rules)
         CheckpointError, ConfigError: as `Rules.check`.
     """
     rows = list(enumerate(samples))
-    for group in in_groups(((row, opened(row[1], recognizer)) for row in rows), READ_TOGETHER):
+    for group in in_groups(((row, line_or_error(recognizer, row[1])) for row in rows), READ_TOGETHER):
         usable = [(row, line) for row, line in group if not isinstance(line, DataError)]
         lines, texts = [line for _, line in usable], [sample.text for (_, sample), _ in usable]
         read = list(map(ReadText.of, recognizer.read_lines(lines)))
         checks = iter(rules.check(recognizer, lines, texts, read))
         for (number, sample), line in group:
             yield line if isinstance(line, DataError) else of_row(number, sample, line, next(checks))
-
-
-def opened(sample: Sample, recognizer: Recognizer) -> Line | DataError:
-    """The image of a sample, or the error if it cannot be read."""
-    try:
-        line = sample.line()
-        recognizer.refuse_unreadable(line)
-        return line
-    except DataError as error:
-        return error.of(sample.key or "sample")
 
 
 def of_row(number: int, sample: Sample, line: Line, check: TextCheck) -> ProofLine:

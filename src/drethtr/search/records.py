@@ -196,7 +196,12 @@ class Records(Protocol):
 def known_confidences(lines: Sequence[StoredLine]) -> bytes:
     """The confidences of the lines of a page, a byte each."""
     # With the page, not in rows of `lines`: a query needs those of every page, but the lines of its hits alone.
-    return bytes(CERTAIN if line.certain else round(line.confidence * (CERTAIN - 1)) for line in lines)
+    return bytes(CERTAIN if line.certain else stored_confidence(line.confidence) for line in lines)
+
+
+def stored_confidence(confidence: float) -> int:
+    """The confidence in a text that a program read, as a byte."""
+    return round(confidence * (CERTAIN - 1))
 
 
 def stored_lines(rows: Sequence[tuple[str, str, bytes]], confidences: bytes) -> list[StoredLine]:

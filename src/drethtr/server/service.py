@@ -1,11 +1,10 @@
 """The handlers for reading lines and pages, and for searching an index."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from io import BytesIO
-from math import isfinite, nan
 from pathlib import Path
 from tempfile import gettempdir
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -32,7 +31,7 @@ from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.search.index import Hit, open_index
 from drethtr.server.request_queue import PageTurns, RequestQueue
-from drethtr.server.uploads import Budget, HeavyWork, Share, Upload, parameters_of, uploads_of, whole_number
+from drethtr.server.uploads import Budget, HeavyWork, Share, Upload, number_in, parameters_of, uploads_of, whole_number
 
 MAX_REQUESTS = 64
 """How many requests with an image may be in progress; `GET /` is always answered."""
@@ -236,18 +235,3 @@ class SearchService:
 async def without_index(request: Request) -> Response:
     """`GET /search` of a server without an index: how to give it one."""
     return JSONResponse({"error": "there is no index to search; start drethtr serve with --index INDEX"}, 404)
-
-
-def number_in(asked: Mapping[str, str], name: str, usual: float) -> float:
-    """A number among the parameters of a request.
-
-    Raises:
-        ConfigError: if it is none.
-    """
-    try:
-        value = float(asked.get(name, usual))
-    except ValueError:
-        value = nan
-    if not isfinite(value):
-        raise ConfigError(f"{name} is {asked[name][:60]!r}; it must be a number")
-    return value

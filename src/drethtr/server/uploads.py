@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite, nan
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
@@ -82,6 +83,21 @@ def whole_number(asked: Mapping[str, str], name: str, usual: int, most: int, lea
     if not (value.isascii() and value.isdecimal() and len(value) < 10 and least <= int(value) <= most):
         raise ConfigError(f"{name} must be a whole number from {least} to {most:,}, not {value[:60]!r}")
     return int(value)
+
+
+def number_in(asked: Mapping[str, str], name: str, usual: float) -> float:
+    """A number among the parameters of a request.
+
+    Raises:
+        ConfigError: if it is none.
+    """
+    try:
+        value = float(asked.get(name, usual))
+    except ValueError:
+        value = nan
+    if not isfinite(value):
+        raise ConfigError(f"{name} is {asked[name][:60]!r}; it must be a number")
+    return value
 
 
 class Budget:

@@ -19,11 +19,11 @@ from drethtr.bench.quality.corruptions import corrupt
 from drethtr.cli.reports import figure, interval, table
 from drethtr.datasets.layouts.pages import document_name
 from drethtr.datasets.open import open_all
-from drethtr.datasets.sample import Sample
+from drethtr.datasets.sample import Sample, open_sample
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Points
 from drethtr.evaluation.confidence import Booleans, Floats
-from drethtr.evaluation.evaluate import Advance, open_sample, to_read
+from drethtr.evaluation.evaluate import Advance, to_read
 from drethtr.evaluation.metrics import DRAWS, MIN_PAGES, drawn_sums, interval_95, rates_of
 from drethtr.evaluation.whole_pages import open_references
 from drethtr.images.line import Line

@@ -27,7 +27,7 @@ from drethtr.search.automaton import automaton_of
 from drethtr.search.forward import probabilities
 from drethtr.search.packed import PackedLines
 from drethtr.search.query import Spelling, pattern_of, words_of
-from drethtr.search.records import CERTAIN
+from drethtr.search.records import stored_confidence
 from drethtr.text.tokenizer import Tokenizer
 
 FOLDED = Spelling()
@@ -110,7 +110,7 @@ def folded_words(text: str) -> list[str]:
 
 def stored_confidences(confidences: Sequence[float]) -> NDArray[np.uint8]:
     """Confidences of readings, as stored in an index."""
-    return np.array([round(confidence * (CERTAIN - 1)) for confidence in confidences], dtype=np.uint8)
+    return np.array(list(map(stored_confidence, confidences)), dtype=np.uint8)
 
 
 def words_by_key(inputs: set[str]) -> dict[str, frozenset[str]]:
