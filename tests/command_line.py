@@ -14,7 +14,7 @@ from drethtr.cli.reports import NOT_CALIBRATED
 
 DOUBTS = re.compile(
     r"^(\d[\d,]* files?( \(\S+ \w+\))? read in .*|"
-    r"\d+ of \d+ words doubtful( by uncalibrated confidences)?, \d+ of \d+ lines flagged.*|"
+    r"[\d,]+ of [\d,]+ words? doubtful( by uncalibrated confidences)?, [\d,]+ of [\d,]+ lines? flagged.*|"
     rf"no line was read.*|{re.escape(NOT_CALIBRATED)})\n",
     re.M,
 )

@@ -160,10 +160,10 @@ def doubts_text(doubts: "DoubtCounts") -> str:
     if doubts.lines:
         basis = " by uncalibrated confidences" if doubts.uncalibrated else ""
         kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(doubts.kinds.items()))
-        flagged = f"{doubts.flagged} of {doubts.lines} lines flagged" + (f" ({kinds})" if kinds else "")
-        found = f"{doubts.doubtful} of {doubts.words} words doubtful{basis}, {flagged}"
+        flagged = f"{doubts.flagged:,} of {counted(doubts.lines, 'line')} flagged" + (f" ({kinds})" if kinds else "")
+        found = f"{doubts.doubtful:,} of {counted(doubts.words, 'word')} doubtful{basis}, {flagged}"
     else:
-        found = "no line was read" + (f": {doubts.kept} have text; --force reads them again" if doubts.kept else "")
+        found = "no line was read" + (f": {doubts.kept:,} have text; --force reads them again" if doubts.kept else "")
     if doubts.reviewed:
         found += f"; {counted(doubts.reviewed, 'line')} kept that a person corrected or confirmed"
     return found
