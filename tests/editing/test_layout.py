@@ -175,13 +175,26 @@ def test_a_path_numbers_lines_as_it_runs_through_them(file):
 
 
 def test_regions_get_lines_kinds_and_an_order(file):
-    once = SetRegion(("l1", "l2"), kind="margin").done(file, CONTEXT).file
-    assert regions(once) == [["l0", "l3"], ["l1", "l2"]] and once.page.regions[1].kind == "margin"
+    once = SetRegion(("l2", "l3"), kind="margin").done(file, CONTEXT).file
+    assert regions(once) == [["l0", "l1"], ["l2", "l3"]] and once.page.regions[1].kind == "margin"
     new = once.page.regions[1].id
     twice = SetRegion(("l0",), region=new, kind="heading").done(once, CONTEXT).file
-    assert regions(twice) == [["l3"], ["l1", "l2", "l0"]] and twice.page.regions[1].kind == "heading"
-    assert regions(MoveRegion(new).done(twice, CONTEXT).file) == [["l1", "l2", "l0"], ["l3"]]
-    assert regions(Dissolve(new).done(twice, CONTEXT).file) == [["l3", "l1", "l2", "l0"]]
+    assert regions(twice) == [["l1"], ["l2", "l3", "l0"]] and twice.page.regions[1].kind == "heading"
+    assert regions(MoveRegion(new).done(twice, CONTEXT).file) == [["l2", "l3", "l0"], ["l1"]]
+    assert regions(Dissolve(new).done(twice, CONTEXT).file) == [["l1", "l2", "l3", "l0"]]
+
+
+def test_a_heading_within_a_region_stays_between_its_parts_and_a_note_beside_it_does_not_divide_it(file):
+    divided = SetRegion(("l1", "l2"), kind="heading").done(file, CONTEXT).file
+    assert regions(divided) == [["l0"], ["l1", "l2"], ["l3"]] and ids(divided) == ids(file)
+    first, heading, second = divided.page.regions
+    assert first.kind == second.kind == file.page.regions[0].kind and heading.kind == "heading"
+    assert (
+        first.box.bottom < heading.box.bottom < second.box.bottom and first.box.top < heading.box.top < second.box.top
+    )
+    beside = with_lines(file, (20, 300, 60), (20, 300, 100), (320, 400, 70), (320, 400, 110), (20, 300, 140))
+    noted = SetRegion(("n2", "n3"), kind="margin").done(beside, CONTEXT).file
+    assert regions(noted) == [["n0", "n1", "n4"], ["n2", "n3"]]
 
 
 def test_an_opening_that_alternates_becomes_two_pages(file):

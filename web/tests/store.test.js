@@ -46,7 +46,7 @@ test("what was typed stays in its line while the whole page is gone, and is kept
   const gone = (error) => Response.json({ error }, { status: 404 });
   globalThis.fetch = async () => gone("there is no such page");
   await store.save("l1");
-  assert.deepEqual([store.entries.get("l1").state, store.error], ["failed", "there is no such page"]);
+  assert.deepEqual([store.entries.get("l1").state, store.error], ["failed", "There is no such page"]);
   globalThis.fetch = async (_, { method }) =>
     method === "PUT" ? gone("there is no such line") : Response.json(pageOf("a"));
   await store.save("l1");

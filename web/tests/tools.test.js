@@ -24,4 +24,5 @@ test("a region, and lines to be found again, are those in the box that is seen, 
     [-5, -5],
     [105, 30],
   ]);
+  assert.equal(effectOf("find", [stroke[0], [-4, 30]], { lines }).say, "Drag the box around the lines.");
 });

@@ -243,12 +243,13 @@ class SetRegion(Action):
     def done(self, file: PageFile, context: PageContext) -> Changed:
         known = [line for line in file.page.lines if line.id in self.lines]
         polygon = within(self.polygon, file.page)
-        rest = [without(region, self.lines) for region in file.page.regions]
         if self.region is None:
             if not known:
                 raise DataError("a region needs lines; choose some")
             new = Region(file.free_id("region"), tuple(known), polygon, tidy(self.kind or ""))
-            return arranged(file, placed(file.page, rest, [new]), self.lines, self.name, context)
+            parts = [part for region in file.page.regions for part in parts_beside(region, known)]
+            regions = with_free_ids(file, placed(file.page, parts, [new]))
+            return arranged(file, regions, self.lines, self.name, context)
         if self.region not in file.region_ids:
             raise DataError(f"this page has no region {self.region!r}")
         regions = [
@@ -260,7 +261,7 @@ class SetRegion(Action):
             )
             if region.id == self.region
             else region
-            for region in rest
+            for region in (without(region, self.lines) for region in file.page.regions)
         ]
         return arranged(file, regions, self.lines, self.name, context)
 
@@ -335,6 +336,25 @@ def placed(before: Page, regions: Sequence[Region], new: Sequence[Region]) -> li
 def without(region: Region, lines: Collection[str]) -> Region:
     """A region without some lines."""
     return replace(region, lines=tuple(line for line in region.lines if line.id not in lines))
+
+
+def parts_beside(region: Region, lines: Sequence[TextLine]) -> list[Region]:
+    """A region without some lines: in two parts if these stand between them on the page, as a heading does.
+
+    A note beside the text does not divide it.
+    """
+    start = next((place for place, line in enumerate(region.lines) if line in lines), 0)
+    end = start + len(lines)
+    before, after = region.lines[:start], region.lines[end:]
+    rows = [[line.box.top + line.box.bottom for line in part if line.box] for part in (before, lines, after)]
+    if (
+        region.lines[start:end] != tuple(lines)
+        or not all(rows)
+        or max(rows[0]) >= min(rows[1])
+        or max(rows[1]) >= min(rows[2])
+    ):
+        return [without(region, [line.id for line in lines])]
+    return [replace(region, lines=before, polygon=None), Region(region.id, after, kind=region.kind)]
 
 
 def region_of(file: PageFile, line: str) -> Region:

@@ -4,7 +4,7 @@ import { setting } from "./settings.js";
 
 export class Refused extends Error {
   constructor(status, answer) {
-    super(answer.error ?? `The server answered with status ${status}.`);
+    super(sentence(answer.error ?? `the server answered with status ${status}`));
     this.status = status;
     this.answer = answer;
   }
@@ -15,6 +15,9 @@ export class Unreachable extends Error {
     super("The server does not respond. Is drethtr edit still running?");
   }
 }
+
+// Reasons begin as they follow the name of a command or a file; one without such a name begins a sentence.
+const sentence = (reason) => reason.replace(/^[a-z]+(?=[ ,])/, (word) => word[0].toUpperCase() + word.slice(1));
 
 async function ask(method, path, { body, content, revision, keepalive } = {}) {
   const headers = {};

@@ -41,7 +41,11 @@ export function effectOf(tool, stroke, { lines, selected, scale = 1, isClicked =
     table: () => ({ stroke: [stroke[0], stroke.at(-1)] }),
     polygon: () =>
       path.length > 2 ? { polygon: path, line: selected.length === 1 ? selected[0] : linesIn(lines, stroke)[0] } : null,
-    find: () => ({ act: { do: "find", box: endsOf(boxDrawn(stroke)) } }),
+    find: () => {
+      const box = endsOf(boxDrawn(stroke));
+      const isFlat = box[0].some((start, axis) => box[1][axis] - start < TOLERANCE / scale);
+      return isFlat ? { say: "Drag the box around the lines." } : { act: { do: "find", box } };
+    },
   };
   return effects[tool]();
 }
