@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from drethtr.base.errors import DataError
 from drethtr.paper.speed.report import markdown_table
-from drethtr.search import SearchIndex, open_index
+from drethtr.search.index import LEAST, SearchIndex, open_index
 from drethtr.search.store import Store
 
 LIMIT = 20
@@ -77,7 +77,7 @@ def timed(index: SearchIndex, query: str) -> QueryTime:
     seconds, busy, hits = [], [], 0
     for _ in range(TIMES):
         began, worked = perf_counter(), process_time()
-        hits = len(index.search(query, least=0.1, limit=LIMIT))
+        hits = len(index.search(query, least=LEAST, limit=LIMIT))
         seconds.append(perf_counter() - began)
         busy.append(process_time() - worked)
     return QueryTime(query, hits, median(seconds), min(seconds), max(seconds), median(busy))

@@ -28,6 +28,7 @@ from drethtr.pages.catalog import Catalog
 from drethtr.pages.opening import images_in
 from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.proofreading.check import DOUBTED
 from drethtr.proofreading.inputs import are_lines, open_proof_inputs
 from drethtr.proofreading.proof import ProofLine, prove_lines
 from drethtr.proofreading.report import caution, page_strips, ranked, row_strips, summary, write_report
@@ -48,7 +49,7 @@ def check(
     ],
     least: Annotated[
         float, typer.Option("--min", metavar="P", min=0, max=1, help="Words less probable than this are doubtful.")
-    ] = 0.8,
+    ] = DOUBTED,
     allow: Annotated[
         str,
         typer.Option(

@@ -15,7 +15,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.options import threads_option
 from drethtr.cli.outputs import refuse_ending, refuse_results
-from drethtr.search import Hit, open_index
+from drethtr.search.index import LEAST, LIMIT, Hit, open_index
 from drethtr.search.query import unclosed
 
 
@@ -59,8 +59,8 @@ def search(
     ],
     least: Annotated[
         float, typer.Option("--min", metavar="P", min=0, max=1, help="Show only hits with at least this probability.")
-    ] = 0.1,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Show at most N hits.")] = 50,
+    ] = LEAST,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Show at most N hits.")] = LIMIT,
     strict: Annotated[
         bool, typer.Option("--strict", help="Distinguish case, accents and older spellings (u/v, i/j, ſ/s …).")
     ] = False,

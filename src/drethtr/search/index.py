@@ -29,6 +29,11 @@ from drethtr.search.store import Store
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+LEAST, LIMIT = 0.1, 50
+"""Hits that are shown unless others are asked for: those with at least this probability, and the best of so many.
+
+Of the least probable, one in ten is right: few look through more of them than that, and `--min` shows them."""
+
 
 @dataclass(frozen=True)
 class Hit:

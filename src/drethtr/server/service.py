@@ -29,7 +29,7 @@ from drethtr.pages.record import provenance_of, reading_settings
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.search.index import Hit, open_index
+from drethtr.search.index import LEAST, LIMIT, Hit, open_index
 from drethtr.server.request_queue import PageTurns, RequestQueue
 from drethtr.server.uploads import Budget, HeavyWork, Share, Upload, number_in, parameters_of, uploads_of, whole_number
 
@@ -218,7 +218,7 @@ class SearchService:
     async def search_index(self, request: Request) -> Response:
         """`GET /search?q=mill&min=0.1&limit=50&strict=1&pages=1`: hits, as `drethtr search --json` prints them."""
         asked = parameters_of(request, "q", "min", "limit", "strict", "pages")
-        least, limit = number_in(asked, "min", 0.1), whole_number(asked, "limit", 50, MAX_HITS)
+        least, limit = number_in(asked, "min", LEAST), whole_number(asked, "limit", LIMIT, MAX_HITS)
         strict, pages = (asked.get(name, "0") not in ("0", "", "false") for name in ("strict", "pages"))
         hits = await self.searching.run(request, self.hits, asked.get("q", ""), strict, pages, least, limit)
         return JSONResponse([hit.to_json() for hit in hits])
