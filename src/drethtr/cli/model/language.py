@@ -19,8 +19,8 @@ from drethtr.synthesis.corpus import Corpus
 ORDER = 6  # up to seven characters read a tenth of a point better, and take more room (LOG.md, 2026-11-25)
 
 
-# Other texts weigh 0.4, since then hands that are in no training set are read better, too; 800,000 lines of them read
-# better than 150,000. What was known and new lines, half and half, is within 0.15 nats a character of any other mixture
+# Other texts weigh 0.4, since then hands that are in no training set are read better, too; 800,000 lines of them are a
+# little better than 150,000. What was known and new lines, half and half, is within 0.15 nats a character of mixtures
 # from 0.3 to 0.7 (LOG.md, 2026-11-24).
 def language(
     model: ChangedModel,
