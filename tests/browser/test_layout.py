@@ -94,6 +94,22 @@ def first_layout(open_tab, site):
     return layout
 
 
+def test_a_stroke_that_the_browser_takes_over_changes_nothing(open_layout):
+    layout = open_layout()
+    asked = []
+    layout.tab.on("request", lambda request: asked.append(request.url))
+    layout.press("c")
+    layout.tab.mouse.move(*layout.at(250, 40))
+    layout.tab.mouse.down()
+    layout.tab.mouse.move(*layout.at(250, 332), steps=6)
+    assert layout.tab.locator(".strokes .stroke").count() == 1
+    layout.scan.dispatch_event("pointercancel", {"pointerId": 1, "bubbles": True})
+    layout.tab.mouse.up()
+    layout.tab.locator(".strokes .stroke").wait_for(state="detached")
+    layout.changing(lambda: layout.stroke((250, 40), (250, 332)))
+    assert sum(url.endswith("/layout") for url in asked) == 1
+
+
 def test_a_register_of_140_fragments_becomes_rows_in_twelve_actions(tmp_path, tiny_path, open_tab):
     path = put_register(tmp_path / "scans")
     with served(tmp_path / "scans", tiny_path) as site:

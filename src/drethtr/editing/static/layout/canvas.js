@@ -97,9 +97,15 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
       if (tool === "select") on.select(drag.points, isAdding);
       else finish(drag.points, false);
     } else if (drag.kind === "stroke") {
-      if (BOXES.includes(tool)) on.click(lineAt(page.lines, pointOf(event))?.id ?? null, isAdding, pointOf(event));
+      if (BOXES.includes(tool)) on.click(lineAt(page.lines, pointOf(event))?.id ?? null, isAdding);
       else clicks.current.push(pointOf(event));
     }
+    redraw();
+  };
+  // A gesture that the browser takes over, such as a swipe from the edge of a screen, changes nothing.
+  const cancel = (event) => {
+    held.current = null;
+    fingers.current.delete(event.pointerId);
     redraw();
   };
   const twice = (event) => {
@@ -144,7 +150,7 @@ export function Canvas({ page, tool, selected, region, strokes, shown, on }) {
   return html`
     <${Sheet} page=${page} sheet=${sheet} data-tool=${tool}
       aria-label="Scan; plus and minus zoom, 0 fits the width; arrow keys move it, or aim with a tool: Space sets a point, Enter ends the stroke"
-      onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} onKeyDown=${keys}
+      onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${cancel} onKeyDown=${keys}
       onDblClick=${twice} onContextMenu=${(event) => event.preventDefault()}>
       ${shapes}
       <svg class="strokes" viewBox=${`0 0 ${page.width} ${page.height}`}>

@@ -117,7 +117,7 @@ export function Layout({ id, status, wanted, toolbar }) {
       if (!isAdding) setSelected(new Set());
       return;
     }
-    if (isRange === true && anchor && order.includes(anchor)) {
+    if (isRange && anchor && order.includes(anchor)) {
       const [from, to] = [order.indexOf(anchor), order.indexOf(line)].sort((a, b) => a - b);
       setSelected(new Set(order.slice(from, to + 1)));
     } else if (isAdding) {

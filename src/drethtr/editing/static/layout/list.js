@@ -59,10 +59,13 @@ export function List({ page, entries, selected, region, shown, on }) {
     const { top: start, height } = over.getBoundingClientRect();
     setDrop({ [event.clientY < start + height / 2 ? "before" : "after"]: over.dataset.row });
   };
-  const up = (event) => {
-    const held = drag.current;
+  const cancel = () => {
     drag.current = null;
     setDrop(null);
+  };
+  const up = (event) => {
+    const held = drag.current;
+    cancel();
     if (!held) return;
     if (!held.isMoved) {
       if (held.line) on.click(held.line, event.ctrlKey || event.metaKey, event.shiftKey);
@@ -104,7 +107,7 @@ export function List({ page, entries, selected, region, shown, on }) {
   };
   const isStop = (id) => (selected.size ? id === order.find((one) => selected.has(one)) : id === order[0]);
   return html`
-    <div class="line-rows" ref=${list} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${up} data-dragging=${drop ? "" : null}>
+    <div class="line-rows" ref=${list} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${cancel} data-dragging=${drop ? "" : null}>
       ${groups.map(
         ({ id, regions, lines, table }, place) => html`
         <section key=${id} data-group=${id} data-drop=${drop?.region === id ? "" : null}>

@@ -53,6 +53,9 @@ export function Scan({ page, active, caret, found, closer, onClick }) {
     if (held && !held.isMoved) onClick(lineUnder(event), pointAt(inFrame(event)));
     redraw();
   };
+  const cancel = () => {
+    drag.current = null;
+  };
   const rect = (kind, [left, top, right, bottom]) =>
     html`<rect class=${kind} x=${left} y=${top} width=${Math.max(4, right - left)} height=${bottom - top} rx=${3 / (view.current?.scale ?? 1)} />`;
   const lineUnder = (event) =>
@@ -62,7 +65,7 @@ export function Scan({ page, active, caret, found, closer, onClick }) {
   };
   return html`
     <${Sheet} page=${page} sheet=${sheet} aria-label="Scan; arrow keys move it, plus and minus zoom, 0 fits the width"
-      onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onKeyDown=${keys}>
+      onPointerDown=${down} onPointerMove=${move} onPointerUp=${up} onPointerCancel=${cancel} onKeyDown=${keys}>
       <svg viewBox=${`0 0 ${page.width} ${page.height}`} aria-hidden="true">
         ${page.lines.map(
           (other) =>
