@@ -142,3 +142,15 @@ def test_a_page_that_only_the_index_has_read_opens_with_its_lines(tmp_path, tiny
         tab.get_by_text("1 page not read").wait_for()
         assert texts(enter(tab, "a.png")) == [line.text for line in page.lines]
     assert (folder / "a.page.xml").is_file()
+
+
+def test_a_search_that_failed_is_forgotten_with_the_next_one(site, tab):
+    tab.goto(site)
+    tab.route("**/api/search?**", lambda route: route.fulfill(status=500, json={"error": "the disk is gone"}))
+    box = tab.get_by_role("searchbox")
+    box.fill("nothing")
+    tab.get_by_role("alert").get_by_text("the disk is gone").wait_for()
+    tab.unroute("**/api/search?**")
+    box.fill(WORD)
+    tab.locator(".hits a").first.wait_for()
+    assert tab.get_by_role("alert").count() == 0

@@ -15,32 +15,42 @@ export function Hits({ words, status, jobs, pages, start }) {
   const [error, setError] = useState(null);
   const [least, setLeast] = useLeast();
   const fail = (failed) => setError(failed.message);
+  const show = (value) => {
+    setFound(value);
+    setError(null);
+  };
   const isIndexing = jobs.some((job) => job.kind === "index" && isGoing(job));
   // Again when the index is complete: until then, it may lack the pages that hold them.
   useEffect(() => {
     let isWanted = true;
     const timer = setTimeout(() => {
       const take = (set) => (value) => isWanted && set(value);
-      api.search(words).then(take(setFound), take(fail));
+      // Without an answer, the hits of other words must not stay.
+      const lose = (failed) => {
+        setFound(null);
+        fail(failed);
+      };
+      api.search(words).then(take(show), take(lose));
     }, PAUSE);
     return () => {
       isWanted = false;
       clearTimeout(timer);
     };
   }, [words, isIndexing]);
-  if (error) return html`<p class="hint flag" role="alert">${error}</p>`;
-  if (!found) return null;
+  const trouble = error && html`<p class="hint flag" role="alert">${error}</p>`;
+  if (!found) return trouble;
   const judge = ({ page, line }, stands) =>
     api
       .judgeHit(words, page, line, stands)
       .then(() => api.search(words))
-      .then(setFound)
+      .then(show)
       .catch(fail);
   const shown = found.hits.filter(({ probability }) => !probability || 100 * probability >= least);
   const hidden = found.hits.length - shown.length;
   const number = found.total - found.hits.filter((hit) => hit.probability === 0 || !shown.includes(hit)).length;
   const isIndexed = found.hits.some(({ probability }) => probability !== undefined);
   return html`
+    ${trouble}
     ${found.index_error && html`<p class="hint flag" role="alert">Only texts were searched: ${found.index_error}</p>`}
     <p class="count" role="status">${number ? counted(number, "line") : "No line contains these words"}${saidOf(pages, isIndexed)}.${
       hidden > 0 && ` ${counted(hidden, "less likely line")} below ${least} %.`

@@ -29,13 +29,25 @@ const ORDERS = {
 
 export function Overview({ status, jobs, people, selection, select, words, search, last, take }) {
   const [pages, setPages] = useState(null);
-  const [error, setError] = useState(null);
+  const [trouble, setTrouble] = useState(null); // why the pages could not be fetched
+  const [error, setError] = useState(null); // of what was last done
   const [order, setOrder] = useSetting("order", "name");
   const [filter, setFilter] = useState("all");
   const [view, setView] = useSetting("view", "grid");
   const timer = useRef(0);
-  const fail = (failed) => setError(failed.message);
-  const load = () => api.pages().then(setPages, fail);
+  const attempt = (call) =>
+    call.then(
+      () => setError(null),
+      (failed) => setError(failed.message),
+    );
+  const load = () =>
+    api.pages().then(
+      (told) => {
+        setPages(told);
+        setTrouble(null);
+      },
+      (failed) => setTrouble(failed.message),
+    );
   const refetch = () => {
     clearTimeout(timer.current);
     timer.current = setTimeout(load, REFETCH);
@@ -76,7 +88,7 @@ export function Overview({ status, jobs, people, selection, select, words, searc
         unread > 0 &&
         !isReading &&
         html`<div class="reading"><span>${counted(unread, "page")} not read</span>
-        ${isManager && html`<button type="button" onClick=${() => api.read().catch(fail)}>Read</button>`}</div>`
+        ${isManager && html`<button type="button" onClick=${() => attempt(api.read())}>Read</button>`}</div>`
       }
       <div class="tools">
         <label class="search"><span class="unseen">Find pages and texts</span>
@@ -95,9 +107,9 @@ export function Overview({ status, jobs, people, selection, select, words, searc
       </div>
       ${
         selection.length > 0 &&
-        html`<${Selected} selection=${selection} select=${select} all=${shown} role=${status.role} take=${take} fail=${fail} />`
+        html`<${Selected} selection=${selection} select=${select} all=${shown} role=${status.role} take=${take} attempt=${attempt} />`
       }
-      ${error && html`<p class="hint flag" role="alert">${error}</p>`}
+      ${(error ?? trouble) && html`<p class="hint flag" role="alert">${error ?? trouble}</p>`}
       ${wanted && shown.length > 0 && html`<h2 class="count">${counted(shown.length, "page")}</h2>`}
       ${pages === null ? html`<${Waiting} />` : html`<${PageList} pages=${shown} start=${start} view=${view} order=${order} people=${people} selection=${selection} choose=${choose} last=${last} />`}
       ${pages !== null && shown.length === 0 && !wanted && pages.length > 0 && html`<p class="notice">There are no pages under “${FILTERS[filter][0]}”.</p>`}
@@ -142,12 +154,12 @@ function Working({ job, isManager }) {
 }
 
 // What may be done with the selected pages.
-function Selected({ selection, select, all, role, take, fail }) {
-  const attempt = (call) => call.then(() => select([]), fail);
+function Selected({ selection, select, all, role, take, attempt }) {
+  const act = (call) => attempt(call.then(() => select([])));
   return html`<div class="tools selected" role="group" aria-label="Selected pages">
     <span>${counted(selection.length, "page")} selected</span>
-    ${role !== "read" && html`<button type="button" onClick=${() => attempt(api.confirm(selection))}>Confirm all lines</button>`}
-    ${role === "manage" && html`<button type="button" onClick=${() => attempt(api.read(selection))}>Read again</button>`}
+    ${role !== "read" && html`<button type="button" onClick=${() => act(api.confirm(selection))}>Confirm all lines</button>`}
+    ${role === "manage" && html`<button type="button" onClick=${() => act(api.read(selection))}>Read again</button>`}
     <button type="button" onClick=${take}>Export</button>
     <button type="button" onClick=${() => select(all.map(({ id }) => id))}>Select all ${all.length}</button>
     <button type="button" onClick=${() => select([])}>Clear selection</button>
