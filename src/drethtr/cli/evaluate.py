@@ -209,9 +209,10 @@ def comparable(data: Sequence[str], *, texts: bool, images: Path | None) -> tupl
 def texts_read(original: Original) -> str:
     """How many texts of a page a program read, so that they prove nothing; "" if none."""
     page = original.given()
-    number = sum(line.transcription is not None and line.transcription.by_program for line in page.lines) if page else 0
-    what = f"{original.name}: a program read {number:,} of its texts, and nobody has corrected or confirmed them"
-    return f"{what}: they were taken as they are" if number else ""
+    lines = page.lines if page is not None else ()
+    number = sum(line.transcription is not None and line.transcription.by_program for line in lines)
+    what = f"{original.name}: texts that a program read, and that nobody has corrected or confirmed"
+    return f"{what}, were taken as they are: {number:,} of {counted(len(lines), 'line')}" if number else ""
 
 
 def summary(scores: Scores, recognizer: Recognizer) -> str:
