@@ -4,8 +4,10 @@ import ast
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -23,6 +25,21 @@ def test_promised_names_are_there():
     code = "import drethtr; print(*dir(drethtr)); from drethtr import *; Recognizer, read_page"
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert set(drethtr.__all__) <= set(shown.split())
+
+
+@pytest.mark.parametrize("package", ["documents", "layout", "pages", "search"])
+def test_promised_names_of_packages_are_there(package):
+    module = import_module(f"drethtr.{package}")
+    assert all(getattr(module, name) is not None for name in module.__all__)
+
+
+def test_what_a_program_compares_and_annotates_is_public():
+    """The state of a line, its tags, and what a job reports."""
+    from drethtr.documents import Review, Tag, Transcription
+    from drethtr.pages import PageEvent, Skipped
+
+    text = Transcription("Bath", review=Review.CONFIRMED, tags=(Tag("place", 0, 4),))
+    assert text.review is not Review.CORRECTED and Skipped in get_args(PageEvent)
 
 
 def test_the_version_is_that_of_the_distribution():

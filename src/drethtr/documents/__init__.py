@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from drethtr.documents.page import CellPlace, Page, Region, TextLine
     from drethtr.documents.points import Box, Point, Points
     from drethtr.documents.read import read_page
-    from drethtr.documents.transcription import PageFlag, PageWord, Transcription
+    from drethtr.documents.transcription import PageFlag, PageWord, Review, Tag, Transcription
 else:
     __getattr__ = names_of(__name__, "beside", "document", "formats", "page", "points", "read", "transcription")
 
@@ -35,8 +35,10 @@ __all__ = [
     "Points",
     "Provenance",
     "Region",
+    "Review",
     "Scan",
     "Sheet",
+    "Tag",
     "TextLine",
     "Transcription",
     "image_beside",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from drethtr.base.lazy import names_of
 
 if TYPE_CHECKING:
-    from drethtr.pages.events import FileRead, JobSummary, PageRead, Planned, Skipped
+    from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
     from drethtr.pages.job import PageJob
     from drethtr.pages.opening import open_job
     from drethtr.pages.source import Original, open_originals
@@ -21,6 +21,7 @@ __all__ = [
     "FileRead",
     "JobSummary",
     "Original",
+    "PageEvent",
     "PageJob",
     "PageRead",
     "Planned",

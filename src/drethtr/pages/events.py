@@ -95,6 +95,7 @@ class FileRead(NamedTuple):
 
 
 PageEvent: TypeAlias = Planned | Skipped | PageRead | FileRead
+"""What a job reports."""
 
 
 class JobSummary(NamedTuple):
