@@ -29,7 +29,7 @@ def test_a_model_learns_what_is_likely(drethtr, known, tiny_path, tmp_path):
     outcome = drethtr(
         "language", tiny_path, known, "--text", tmp_path / "book.txt", "--lines", 50, "--order", 3, "--output", target
     )
-    assert outcome.code == 0 and "n-grams of up to 3 tokens, from 32 lines and 50 lines of texts" in outcome.out
+    assert outcome.code == 0 and "n-grams of up to 3 tokens, from 32 lines and 50 lines drawn from texts" in outcome.out
     assert f"drethtr model calibrate {target}" in outcome.out
     assert (
         "n-grams of up to 3 tokens" in drethtr("info", target).out and "n-grams" not in drethtr("info", tiny_path).out
@@ -86,7 +86,7 @@ def test_texts_alone_teach_a_language_that_no_line_is_in(drethtr, tiny_path, tmp
     refused = drethtr(*arguments)
     assert refused.code == 2 and "no line is in the language pt; give texts in it with --text" in refused.err
     outcome = drethtr(*arguments, "--text", tmp_path / "book.txt", "--lines", 50)
-    assert outcome.code == 0 and "n-grams of up to 3 tokens, from 50 lines of texts\n" in outcome.out
+    assert outcome.code == 0 and "n-grams of up to 3 tokens, from 50 lines drawn from texts\n" in outcome.out
     model = load_model(tiny_path)
     pig, abc = (log_probability(model.languages, model.tokenizer.encode(text)) for text in ("a deaf pig", "abc abc"))
     assert list(model.languages.models) == ["pt"] and pig > abc + 10

@@ -81,7 +81,7 @@ def language(
         corpus = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet)
         sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
         parts = [1 - share, share] if known else [1.0]
-        names.append(f"{lines:,} lines of texts")
+        names.append(f"{lines:,} lines drawn from texts")
     chosen = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else ONLY)
     before = loaded.languages.models.get(chosen)
     if before is not None and keep:
