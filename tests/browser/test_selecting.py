@@ -77,3 +77,16 @@ def test_everybody_sees_where_the_others_are_and_the_history_has_their_names(sit
     other.get_by_role("button", name="History").click()
     other.get_by_text("Ada Lovelace changed the text").wait_for()
     other.context.close()
+
+
+def test_on_a_phone_a_page_shows_the_end_of_its_name(tmp_path, tiny_path, open_tab):
+    name = "letters of the parish of St. Mary in the fields, 1891-1905, 0017"
+    put_page(tmp_path / "scans", name)
+    with served(tmp_path / "scans", tiny_path) as site:
+        tab = open_tab(site)
+        tab.set_viewport_size({"width": 390, "height": 844})
+        tab.get_by_role("link", name=name).click()
+        start, end = tab.locator(".where span").all()
+        assert start.inner_text() + end.inner_text() == f"{name}.png"
+        box, whole = end.bounding_box(), tab.locator(".where").bounding_box()
+        assert box["x"] + box["width"] <= whole["x"] + whole["width"] + 1

@@ -1,17 +1,27 @@
 """What a person types, confirms, takes back and finds again."""
 
+import json
+
 from browser_steps import enter, text_of, texts, wait_until_saved
 from edited_folders import put_page
 from made_pages import TEXTS
 
 from drethtr.documents.read import read_page
 from drethtr.documents.transcription import Review
+from drethtr.editing.notes import user
 
 
 def lines(folder, stem="a"):
     return [
         (line.transcription.text, line.transcription.review) for line in read_page(folder / f"{stem}.page.xml").lines
     ]
+
+
+def arrive(tab):
+    """Let somebody else come to the page, for which the screen is drawn again."""
+    site, _, page = tab.url.partition("/p/")
+    tab.request.post(f"{site}/api/here", data={"id": "2", "who": "Mary", "page": page, "line": "l3"})
+    tab.locator(".bar .dot").wait_for()
 
 
 def focused(tab):
@@ -264,6 +274,41 @@ def test_export_downloads_the_text(page):
         page.get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == "a.txt"
     assert download.value.path().read_text(encoding="utf-8").split() == " ".join(TEXTS[:4]).split()
+
+
+def test_what_an_edition_is_is_typed_field_by_field_and_kept_in_the_folder(page, folder):
+    page.get_by_role("button", name="Export").click()
+    with page.expect_response("**/api/preview*") as asked:
+        page.get_by_label("TEI").click()
+    previews = []
+    page.on("request", lambda request: previews.append(request.url) if "preview" in request.url else None)
+    page.get_by_label("Title").click()
+    page.keyboard.type("Letters")
+    arrive(page)
+    for text in ("Anne Grey", "MS 17"):
+        page.keyboard.press("Tab")
+        page.keyboard.type(text)
+    page.keyboard.press("Tab")
+    page.wait_for_function("fetch('/api/edition').then((got) => got.json()).then((told) => told.shelf_mark)")
+    assert asked.value.ok and not previews
+    about = json.loads((folder / "drethtr.edition.json").read_text(encoding="utf-8"))
+    assert [about[key] for key in ("title", "author", "shelf_mark")] == ["Letters", "Anne Grey", "MS 17"]
+
+
+def test_a_name_that_is_being_typed_stays_while_others_come(page):
+    page.get_by_role("button", name=user(), exact=True).click()
+    page.keyboard.type("Ad")
+    arrive(page)
+    page.keyboard.type("a")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Ada", exact=True).wait_for()
+
+
+def test_without_a_server_nothing_is_downloaded(page):
+    page.route("**/api/preview*", lambda route: route.abort())
+    page.get_by_role("button", name="Export").click()
+    page.get_by_text("The server does not respond").wait_for()
+    assert page.get_by_role("button", name="Download").is_disabled()
 
 
 def test_keys_work_outside_the_text_but_not_in_a_dialog(tab):

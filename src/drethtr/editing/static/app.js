@@ -7,7 +7,7 @@ import { Learn, learningState } from "./dialogs/learn.js";
 import { Name } from "./dialogs/name.js";
 import { Share } from "./dialogs/share.js";
 import { listen, useEvents } from "./events.js";
-import { isGoing } from "./format.js";
+import { cutName, isGoing } from "./format.js";
 import { Hints } from "./hints.js";
 import { html } from "./html.js";
 import { Layout } from "./layout/layout.js";
@@ -94,7 +94,7 @@ function App() {
         }
         ${
           name &&
-          html`<span class="where">${name}</span>
+          html`<span class="where" title=${name}>${cutName(name).map((part) => html`<span>${part}</span>`)}</span>
           <a class="turn" href=${previous ? pathOf(previous, isLayout) : null} aria-disabled=${!previous} role="link" title="Alt+Page up" aria-label="Previous page">‹</a>
           <a class="turn" href=${next ? pathOf(next, isLayout) : null} aria-disabled=${!next} role="link" title="Alt+Page down" aria-label="Next page">›</a>`
         }

@@ -37,3 +37,11 @@ export function leftSaid(number) {
   if (number < 1) return `probably ${wrongWords(number)} is left`;
   return `${wrongWords(number)} ${number < 1.5 ? "is" : "are"} probably left`;
 }
+
+const END = 22; // characters
+
+// A name in two parts, of which the first may be cut off: the names of a folder often differ only at their ends.
+export function cutName(name) {
+  const cut = Math.max(0, name.length - END) + Math.max(0, name.slice(-END).search(/(?<=[/_., -])/u));
+  return name.length <= END ? ["", name] : [name.slice(0, cut), name.slice(cut)];
+}

@@ -17,7 +17,7 @@ export function Name({ name, usual, set, close }) {
       end();
     }}>
       <p class="hint">It stands in the history beside what you change, and shows others where you are. Without a name, the history says “${usual}”.</p>
-      <p class="field"><label><span class="unseen">Your name</span><input ref=${input} type="text" maxlength="80" autocomplete="name" autofocus value=${name} placeholder=${usual} /></label>
+      <p class="field"><label><span class="unseen">Your name</span><input ref=${input} type="text" maxlength="80" autocomplete="name" autofocus defaultValue=${name} placeholder=${usual} /></label>
         <button type="submit" class="main">Save</button></p>
     </form>
   <//>`;

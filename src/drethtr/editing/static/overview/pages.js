@@ -1,7 +1,7 @@
 // Pages as cards or as rows. Only those near the window are in the document, so that a thousand are as quick as ten.
 
 import * as api from "../api.js";
-import { between, counted, percent, UNKNOWN_HAND, wrongWords } from "../format.js";
+import { between, counted, cutName, percent, UNKNOWN_HAND, wrongWords } from "../format.js";
 import { html } from "../html.js";
 import { Dots } from "../people.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
@@ -81,13 +81,12 @@ export function commonStart(names) {
 const breakable = (name) => name.split(/(?<=[/_-])|(?<=\.)(?=.*\.)/u).flatMap((part) => [html`<wbr />`, part]);
 
 const LONG = 40; // characters: no more stand on two lines of a card
-const END = 22;
 
-// A name as it is shown. The names of a folder often differ only at their ends, so a long one is cut before that.
+// A name as it is shown: one that is too long is cut before its end.
 function Name({ name }) {
   if (name.length <= LONG) return html`<span class="name">${breakable(name)}</span>`;
-  const cut = name.length - END + Math.max(0, name.slice(-END).search(/(?<=[/_., -])/u));
-  return html`<span class="name long"><span>${name.slice(0, cut)}</span><span>${name.slice(cut)}</span></span>`;
+  const [start, end] = cutName(name);
+  return html`<span class="name long"><span>${start}</span><span>${end}</span></span>`;
 }
 
 function stateOf({ status, lines, confirmed, corrected }) {
