@@ -2,8 +2,11 @@
 
 from browser_steps import enter, served
 from edited_folders import scan
+from page_examples import document_of, register_page
+from PIL import Image
 
 from drethtr import Recognizer
+from drethtr.documents.formats import FORMATS
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import save_record
@@ -23,6 +26,23 @@ def test_pages_that_were_not_read_can_be(folder, tiny_path, open_tab):
         tab.get_by_role("button", name="Read", exact=True).click()
         tab.locator(".card[data-status=unread]").wait_for(state="detached")
         assert len(list(folder.glob("*.page.xml"))) == 4
+
+
+def test_a_page_whose_layout_is_doubtful_leads_to_it_until_it_is_confirmed(folder, tiny_path, open_tab):
+    page = register_page()
+    Image.new("L", (page.width, page.height), 230).save(folder / page.image)
+    (folder / "register.page.xml").write_bytes(FORMATS["page"].write(document_of(page)))
+    with served(folder, tiny_path) as site:
+        tab = open_tab(site)
+        tab.get_by_role("button", name="Layout doubtful 1").click()
+        enter(tab, page.image)
+        tab.get_by_role("note").get_by_role("link", name="Layout").click()
+        tab.locator(".badge").first.wait_for()
+        tab.keyboard.press("Alt+l")
+        tab.get_by_role("button", name="Confirm page").click()
+        tab.get_by_role("note").wait_for(state="detached")
+        tab.get_by_role("link", name="All pages").click()
+        tab.get_by_role("button", name="Layout doubtful 0").wait_for()
 
 
 def test_a_page_in_an_unknown_hand_says_so_once(folder, tiny_path, open_tab, tmp_path, monkeypatch):

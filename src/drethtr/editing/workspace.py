@@ -198,8 +198,9 @@ class Workspace:
         }
         content = self.content(folder_page)
         [(_, summary)] = self.overview.of([folder_page])
-        unknown = isinstance(summary, Summary) and summary.row(self.error_rate)["unknown_hand"]
-        return {**content, "error": self.error_of(page, content["error"]), "unknown_hand": unknown, **beside}
+        row = summary.row(self.error_rate) if isinstance(summary, Summary) else {"unknown_hand": False, "layout": 0.0}
+        known = {key: row[key] for key in ("unknown_hand", "layout")}
+        return {**content, "error": self.error_of(page, content["error"]), **known, **beside}
 
     def error_of(self, page: str, error: str | None) -> str | None:
         """Why a page cannot be used or read; None if it can."""

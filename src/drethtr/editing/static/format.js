@@ -3,6 +3,10 @@
 export const UNKNOWN_HAND =
   "The model does not know this hand, or its language: confirm about 60 lines of it, then choose Learn.";
 
+// The share of a page's characters that its layout may cost, from which it is worth a look, until all lines are confirmed.
+const DOUBTFUL_LAYOUT = 0.1;
+export const isLayoutDoubtful = ({ layout, status }) => layout > DOUBTFUL_LAYOUT && status !== "confirmed";
+
 export const isGoing = ({ state }) => state === "waiting" || state === "running";
 
 export function percent(share) {

@@ -2,12 +2,12 @@
 
 import * as api from "../api.js";
 import { useEvents } from "../events.js";
-import { counted, duration, isGoing, leftSaid } from "../format.js";
+import { counted, duration, isGoing, isLayoutDoubtful, leftSaid } from "../format.js";
 import { html } from "../html.js";
 import { useSetting } from "../settings.js";
 import { useEffect, useMemo, useRef, useState } from "../vendor/hooks.js";
 import { Hits } from "./hits.js";
-import { commonStart, isLayoutDoubtful, PageList } from "./pages.js";
+import { commonStart, PageList } from "./pages.js";
 
 const REFETCH = 500; // ms; reading a folder changes a page every few seconds
 

@@ -1,14 +1,10 @@
 // Pages as cards or as rows. Only those near the window are in the document, so that a thousand are as quick as ten.
 
 import * as api from "../api.js";
-import { between, counted, cutName, percent, UNKNOWN_HAND, wrongWords } from "../format.js";
+import { between, counted, cutName, isLayoutDoubtful, percent, UNKNOWN_HAND, wrongWords } from "../format.js";
 import { html } from "../html.js";
 import { Dots } from "../people.js";
 import { useEffect, useLayoutEffect, useRef, useState } from "../vendor/hooks.js";
-
-// The share of a page's characters that its layout may cost, from which it is worth a look.
-const DOUBTFUL_LAYOUT = 0.1;
-export const isLayoutDoubtful = ({ layout }) => layout > DOUBTFUL_LAYOUT;
 
 const CARD = { width: 200, height: 300 }; // px, with the gaps
 const ROW = 72;

@@ -3,7 +3,7 @@
 import * as api from "../api.js";
 import { Compare } from "../dialogs/compare.js";
 import { History } from "../dialogs/history.js";
-import { counted, leftSaid, percent, UNKNOWN_HAND, wrongWords } from "../format.js";
+import { counted, isLayoutDoubtful, leftSaid, percent, UNKNOWN_HAND, wrongWords } from "../format.js";
 import { html } from "../html.js";
 import { go } from "../route.js";
 import { useSetting } from "../settings.js";
@@ -261,6 +261,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
             }} />`
           }
           ${page.unknown_hand && html`<p class="hint flag" role="note">${UNKNOWN_HAND}</p>`}
+          ${isLayoutDoubtful(page) && html`<p class="hint flag" role="note">The layout of this page is doubtful: look at the order of its lines${!isReadOnly && html` under <a href=${layoutPath}>Layout</a>`}.</p>`}
           ${(error ?? page.error) && order.length > 0 && html`<p class="hint flag">${error ?? page.error}</p>`}
           <${Orphans} entries=${[...store.entries.values()].filter(({ state }) => state === "gone")} forget=${(line) => store.forget(line)} />
           ${order.length === 0 && html`<${Empty} page=${page} isReading=${isReading} read=${reading.readPage} />`}
