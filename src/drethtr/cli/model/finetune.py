@@ -86,10 +86,13 @@ def finetune(
     from drethtr.recognition.model.file import SHIPPED
     from drethtr.training import finetuning
     from drethtr.training.devices import limit_threads
-    from drethtr.training.finetuning.finetune import folder_of
+    from drethtr.training.finetuning.finetune import folder_of, is_interrupted
     from drethtr.training.layout.finetune import finetune_layout
 
     refuse(output, model, force=force, resume=resume)
+    if resume and not force and output.exists() and not is_interrupted(folder_of(output)):
+        typer.echo(f"{output} is finished, and stays as it is; --force starts over", err=True)
+        return
     folder = images_in(images)
     if layout:
         given = {

@@ -99,7 +99,7 @@ def finetune(
         DataError: if another program is writing it, or has written it and `force` is false.
     """
     folder = folder_of(output)
-    own = resume and (folder / PLAN).exists()  # stopped after it wrote its result
+    own = resume and is_interrupted(folder)  # stopped after it wrote its result
     with claimed(output, replace=force or own):
         refuse_link(folder)
         if force and not resume and (folder / PLAN).exists():
@@ -162,6 +162,11 @@ def forgotten_by(material: Material, trained: Model, place: Workplace) -> Forgot
 def folder_of(output: Path) -> Path:
     """The folder for the intermediate files of a result."""
     return output.with_suffix(".run")
+
+
+def is_interrupted(folder: Path) -> bool:
+    """Whether a run was stopped, maybe after it wrote its result: some of its weights are left, see `clear`."""
+    return any(folder.rglob("*.safetensors"))
 
 
 def open_folder(material: Material, folder: Path, device: str, *, resume: bool) -> bool:
