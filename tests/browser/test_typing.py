@@ -236,6 +236,11 @@ def test_without_pictures_of_its_lines_a_page_is_read_against_the_scan(page):
         page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         line = page.locator(".outline[data-active]").bounding_box()
         assert line["x"] >= frame["x"] and line["x"] + line["width"] <= frame["x"] + frame["width"]
+    for go in (page.reload, lambda: page.keyboard.press("Alt+PageDown")):
+        go()
+        page.locator(".line[data-line=l3]").wait_for()
+        page.locator(".text:focus").wait_for()
+        assert width() > 0.9 and not page.locator(".strip").count()
     page.get_by_role("button", name="Proofread").click()
     page.locator(".strip").first.wait_for()
     assert abs(width() - before) < 0.01

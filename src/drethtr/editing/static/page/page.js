@@ -57,7 +57,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const [hasPalette, setPalette] = useSetting("palette", false);
   const [isProofread, setProofread] = useSetting("proofread", false);
   const [scanShare, setScanShare] = useSetting("scan-share", 50);
-  const [closer, setCloser] = useState(null);
+  const [closer, setCloser] = useState(isProofread ? { to: "lines" } : null);
   const [choice, setChoice] = useState(null); // {line, start, isOpen, entered}: alternatives that were asked for or closed
   const list = useRef();
   const room = useRoom(list, lines);

@@ -14,23 +14,23 @@ export function Scan({ page, active, caret, found, closer, onClick }) {
   const drag = useRef(null);
 
   const line = active?.line;
-  const box = line ? (caret === null ? boxOfLine(line) : boxAt(line, active.text, caret)) : null;
+  const own = line ? boxOfLine(line) : null;
+  const box = line && caret !== null ? boxAt(line, active.text, caret) : own;
   const seen = box ?? (page.lines.length ? null : found[0]);
   const key = seen?.join();
   useEffect(() => {
     if (seen && !drag.current) {
-      sheet.show(endsOf(seen), line && boxOfLine(line) && endsOf(boxOfLine(line)));
+      sheet.show(endsOf(seen), own && endsOf(own));
       redraw();
     }
   }, [line?.id, key]);
 
   useEffect(() => {
-    const own = line && boxOfLine(line);
     if (!closer || !own) return;
     if (closer.to === "page") sheet.zoom(null);
-    else if (closer.to === "line") sheet.closer(endsOf(own));
-    else sheet.closer(endsOf([...own.slice(0, 2), ...widest(page.lines).map((size, axis) => own[axis] + size)]));
-  }, [closer]);
+    else if (closer.to === "line") sheet.closer(endsOf(own), true);
+    else sheet.closer(endsOf([...own.slice(0, 2), ...widest(page.lines).map((size, axis) => own[axis] + size)]), false);
+  }, [closer, own === null]);
 
   const down = (event) => {
     if (event.button) return;

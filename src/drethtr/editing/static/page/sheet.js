@@ -61,9 +61,9 @@ export function useSheet(page, screen) {
     pointAt,
     // Brings points into view, and with them across, if there is room, all of `around`.
     show: (points, around = points) => view.current.show(boxOn(points), boxOn(around ?? points)),
-    // Zooms to points, or back to the whole width.
-    closer: (points) => {
-      view.current.closer(boxOn(points));
+    // Zooms to points; or, if it is there and `mayGoBack`, back to the whole width.
+    closer: (points, mayGoBack) => {
+      view.current.closer(boxOn(points), mayGoBack);
       redraw();
     },
     // Zooms by a factor, or fits the width.

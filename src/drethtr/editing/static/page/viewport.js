@@ -64,10 +64,11 @@ export class Viewport {
     this.keep();
   }
 
-  // Zooms until a box is nearly as wide as the frame; if it is, until the page is.
-  closer([left, top, right, bottom]) {
+  // Zooms until a box is nearly as wide as the frame; if it is and `mayGoBack`, until the page is.
+  closer([left, top, right, bottom], mayGoBack = true) {
     const scale = Math.min(MOST, (0.95 * this.frame.width) / Math.max(1, right - left));
-    this.scale = Math.abs(this.scale / scale - 1) < 0.01 ? this.whole : scale;
+    const isThere = Math.abs(this.scale / scale - 1) < 0.01;
+    this.scale = isThere && mayGoBack ? this.whole : scale;
     this.left = ((left + right) / 2) * this.scale - this.frame.width / 2;
     this.top = ((top + bottom) / 2) * this.scale - this.frame.height / 2;
     this.bound();
