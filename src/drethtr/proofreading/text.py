@@ -56,13 +56,16 @@ def prove_text(
         DataError: if no page can be read, or the text is empty or belongs to other pages.
         CheckpointError, ConfigError: as `check_text`.
     """
-    text, originals = given.text, list(map(segmentation.prepare, given.originals))
+    errors = [original.error for original in given.originals if original.error is not None]
+    opened = [original for original in given.originals if original.error is None]
+    if not opened:
+        raise errors[0]
+    text, originals = given.text, list(map(segmentation.prepare, opened))
     if text is None and not any(original.has_lines for original in originals):
-        text = described_text(given.originals)  # of lines that are not used: it belongs to the found ones
+        text = described_text(opened)  # of lines that are not used: it belongs to the found ones
     if text is not None:
         refuse_empty(given.source, text)
     read: list[tuple[Original, Page]] = []
-    errors = []
     for original in originals:
         try:
             read.append((original, read_page(original, recognizer, segmentation)))
@@ -80,7 +83,7 @@ def prove_text(
 
 def described_text(originals: Sequence[Original]) -> str:
     """The texts in the described lines of pages, one after the other."""
-    pages = (original.given() for original in originals if original.error is None)
+    pages = (original.given() for original in originals)
     return "\n".join(line.text for page in pages if page is not None for line in page.lines)
 
 
