@@ -88,9 +88,7 @@ def opened(path: Path, catalog: Catalog) -> tuple[Original, ...]:
     try:
         return open_originals(path, catalog)
     except DataError as error:
-        # Whether its lines and their texts can be used is not asked before the error is told.
-        is_scan = path.suffix.lower() in {*IMAGES, PDF}
-        return (Original(PageSource(path), None if is_scan else path, not is_scan, error),)
+        return (Original(PageSource(path), error=error),)
 
 
 def describes_one(path: Path, scans: Sequence[Path], catalog: Catalog) -> bool:
