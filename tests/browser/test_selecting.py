@@ -86,6 +86,7 @@ def test_on_a_phone_a_page_shows_the_end_of_its_name(tmp_path, tiny_path, open_t
         tab = open_tab(site)
         tab.set_viewport_size({"width": 390, "height": 844})
         tab.get_by_role("link", name=name).click()
+        tab.locator(".where span").nth(1).wait_for()
         start, end = tab.locator(".where span").all()
         assert start.inner_text() + end.inner_text() == f"{name}.png"
         box, whole = end.bounding_box(), tab.locator(".where").bounding_box()

@@ -32,7 +32,7 @@ from drethtr.recognition.model.weights import read_tensors
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import EOS
 from drethtr.training.finetuning import Plan, gather
-from drethtr.training.finetuning.finetune import PLAN, folder_of
+from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
 LINES = 36
@@ -256,6 +256,20 @@ def test_a_killed_run_is_resumed(drethtr, data, tiny_path, tmp_path):
     assert drethtr("finetune", *wishes, "--output", tmp_path / "whole.safetensors", "--resume").code == 0
     whole = weights(tmp_path / "whole.safetensors")
     assert all(np.array_equal(whole[name], weight) for name, weight in weights(killed).items())
+
+
+def test_a_run_is_interrupted_if_weights_are_left_or_it_began_after_the_result(tmp_path):
+    output, plan = tmp_path / "mine.safetensors", tmp_path / "mine.run" / "plan.json"
+    plan.parent.mkdir()
+    for path, when in ((plan, 1), (output, 2)):
+        path.touch()
+        os.utime(path, (when, when))
+    assert not is_interrupted(output)
+    (plan.parent / "30_lines.safetensors").touch()
+    assert is_interrupted(output)
+    (plan.parent / "30_lines.safetensors").unlink()
+    os.utime(plan, (3, 3))  # --force over an older model, killed before its first snapshot
+    assert is_interrupted(output)
 
 
 def test_a_run_of_a_version_with_more_options_is_not_resumed(drethtr, data, tiny_path, tmp_path):

@@ -90,7 +90,7 @@ def finetune(
     from drethtr.training.layout.finetune import finetune_layout
 
     refuse(output, model, force=force, resume=resume)
-    if resume and not force and output.exists() and not is_interrupted(folder_of(output)):
+    if resume and not force and output.exists() and not (layout or is_interrupted(output)):
         typer.echo(f"{output} is finished, and stays as it is; --force starts over", err=True)
         return
     folder = images_in(images)

@@ -99,7 +99,7 @@ def finetune(
         DataError: if another program is writing it, or has written it and `force` is false.
     """
     folder = folder_of(output)
-    own = resume and is_interrupted(folder)  # stopped after it wrote its result
+    own = resume and is_interrupted(output)
     with claimed(output, replace=force or own):
         refuse_link(folder)
         if force and not resume and (folder / PLAN).exists():
@@ -164,9 +164,14 @@ def folder_of(output: Path) -> Path:
     return output.with_suffix(".run")
 
 
-def is_interrupted(folder: Path) -> bool:
-    """Whether a run was stopped, maybe after it wrote its result: some of its weights are left, see `clear`."""
-    return any(folder.rglob("*.safetensors"))
+def is_interrupted(output: Path) -> bool:
+    """Whether the run beside a result was stopped, maybe after it wrote it.
+
+    Either some of its weights are left, see `clear`, or it began after the result was written, which it may replace.
+    """
+    plan = folder_of(output) / PLAN
+    began_later = plan.exists() and output.exists() and plan.stat().st_mtime_ns > output.stat().st_mtime_ns
+    return began_later or any(plan.parent.rglob("*.safetensors"))
 
 
 def open_folder(material: Material, folder: Path, device: str, *, resume: bool) -> bool:
