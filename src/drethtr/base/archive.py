@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 ENDING = ".zip"
 
-MAX_FILES = 100_000  # each entry is kept in memory before the first is unpacked
+MAX_FILES = 100_000  # the whole directory is held in memory before anything is unpacked
 MAX_BYTES = 64 << 30
-"""Total size of all files: those of a large export fit, those of a mistake do not fill a server's disk."""
+"""Total size of all files: enough for a large export, too little to fill a server's disk by mistake."""
 
-MAX_FILE_BYTES = 2 << 30  # more than the largest scan: those of `images/decode.py` end at 89 million pixels
+MAX_FILE_BYTES = 2 << 30  # larger than any scan we decode: `images/decode.py` stops at 89 million pixels
 
 MAX_GROWTH = 100
 """Highest compression ratio accepted: scans hardly compress, and XML to about a tenth."""

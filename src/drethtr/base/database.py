@@ -22,7 +22,7 @@ OF_SEVERAL = bytes.fromhex("d9d505f920a163d7")
 STEPS, STEPS_A_BYTE, STEPS_A_CHECK = 10_000_000, 10, 10_000
 """Steps of SQLite's machine that a statement may take: at least, for each byte of the file, and between two checks.
 
-A query of ours takes time in proportion to the file; the views and damaged trees of a stranger's may go on forever.
+Our own queries take time in proportion to the file; views or damaged B-trees in a stranger's file may loop forever.
 """
 
 MAX_VALUE = 64 << 20

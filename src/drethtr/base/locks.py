@@ -21,7 +21,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.files import atomic_write, make_folders, open_locked
 from drethtr.base.links import followed, open_ordinary
 
-MAX_NOTE = 1000  # bytes of a lock file, which anybody may have written; an error shows them
+MAX_NOTE = 1000  # bytes read from a lock file, which anybody may have written, and shown in an error
 
 TURN_SECONDS = 10.0
 """How long to wait for a program that is changing the same file; a change takes a fraction of a second.
@@ -32,12 +32,12 @@ Long enough for many windows that save at once, short enough that a stopped prog
 TRIES = 100
 """How often a change begins again because another program has written the file in the meantime.
 
-Only programs that do not take turns, such as a synchronizing drive, bring that about; one that writes without end must
-not keep ours busy forever.
+Only programs that do not take the lock, such as a sync client, cause this; one that never stops writing must not keep
+us busy forever.
 """
 
 MAX_NAME = 200
-"""Bytes of a name that are in the name of its lock file: systems allow 255, and dot and ending need some."""
+"""Maximum bytes of a file name in the name of its lock file: file systems allow 255, dot and ending included."""
 
 NO_LOCKS = frozenset({ENOLCK, ENOSYS, EOPNOTSUPP})
 """Errors of drives without locks."""

@@ -41,7 +41,7 @@ class RecentResults(Generic[Result]):
                 with self.lock:
                     self.making.pop(key, None)
             with self.lock:
-                # Who waited for a thread that failed makes it beside those who come now: it must not weigh twice.
+                # After a failure, a waiting thread and a new one may both compute it; it must be counted once.
                 if key not in self.results:
                     self.results[key] = made
                     self.weight += self.weigh(made)

@@ -38,7 +38,7 @@ MEMORY = 2 << 30
 SECONDS = 15.0
 """Processor time of a call; a genuine page takes a second or two.
 
-Not elapsed time: on a busy machine a process may wait for longer than this (LOG.md, 2026-11-24, night).
+Processor time, not elapsed time: on a busy machine a process may wait longer than this (LOG.md, 2026-11-24, night).
 """
 
 CHILDREN = 4
@@ -47,7 +47,7 @@ CHILDREN = 4
 HEAD = struct.Struct(">IQ")
 """Header of an answer: the lengths of its JSON and of its bytes."""
 
-MAX_JSON = 1 << 20  # a child that a file has taken over must not fill the parent's memory
+MAX_JSON = 1 << 20  # a child compromised by a file must not fill the parent's memory
 
 OWN_STREAM = re.compile(r"^/(dev/(std(in|out|err)|fd/\d+)|proc/(self|thread-self|\d+)/fd/\d+)$")
 """Names that mean something else in each process: a child would wait for the end of its own questions."""

@@ -15,7 +15,7 @@ from drethtr.bulk.output import JOB, QUARANTINE, Output, columns
 from drethtr.bulk.worker import Engine, PartOutcome, Work
 from drethtr.recognition.recognizer import Recognizer
 
-ROWS_PER_PART = 1000  # what a killed worker loses; smaller parts take longer, as each opens its file anew
+ROWS_PER_PART = 1000  # lost when a worker is killed; smaller parts are slower, since each one reopens its input file
 
 OTHERS = {
     "model": "another model",

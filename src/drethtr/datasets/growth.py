@@ -25,7 +25,7 @@ FREE, GROWTH = 32 << 20, 64
 SMALL = 16 << 20
 """Largest file that is decoded before, in bytes; larger ones cost an attacker what they cost us."""
 
-ROWS_TOGETHER = 32  # what is in Python at a time, before it is known to be small
+ROWS_TOGETHER = 32  # converted to Python objects at a time, before their size is known
 
 ROW, NUMBER = 256, 32
 """Bytes that a row, and a number in it, take in Python beside texts and images."""

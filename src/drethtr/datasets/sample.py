@@ -208,7 +208,7 @@ def lines_digest(samples: Iterable[Sample]) -> str:
     Raises:
         DataError: naming the sample, if its file is missing.
     """
-    # Another image of the same size and text would pass unnoticed; to read all images takes minutes at each start.
+    # Another image with the same size and text goes unnoticed; reading all images would take minutes at every start.
     digest = blake2b(digest_size=8)
     for sample in samples:
         digest.update(f"{stored_bytes(sample)} {sample.text}\n".encode())

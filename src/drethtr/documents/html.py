@@ -15,7 +15,7 @@ from PIL import Image
 from drethtr.base.errors import DataError
 from drethtr.documents.transcription import SHADES, UNDERLINE, Grade, PageWord, Transcription
 
-JPEG_QUALITY = 75  # strips are read on a screen, and one file may hold hundreds of them
+JPEG_QUALITY = 75  # good enough on a screen; one file may hold hundreds of strips
 
 
 def jpeg_uri(image: Image.Image, largest: tuple[int, int]) -> str:

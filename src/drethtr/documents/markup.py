@@ -15,8 +15,8 @@ from xml.parsers import expat
 from drethtr.base.errors import DataError
 from drethtr.documents.names import free_name, numbered
 
-# An element takes some hundred bytes, so a million fit into memory; PAGE and ALTO nest about ten deep, but code that
-# walks down a page may recurse. Small files cost most by nesting, see LOG.md, 2026-11-27.
+# An element takes a few hundred bytes, so a million fit into memory. PAGE and ALTO nest about ten levels deep; the
+# limit protects code that recurses, since deep nesting makes even small files expensive (LOG.md, 2026-11-27).
 MAX_BYTES = 64 * 2**20
 MAX_ELEMENTS = 1_000_000
 MAX_DEPTH = 100

@@ -13,8 +13,8 @@ HYPHENS = "-¬=⸗\u00ad"
 RAISED = re.compile(r"\^(\w+)")
 """Letters that are written above the others: `M^me`."""
 
-# The margins of handwriting are ragged, so these are far above what one line differs from the next by: a break too few
-# leaves a long paragraph, one too many cuts a sentence. They were not measured.
+# Not measured. The margins of handwriting are ragged, so these are well above the usual difference between two lines: a
+# missed break only makes a long paragraph, a false one cuts a sentence.
 
 INDENTED = 1.2
 """A line that begins this many line heights to the right of the others begins a paragraph."""

@@ -72,7 +72,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
         if edit.polygon is None:
             moved = replace(moved, polygon=context.outline(moved, file) or new.polygon)
         if (moved.baseline, moved.polygon) != (old.baseline, old.polygon):
-            # A program read other ink than is in the new place; what a person wrote stays.
+            # A program's reading was of the ink at the old place; what a person wrote stays.
             is_kept = context.status(old).touched or new is not old
             new = moved if is_kept else replace(moved, transcription=None)
             notes.append(Change(page, line_id, "place", old.text, new.text, None))
@@ -124,7 +124,7 @@ def carry_over(old: Sequence[PageWord], text: str) -> tuple[PageWord, ...]:
     """
     new = text.split()
     boxes = [word.box for word in old]
-    # With autojunk, words that are frequent in a text of 200 or more would be passed over.
+    # With autojunk, difflib ignores frequent words in texts of 200 words or more.
     matcher = SequenceMatcher(None, [word.text for word in old], new, autojunk=False)
     words: list[PageWord] = []
     for kind, first, last, begin, end in matcher.get_opcodes():

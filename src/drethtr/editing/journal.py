@@ -174,7 +174,7 @@ class Journal:
         rows = [
             (one.page, one.line, time, one.who, one.model, one.action, one.old, one.new, one.status) for one in changes
         ]
-        # In one transaction, or an undo could find a step whose changes are missing.
+        # In one transaction, so that an undo never finds a step without its changes.
         with self.guarded(), self.lock, self.written() as database:
             database.executemany(
                 "INSERT INTO change (page, line, time, who, model, action, old, new, status) "
@@ -308,14 +308,14 @@ def opened(path: Path) -> Database:
     database = connect(path, "rwc", wait=0.5, longest=MAX_VALUE)
     try:
         database.text_factory = lambda value: value.decode("utf-8", "replace")
-        # The lock is also the one of the folder: two editors would not see each other's undo, and a killed one leaves
-        # no lock behind, as a file of our own would.
+        # This also locks the folder, since two editors would not see each other's undo. Unlike a lock file of our own,
+        # it goes away when an editor is killed.
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         found = sorted(sql for (sql,) in database.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"))
         if found and not {*TABLES[:3]} <= {*found} <= {*TABLES}:
             raise sqlite3.DatabaseError("other tables than those of an editor")
-        # A write is not flushed to disk: a loss of power may take the last steps of the history, whose texts are in
-        # their files by then; a flush for each line would be felt while typing.
+        # Writes are not flushed to disk: a power failure may lose the last steps of the history, but not their texts,
+        # which are in the page files by then. A flush per line would be felt while typing.
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
         for statement in (new for new in TABLES if new not in found):

@@ -63,7 +63,7 @@ STEPS = 100
 BASE = "base.txt"
 """Names the model that an adopted one was learned from, beside the journal; without it, the shipped one."""
 
-MAX_PATH = 4096  # Linux's own limit; the file is in a folder that may be a stranger's
+MAX_PATH = 4096  # the limit of Linux; the folder may come from a stranger
 
 
 class AlreadyLearning(DataError):

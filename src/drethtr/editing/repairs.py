@@ -142,7 +142,7 @@ def sides_of(lines: Sequence[TextLine], fold: Points) -> tuple[tuple[TextLine, .
     sides: tuple[list[TextLine], list[TextLine]] = ([], [])
     for line in lines:
         middle, row = middle_of(line)
-        # Unlike `at`: a fold goes on beyond the ends of the stroke that was drawn.
+        # Unlike `at`: a fold extends beyond the ends of the stroke.
         sides[middle > x + (end_x - x) * (row - y) / max(end_y - y, 1)].append(line)
     return tuple(sides[0]), tuple(sides[1])
 
@@ -265,7 +265,7 @@ def in_table_rows(places: Sequence[LinePosition]) -> list[list[LinePosition]]:
     rows: list[list[LinePosition]] = []
     for place in sorted(places, key=lambda place: place.row):
         last = rows[-1] if rows else []
-        # Wider than `order.is_beside`: a person has said that this is a table, so that rows there are.
+        # More tolerant than `order.is_beside`: a person says that this is a table, so there are rows.
         if last and place.row - float(np.mean([one.row for one in last])) < 0.6 * min(
             place.height, *(one.height for one in last)
         ):

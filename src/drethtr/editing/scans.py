@@ -32,7 +32,7 @@ QUALITY, MAX_UNCHANGED = 85, 64 << 20
 PAGES_KEPT = 3  # of up to 89 MB each, see `images/decode.py`
 LARGE_KEPT = 8  # of some MB each: the pages around the one that is open
 SMALL_KEPT = 1000  # of some kB each
-SIZES_KEPT = 100_000  # a tuple each, for which a file would have to be opened again
+SIZES_KEPT = 100_000  # a tuple each; without it, the file would have to be opened again
 """Sizes of the caches: pages in gray, images of pages, thumbnails and lines, and sizes of pages."""
 
 

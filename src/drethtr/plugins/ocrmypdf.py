@@ -61,7 +61,7 @@ class Engine(OcrEngine):  # type: ignore[misc]
         """Read a page: its lines and words as elements, and its text."""
         page = transcribe_page(input_file, recognizer())
         with Image.open(input_file) as image:
-            dpi = float(image.info.get("dpi", (300, 300))[0])  # OCRmyPDF writes it into every image; else its usual one
+            dpi = float(image.info.get("dpi", (300, 300))[0])  # written into every image; 300 is OCRmyPDF's default
         return page_element(page, dpi, page_number), page.text
 
     @staticmethod

@@ -183,14 +183,14 @@ class PostgresStore:
 
     def version(self) -> Hashable:
         """The number of pages and the sum of the transactions that wrote them."""
-        # Needs no counter, at which all who write at once would wait for each other.
+        # Without a shared counter, on which concurrent writers would wait for each other.
         with self.guarded():
             [row] = self.database.execute("SELECT count(*), sum(xmin::text::bigint) FROM pages").fetchall()
             return tuple(row)
 
     def size(self) -> tuple[int, int]:
         """The numbers of pages and lines."""
-        # A line has one byte of confidence: counting these reads no lines.
+        # One byte of confidence per line: they are counted without reading lines.
         with self.guarded():
             [row] = self.database.execute(
                 "SELECT count(*), coalesce(sum(length(confidences)), 0) FROM pages"

@@ -195,7 +195,7 @@ class Records(Protocol):
 
 def known_confidences(lines: Sequence[StoredLine]) -> bytes:
     """The confidences of the lines of a page, a byte each."""
-    # With the page, not in rows of `lines`: a query needs those of every page, but the lines of its hits alone.
+    # Stored with the page, not in `lines`: a query needs these of every page, but only the lines of its hits.
     return bytes(CERTAIN if line.certain else stored_confidence(line.confidence) for line in lines)
 
 

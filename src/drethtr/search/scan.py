@@ -45,7 +45,7 @@ class Scanned(NamedTuple):
 
 
 recent = RecentResults[Scanned](KEPT, attrgetter("bytes"))
-"""The last scans: of a query that is asked again, by a server or after a verdict, nothing is computed again."""
+"""The last scans, so that a repeated query, from a server or after a verdict, costs nothing."""
 
 
 def scan(store: Records, automatons: Sequence[Automaton], threads: int) -> Scanned:

@@ -39,7 +39,7 @@ class Postgres(Target):
     url: str
 
     def update(self, store: Store) -> str:
-        # Whose pages these are: those that are gone here must go there, and those of other indexes stay.
+        # The index that each page came from: pages removed there are removed here, those of other indexes stay.
         origin = stored(store.path.resolve().as_posix())
         with PostgresStore.write(self.url, store.about()) as database:
             there, mine = database.states(origin), store.states()

@@ -18,7 +18,7 @@ ANSWER_SECONDS = 60.0
 """Seconds for which a client may stop receiving a response."""
 
 MAX_REST_BYTES = 256 << 20
-"""Bytes of a body to read before a response that refuses it; after more, the connection is closed."""
+"""Maximum bytes of a refused body to read before the response; beyond that, the connection is simply closed."""
 
 MAX_CONNECTIONS = 512
 """Beyond this number, each new connection replaces one that waits for its client, or for the rest of a request."""
@@ -93,9 +93,9 @@ class TimedConnection(H11Protocol):
 class HearOut:
     """Middleware that reads the rest of a body before a response after which the connection is closed.
 
-    Many programs read no response while they send. To close the connection while bytes of theirs are on the way resets
-    it, and they learn of that instead of what was wrong with the request. uvicorn does the same for connections that
-    stay open.
+    Many clients read no response until they have sent everything. Closing the connection while their bytes are still in
+    flight resets it, and they report that instead of what was wrong with the request. uvicorn drains connections that
+    stay open itself.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -23,7 +23,7 @@ PyObject *seam(PyObject *self, PyObject *args)
             own[-1] = own[height] = INFINITY;
             for (Py_ssize_t row = 0; row < height; row++)
                 own[row] = cost[row * width + column];
-            /* Ties go to the upper row, as `argmin` in Python has it: a seam through white paper has many. */
+            /* Ties go to the upper row, like `argmin` in Python; a seam through blank paper has many. */
             for (Py_ssize_t row = 0; column && row < height; row++) {
                 const double *before = own + row - height - 2;
                 double least = before[-1] < before[0] ? before[-1] : before[0];

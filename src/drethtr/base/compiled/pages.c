@@ -44,8 +44,8 @@ struct Piece {
     uint8_t kinds[QUERY_MAX_LETTERS + 16];  /* kinds of letters, counted from 1 */
 };
 
-/* Enter a state that has no mass at this step yet. A number as its mark instead of a flag, so that nothing has to be
-   cleared after a step: few of the states are ever reached. */
+/* Enter a state that has no mass at this step yet. States are marked with the number of the step, not with a flag, so
+   that nothing has to be cleared between steps: few states are ever reached. */
 static void reach(Lines *l, Py_ssize_t *count, uint16_t state, int entries)
 {
     if (l->marks[state] == l->mark)

@@ -232,7 +232,7 @@ PyObject *surprises(PyObject *self, PyObject *args)
 /* ---- Prefix search: see prefix_search_in_python in recognition/decoding/ctc_search.py ---- */
 
 #define MAX_BEAMS (1 << 20)
-#define REMEMBERED (1 << 10) /* beams times tokens of a step, several times over; fits into a processor's first cache */
+#define REMEMBERED (1 << 10) /* several times the beams times the tokens of a step; small enough for the L1 cache */
 
 typedef struct {
     double in_blank, in_token, total;
@@ -317,7 +317,7 @@ static int make_room(void **array, size_t *room, size_t count, size_t size)
 
 static int32_t new_prefix(Search *search, int32_t token, int32_t before, double language_score)
 {
-    /* The array may move: pointers to other prefixes are void after this, their numbers are not. */
+    /* The array may move: this invalidates pointers to prefixes, but not their indices. */
     if (search->count == INT32_MAX ||
         !make_room((void **)&search->prefixes, &search->room, (size_t)search->count, sizeof(Prefix)))
         return NONE;
@@ -346,7 +346,7 @@ static double language_score_with(Search *search, int32_t number, int32_t token)
     Prefix *prefix = &search->prefixes[number];
     if (!search->ngrams)
         return prefix->language_score;
-    /* One slot for each key, without probing: two keys that share it only cost time. */
+    /* Direct-mapped, without probing: a collision only costs time. */
     Remembered *slot = &search->remembered[((uint32_t)number * 31u + (uint32_t)token) % REMEMBERED];
     if (slot->prefix == number && slot->token == token)
         return slot->language_score;

@@ -30,7 +30,7 @@ from drethtr.pages.record import provenance_of, reading_settings
 from drethtr.pictures.comparison_page import comparison_page
 from drethtr.recognition.recognizer import Recognizer
 
-LINES_SHOWN = 60  # with images; a report that is looked through, not a record
+LINES_SHOWN = 60  # with images; enough to look through, the JSON has all
 CONFUSIONS_SHOWN = 12  # the most frequent; JSON has all
 
 

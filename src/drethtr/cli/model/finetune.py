@@ -175,7 +175,7 @@ def refuse(output: Path, model: Path | None, *, force: bool, resume: bool) -> No
     refuse_ending(output, ".safetensors")
     refuse_places(output)
     folder = folder_of(output)
-    own = resume and folder.is_dir()  # a run that was stopped after it wrote its result
+    own = resume and folder.is_dir()  # the result is its own, finished or not
     refuse_existing(output, force=force or own, inputs=[str(model)] if model is not None else [])
     if folder.is_file():
         raise DataError(

@@ -12,8 +12,8 @@ from drethtr.text.normalize import for_scoring
 SENTENCE = 20
 """Shorter texts, such as dates and names, may occur twice by coincidence."""
 
-# These limits only warn: they were chosen so that what is beyond them is wrong at a glance, and not measured. Narrower
-# ones would report lines that are merely unusual, which nobody looks through.
+# These limits only warn, and were not measured: what lies beyond them is obviously wrong. Tighter ones would report
+# lines that are merely unusual, and such lists go unread.
 
 MIN_HEIGHT = 8
 """Lines less tall than this, in pixels, cannot be read."""
@@ -21,7 +21,7 @@ MIN_HEIGHT = 8
 FAINTEST = 12
 """Minimum difference in gray levels between the darkest and the lightest pixel of a line with writing.
 
-Less than what `prepare.BLANK_CONTRAST` calls blank: a single speck makes the difference, so this is empty for sure."""
+Stricter than `prepare.BLANK_CONTRAST`: even a single speck exceeds it, so a line below is certainly empty."""
 
 MAX_CHARACTERS = 200
 """More characters than fit on a handwritten line."""

@@ -35,7 +35,7 @@ COLUMNS = {
 }
 """Possible names of each column. A shelfmark is used as the hand, the closest information in CATMuS."""
 
-ROWS_TOGETHER = 256  # what is in memory at a time; images of lines have some ten kB
+ROWS_TOGETHER = 256  # in memory at a time; an image of a line takes some ten kB
 
 
 @dataclass(frozen=True)

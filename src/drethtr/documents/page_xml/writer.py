@@ -63,7 +63,7 @@ def write_page_xml(document: Document) -> bytes:
             parent = ET.SubElement(element, "TableRegion", id=ids.claim(cell.table or "table"))
             box = box_around(corner for region in block if (box := region.box) for corner in box.polygon())
             add_coords(parent, box and box.polygon())
-        # The block comes first: at its end, zip must not have taken a number that belongs to the next block.
+        # `block` must come first: otherwise zip takes one number too many at its end, which belongs to the next block.
         for region, (index, region_id) in zip(block, numbered, strict=False):
             add_region(parent, region, region_id, index, ids)
     return serialize(root)

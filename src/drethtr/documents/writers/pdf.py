@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pikepdf
 
 POINTS_PER_INCH = 72
-USUAL_DPI = 300.0  # of scans that do not say: what archives scan at
+USUAL_DPI = 300.0  # for scans without a resolution; archives usually scan at this
 MIN_DPI, MAX_DPI = 100, 2400
 """A resolution outside these limits is not real but some program's default, usually 72."""
 
@@ -57,7 +57,7 @@ COLORS = "sRGB IEC61966-2.1"
 DATE = slice(24, 36)
 """The bytes of an ICC profile that say when it was made: year, month, day, hour, minute and second (ICC.1, 7.2.8)."""
 
-# Any fixed date: with that of the day, the same document would be other bytes at each run.
+# Any fixed date: with the current one, the same document would give different bytes every time.
 PROFILE_DATE = struct.pack(">6H", 2000, 1, 1, 0, 0, 0)
 
 # Maps the unit square of an image to the unit square of the page, by EXIF orientation.

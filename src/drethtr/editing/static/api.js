@@ -16,7 +16,7 @@ export class Unreachable extends Error {
   }
 }
 
-// Reasons begin as they follow the name of a command or a file; one without such a name begins a sentence.
+// The server's reasons are written to follow a file name, in lower case; alone, they start a sentence.
 const sentence = (reason) => reason.replace(/^[a-z]+(?=[ ,])/, (word) => word[0].toUpperCase() + word.slice(1));
 
 async function ask(method, path, { body, content, revision, keepalive } = {}) {

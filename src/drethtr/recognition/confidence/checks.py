@@ -111,7 +111,7 @@ class Uncovered(Check):
     A character explains the ink within `reach` line heights of its middle.
     """
 
-    # A wide capital or a flourish has its character's middle this far away; a word that was skipped is wider.
+    # The middle of a wide capital or a flourish may be this far away; a skipped word leaves more.
     widest: float = 1.0
     reach: float = 0.8
     kind: ClassVar[str] = "uncovered"

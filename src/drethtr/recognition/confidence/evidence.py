@@ -104,5 +104,5 @@ def reading_features(path: CTCPath, entropies: LogProbs) -> tuple[float, float, 
     number = len(path.tokens)
     sure = float(np.exp(path.token_log_probabilities).mean()) if number else 0.0
     entropy = float(entropies.sum()) / max(number, 1)
-    # Not the logarithm of 0, for a line of which the network is entirely sure.
+    # Avoids log(0) where the network is entirely sure of a line.
     return sure, float(np.log(entropy + 0.01)), number / len(entropies)

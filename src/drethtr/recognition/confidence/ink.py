@@ -73,7 +73,7 @@ def is_bare(darkness: NDArray[np.float32]) -> bool:
 
 def find_ink(darkness: NDArray[np.float32]) -> Mask:
     """The ink, apart from ruled lines, of a line this much darker than its paper, (`ROWS`, width)."""
-    # Not the very darkest: a blot or the edge of a photograph would make all writing look faint.
+    # Not the maximum: a blot or the edge of a photograph would make all writing look faint.
     darkest = quantile(darkness, 0.995)
     mask: Mask = darkness > max(FAINTEST, GRAINS * grain_of(darkness), SHARE_OF_DARKEST * darkest)
     return mask & ~long_runs(mask, round(RULE * ROWS))

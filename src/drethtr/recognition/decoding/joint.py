@@ -321,7 +321,7 @@ def proposed(scores: CTCScores, line: int, number: int, language_models: Weighte
     """At most `number` texts of a line; with n-grams the search is wider, as they add their scores late."""
     beams = max(number, BEAMS) if language_models.active else number
     rows, draft = scores.lines[line], scores.paths[line].tokens
-    # Four tokens a step: what the CTC head holds for less likely than that, the decoder proposes as a doubt.
+    # Four tokens per step: anything the CTC head ranks lower, the decoder proposes itself where it is in doubt.
     return search_languages(rows, language_models, draft, beams=beams, tokens_per_step=4, margin=MARGIN)[:number]
 
 

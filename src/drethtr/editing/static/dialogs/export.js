@@ -130,8 +130,14 @@ function Preview({ shown, error }) {
   const { text, page, lines, confirmed, left_out: leftOut } = shown;
   return html`<section class="preview" aria-label="Preview">
     ${text !== null ? html`<pre tabindex="0">${text}</pre>` : page && html`<img src=${api.thumbnail(page)} alt="First page" />`}
-    <p class="hint">${lines ? counted(lines, "line") : "No lines"}${!lines ? "" : lines > confirmed ? `, ${(lines - confirmed).toLocaleString("en")} of them not confirmed` : ", all confirmed"}.
+    <p class="hint">${linesSaid(lines, lines - confirmed)}.
       ${leftOut.length > 0 && html` ${counted(leftOut.length, "page")} left out:`}</p>
     ${leftOut.length > 0 && html`<ul class="hint">${leftOut.slice(0, 20).map(([name, why]) => html`<li>${name}: ${why}</li>`)}</ul>`}
   </section>`;
+}
+
+function linesSaid(lines, unconfirmed) {
+  if (lines === 0) return "No lines";
+  const rest = unconfirmed > 0 ? `${unconfirmed.toLocaleString("en")} of them not confirmed` : "all confirmed";
+  return `${counted(lines, "line")}, ${rest}`;
 }

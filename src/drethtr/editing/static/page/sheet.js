@@ -60,7 +60,7 @@ export function useSheet(page, screen) {
     clipped,
     pointAt,
     // Brings points into view, and with them across, if there is room, all of `around`.
-    show: (points, around = points) => view.current.show(boxOn(points), boxOn(around ?? points)),
+    show: (points, around) => view.current.show(boxOn(points), boxOn(around ?? points)),
     // Zooms to points; or, if it is there and `mayGoBack`, back to the whole width.
     closer: (points, mayGoBack) => {
       view.current.closer(boxOn(points), mayGoBack);
