@@ -1,7 +1,7 @@
 // A row of buttons that is one stop of the Tab key: arrow keys go from button to button, Escape back to the text.
 
 import { html } from "../html.js";
-import { useEffect, useLayoutEffect, useRef } from "../vendor/hooks.js";
+import { useLayoutEffect, useRef } from "../vendor/hooks.js";
 
 // `entered` is a new object each time the keyboard is to go there.
 export function Toolbar({ label, kind, entered, back, children }) {
@@ -16,7 +16,8 @@ export function Toolbar({ label, kind, entered, back, children }) {
     const all = buttons();
     mark(all.includes(last.current) ? last.current : all[0]);
   });
-  useEffect(() => {
+  // Before the screen is painted: the next key of a fast typist is for the row already.
+  useLayoutEffect(() => {
     if (entered) buttons()[0].focus();
   }, [entered]);
   const keys = (event) => {
