@@ -1,6 +1,9 @@
 """The options of commands that read are declared once."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import fields
 from inspect import signature
 
@@ -9,10 +12,12 @@ import typer
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError
-from drethtr.cli.commands import walk
+from drethtr.cli import transcribe
+from drethtr.cli.commands import as_click, walk
 from drethtr.cli.main import app
 from drethtr.cli.options import PANEL, USUAL_DOUBT, ReadingOptions, completed, with_reading_options
 from drethtr.documents.read import read_page
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.paper.published_decoding import PublishedBeam, PublishedGreedy
 from drethtr.recognition.decoding.strategies import CTC, Beam, Greedy, Joint, VerifiedDrafts, name_of, strategy_named
 from drethtr.recognition.network import Precision, precision_named
@@ -187,3 +192,34 @@ def test_images_may_be_read_in_bfloat16(drethtr, lines, tiny_path):
     ]
     rounded, exact = ([one.confidence for one in recognizer.read([image])[0].characters] for recognizer in recognizers)
     assert found == pytest.approx(rounded, abs=1e-4) and found != pytest.approx(exact, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offers"),
+    [
+        ("transcribe --decoder c", ["ctc", "careful"]),
+        ("transcribe --precision ", ["float32", "int8", "bfloat16"]),
+        ("transcribe --format txt,al", ["txt,alto"]),
+        ("segment --format ", ["page", "alto", "json"]),
+        ("segment --lines r", ["rapid"]),
+    ],
+)
+def test_a_shell_completes_values(typed, offers):
+    words = f"drethtr {typed}"
+    asked = {"_DRETHTR_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run(
+        [sys.executable, "-m", "drethtr"], env={**os.environ, **asked}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == offers
+
+
+def test_values_that_a_shell_completes_are_accepted():
+    offered = {
+        option.name: [item.value for item in option.shell_complete(None, "")]
+        for option in as_click("transcribe", transcribe.app).params
+        if option.name in ("decoder", "precision", "lines", "format")
+    }
+    assert [name_of(strategy_named(name)) for name in offered["decoder"]] == offered["decoder"]
+    assert [precision_named(name).value for name in offered["precision"]] == offered["precision"]
+    assert all(segmentation_named(name) for name in offered["lines"])
+    assert transcribe.formats_named(",".join(offered["format"])) == tuple(offered["format"])

@@ -20,7 +20,7 @@ from drethtr.cli.options import (
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_results
-from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
+from drethtr.cli.proofs import PAGE_FORMATS, formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.parquet import store_parquet
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.opening import images_in
@@ -48,7 +48,7 @@ def align(
     output: Annotated[Path | None, output_option("FOLDER", "Folder for the aligned pages.")] = None,
     format: Annotated[
         str,
-        format_option("Comma-separated: page, alto, tei, json, html, …"),
+        format_option("Comma-separated: page, alto, tei, json, html, …", PAGE_FORMATS),
     ] = "page",
     ground_truth: Annotated[
         Path | None,

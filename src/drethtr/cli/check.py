@@ -22,7 +22,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import open_lines, report_skipped
-from drethtr.cli.proofs import formats_of_pages, prove_all, targets_of, write_pages
+from drethtr.cli.proofs import PAGE_FORMATS, formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.sample import Sample
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.opening import images_in
@@ -69,7 +69,7 @@ def check(
     ] = None,
     format: Annotated[
         str,
-        format_option("For --output, comma-separated: page, alto, tei, json, html, …"),
+        format_option("For --output, comma-separated: page, alto, tei, json, html, …", PAGE_FORMATS),
     ] = "page",
     lines: Lines = "auto",
     outlines: OutlinesName = "auto",

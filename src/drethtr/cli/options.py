@@ -1,7 +1,7 @@
 """Arguments and options shared by several commands."""
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
@@ -14,6 +14,17 @@ from typer.core import TyperCommand
 if TYPE_CHECKING:
     from drethtr.recognition.recognizer import LoadOptions, Recognizer
 
+
+def offered(*names: str) -> Callable[[str], list[str]]:
+    """What a shell offers as the value of an option: these names, alone or parted by commas."""
+
+    def offer(incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
+
+    return offer
+
+
 ModelFile = Annotated[Path | None, typer.Option(metavar="MODEL", help="Model file; default: the included model.")]
 DecoderName = Annotated[
     str | None,
@@ -22,6 +33,7 @@ DecoderName = Annotated[
         metavar="NAME",
         help="ctc (fastest), joint, careful (most accurate); greedy, verified, beam:N. Default: ctc or joint, as "
         "drethtr model calibrate chose.",
+        autocompletion=offered("ctc", "joint", "careful", "greedy", "verified"),
     ),
 ]
 LanguageNames = Annotated[
@@ -39,12 +51,16 @@ PrecisionName = Annotated[
         "--precision",
         metavar="NAME",
         help="float32; int8: faster on a CPU, nearly as accurate; bfloat16: for GPUs.",
+        autocompletion=offered("float32", "int8", "bfloat16"),
     ),
 ]
 DeviceName = Annotated[
     str,
     typer.Option(
-        "--device", metavar="NAME", help="cpu, cuda, cuda:1, mps; auto: a CUDA GPU if there is one, else cpu."
+        "--device",
+        metavar="NAME",
+        help="cpu, cuda, cuda:1, mps; auto: a CUDA GPU if there is one, else cpu.",
+        autocompletion=offered("auto", "cpu", "cuda", "mps"),
     ),
 ]
 
@@ -59,9 +75,9 @@ def output_option(metavar: str, help: str) -> Any:
     return typer.Option("--output", "-o", metavar=metavar, help=help)
 
 
-def format_option(help: str) -> Any:
+def format_option(help: str, names: Iterable[str]) -> Any:
     """The option `--format`, with the names that a command knows."""
-    return typer.Option("--format", "-f", metavar="NAMES", help=help)
+    return typer.Option("--format", "-f", metavar="NAMES", help=help, autocompletion=offered(*names))
 
 
 Threads = Annotated[int | None, threads_option("Lines to read in parallel on a CPU; default: one per free processor.")]
@@ -156,12 +172,26 @@ Workers = Annotated[
 TrainingThreads = Annotated[
     int | None, threads_option("Threads to compute with on a CPU, beside --workers; default: one per processor.")
 ]
+SEGMENTATIONS = "auto", "given", "whole", "rapid", "projection", "kraken"
+"""Those that a shell offers; plug-ins and networks of your own have further ones."""
+
 Lines = Annotated[
-    str, typer.Option("--lines", metavar="NAME", help="Line segmentation of pages, as in drethtr transcribe.")
+    str,
+    typer.Option(
+        "--lines",
+        metavar="NAME",
+        help="Line segmentation of pages, as in drethtr transcribe.",
+        autocompletion=offered(*SEGMENTATIONS),
+    ),
 ]
 TableOrder = Annotated[
     str,
-    typer.Option("--order", metavar="NAME", help="How found tables are read: rows, columns, or auto, which is rows."),
+    typer.Option(
+        "--order",
+        metavar="NAME",
+        help="How found tables are read: rows, columns, or auto, which is rows.",
+        autocompletion=offered("auto", "rows", "columns"),
+    ),
 ]
 OutlinesName = Annotated[
     str,
@@ -170,6 +200,7 @@ OutlinesName = Annotated[
         metavar="NAME",
         help="Outlines of given lines: given (by the file), own (redrawn from the baselines), or auto: given, "
         "unless they are bands of a fixed height.",
+        autocompletion=offered("auto", "given", "own"),
     ),
 ]
 ImagesFolder = Annotated[

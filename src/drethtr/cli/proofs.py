@@ -62,13 +62,17 @@ def prove_all(
     return proofs, len(failures)
 
 
+PAGE_FORMATS = [name for name in FORMATS if name != "txt"]
+"""Those that can express doubts, unlike plain text."""
+
+
 def formats_of_pages(names: str) -> tuple[str, ...]:
-    """Parse a comma-separated list of formats; plain text is not allowed, since it cannot express doubts.
+    """Parse a comma-separated list of `PAGE_FORMATS`.
 
     Raises:
         ConfigError: if one is unknown, or two have the same file extension.
     """
-    known = {name: name for name in FORMATS if name != "txt"}
+    known = {name: name for name in PAGE_FORMATS}
     wanted = dict.fromkeys(name.strip() for name in names.split(","))
     formats = tuple(named("format", name, known) for name in wanted)
     refuse_same_endings({name: FORMATS[name] for name in formats})

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
-from drethtr.cli.options import ImagesFolder, Pages, TableOrder, format_option, output_option, threads_option
+from drethtr.cli.options import ImagesFolder, Lines, Pages, TableOrder, format_option, output_option, threads_option
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
 from drethtr.documents.formats import FORMATS
 from drethtr.pages.opening import select
@@ -26,14 +26,12 @@ def segment(
     inputs: Annotated[
         list[str], typer.Argument(metavar="INPUT", help="Images of pages, PDFs, folders and ZIPs of them, patterns.")
     ],
-    format: Annotated[str, format_option("Comma-separated: page, alto, json.")] = "page",
+    format: Annotated[str, format_option("Comma-separated: page, alto, json.", WITH_LINES)] = "page",
     output: Annotated[
         Path | None,
         output_option("FOLDER", "Folder for the results; default: beside the scans."),
     ] = None,
-    lines: Annotated[
-        str, typer.Option("--lines", metavar="NAME", help="Line segmentation, as in drethtr transcribe.")
-    ] = "auto",
+    lines: Lines = "auto",
     order: TableOrder = "auto",
     images: ImagesFolder = None,
     pages: Pages = None,

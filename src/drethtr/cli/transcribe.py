@@ -12,6 +12,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.sandbox import prepare
 from drethtr.base.wording import counted
 from drethtr.cli.options import (
+    SEGMENTATIONS,
     USUAL_DOUBT,
     Doubts,
     ImagesFolder,
@@ -21,6 +22,7 @@ from drethtr.cli.options import (
     TableOrder,
     WithDoubts,
     format_option,
+    offered,
     output_option,
     with_reading_options,
 )
@@ -61,7 +63,9 @@ def transcribe(
     ],
     format: Annotated[
         str | None,
-        format_option(f"Comma-separated: {', '.join(FORMATS)}; for lines also tsv. Default: txt."),
+        format_option(
+            f"Comma-separated: {', '.join(FORMATS)}; for lines also tsv. Default: txt.", {**FORMATS, **LINE_FORMATS}
+        ),
     ] = None,
     output: Annotated[
         Path | None,
@@ -73,6 +77,7 @@ def transcribe(
             metavar="NAME",
             help="Line segmentation: given (by PAGE or ALTO), whole (image is a line), rapid, projection or kraken. "
             "auto: given, else whole if less than 300 pixels tall or 5 times wider than tall, else rapid.",
+            autocompletion=offered(*SEGMENTATIONS),
         ),
     ] = "auto",
     order: TableOrder = "auto",

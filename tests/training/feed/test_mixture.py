@@ -70,7 +70,7 @@ def test_weights_of_sources(pattern):
     large, small = pattern.replace("*", "large"), pattern.replace("*", "small")
     mixture = LineMixture.open((Real(paths=(large,), weight=1.0), Real(paths=(small,), weight=3.0)), seed=0)
     assert sets(mixture)["small"] == pytest.approx(0.75, abs=1e-3)
-    with pytest.raises(ConfigError, match="weight must be at least 0"):
+    with pytest.raises(ConfigError, match="weight must be a finite number of at least 0"):
         Real(paths=(large,), weight=-1.0)
     with pytest.raises(ConfigError, match="at least one source"):
         LineMixture.open((Real(paths=(large,), weight=0.0),), seed=0)

@@ -71,7 +71,7 @@ class Source(ABC, Generic[Item]):
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight < float("inf"):
-            raise ConfigError(f"weight must be at least 0, not {self.weight}")
+            raise ConfigError(f"weight must be a finite number of at least 0, not {self.weight}")
 
     @abstractmethod
     def open(self) -> Sequence[tuple[float, Supply[Item]]]:
