@@ -6,10 +6,10 @@
 `GET /openapi.json` have the same content.
 """
 
+import argparse
 import inspect
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -231,4 +231,6 @@ def value_of(schema: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    write_reference(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    write_reference(parser.parse_args().folder)
