@@ -12,7 +12,7 @@ from drethtr.network.backend import rescorer_of
 from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import BOS, EOS, Characters
-from drethtr.training.rescorer import AT_A_TIME, RescorerRun, TrainingTexts, train_rescorer
+from drethtr.training.rescorer import AT_A_TIME, RescorerRun, TrainingTexts, adapted, train_rescorer
 
 TOKENIZER = Characters.learn(["abcdefghij klmnop"])
 LINES = ["abc abc", "cab", "back", "a bad cab"]
@@ -51,6 +51,14 @@ def test_it_goes_on_from_trained_weights(material, tmp_path):
     started, anew = (train_rescorer(few, tmp_path / name, start=start) for name, start in (("a", trained), ("b", None)))
     assert surprise(started, "a bad cab") < 0.5 * surprise(anew, "a bad cab")
     assert surprise(started, "pond") < surprise(trained, "pond")
+
+
+def test_it_adapts_to_the_lines_of_a_hand(material, tmp_path):
+    """And is the same each time."""
+    trained = train_rescorer(material, tmp_path / "run")
+    first, again = (adapted(trained, ["mop", "pond"], TOKENIZER, bfloat16=False) for _ in range(2))
+    assert surprise(first, "pond") < surprise(trained, "pond") - 1
+    assert surprise(first, "pond") == surprise(again, "pond")
 
 
 def test_a_stopped_run_resumes(material, tmp_path, monkeypatch):

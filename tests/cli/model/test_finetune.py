@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from conftest import log_probability, written
 from PIL import Image
 
@@ -22,15 +23,18 @@ from drethtr.base.locks import claimed
 from drethtr.datasets.open import open_all
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
+from drethtr.network.backend import rescorer_of
+from drethtr.network.network import RescorerNetwork
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
-from drethtr.recognition.model.file import load_model, save_model, save_record
+from drethtr.recognition.model.architecture import RescorerConfig
+from drethtr.recognition.model.file import Rescorer, load_model, save_model, save_record
 from drethtr.recognition.model.weights import read_tensors
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.text.tokenizer import EOS
+from drethtr.text.tokenizer import BOS, EOS
 from drethtr.training.finetuning import Plan, gather
 from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted
 
@@ -187,10 +191,13 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
     assert f"{100 * told['cer']:.2f} –" in measured.out
 
 
-def test_ngrams_learn_the_new_lines_too(drethtr, data, tiny_model, tmp_path):
+def test_language_models_learn_the_new_lines_too(drethtr, data, tiny_model, tmp_path):
     start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
     ngrams = learn([["a fine day", "no pen"] * 5], [1.0], tiny_model.tokenizer, order=3, most=500)
-    save_model(replace(tiny_model, languages=Languages({"all": ngrams})), start)
+    config = RescorerConfig(layers=1, width=32, heads=2, hidden=8)
+    network = RescorerNetwork(config, tiny_model.tokenizer.size)
+    rescorer = Rescorer(config, {name: weight.numpy() for name, weight in network.state_dict().items()})
+    save_model(replace(tiny_model, languages=Languages({"all": ngrams}), rescorer=rescorer), start)
     assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT).code == 0
     model = load_model(output)
     new, old, odd = (
@@ -198,6 +205,18 @@ def test_ngrams_learn_the_new_lines_too(drethtr, data, tiny_model, tmp_path):
     )
     assert min(new, old) > odd + 3
     assert new > log_probability(ngrams, tiny_model.tokenizer.encode("beach")) + 3
+    before, after = (
+        surprise(rescorer_of(one.rescorer, one.tokenizer), one.tokenizer.encode("cabbage"))
+        for one in (load_model(start), model)
+    )
+    assert after < before - 1
+
+
+@torch.inference_mode()
+def surprise(network, tokens):
+    """The cross-entropy of a text in nats, by the network of a rescorer."""
+    [logits] = network(torch.tensor([[BOS, *tokens]]))
+    return float(F.cross_entropy(logits, torch.tensor([*tokens, EOS]), reduction="sum"))
 
 
 def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_model, tmp_path):

@@ -1,14 +1,20 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import written
 
 from drethtr.datasets.sample import Sample
+from drethtr.network.network import RescorerNetwork
 from drethtr.recognition.decoding.strategies import CTC
+from drethtr.recognition.model.architecture import RescorerConfig
+from drethtr.recognition.model.file import Rescorer
 from drethtr.training.finetuning.interpolation import (
     choose_interpolation,
     interpolate,
     smallest_share,
     weights_at_start,
+    with_rescorer,
 )
 from drethtr.training.start import FromModel
 
@@ -42,3 +48,18 @@ def test_a_training_without_gain_stays_at_its_start(tiny_model, tiny_path):
     model, share = choose_interpolation(start, tiny_model, LINES, CTC(), "cpu", 1)
     assert share == 0.0
     assert all(np.array_equal(model.weights[name], weight) for name, weight in start.items())
+
+
+def test_a_rescorer_takes_the_same_share_of_its_change(tiny_model):
+    config = RescorerConfig(layers=1, width=32, heads=2, hidden=8)
+    start = {n: w.numpy() for n, w in RescorerNetwork(config, tiny_model.tokenizer.size).state_dict().items()}
+    model = replace(tiny_model, rescorer=Rescorer(config, start))
+    shares = (0.0, 0.5, 1.0)
+    unchanged, half, whole = (
+        with_rescorer(model, ["cabbage"], share, "cpu", bfloat16=False).rescorer.weights for share in shares
+    )
+    assert any(np.abs(weight - start[name]).max() > 1e-3 for name, weight in whole.items())
+    for name, weight in start.items():
+        assert np.array_equal(unchanged[name], weight)
+        np.testing.assert_allclose(half[name], (weight + whole[name]) / 2, atol=1e-6)
+    assert with_rescorer(tiny_model, ["cabbage"], 1.0, "cpu", bfloat16=False) is tiny_model

@@ -45,6 +45,7 @@ from drethtr.training.finetuning.interpolation import (
     interpolate,
     weights_at_start,
     with_language,
+    with_rescorer,
 )
 from drethtr.training.finetuning.material import Material
 from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
@@ -126,7 +127,7 @@ def finetune_locked(material: Material, output: Path, place: Workplace) -> Outco
         trained, adapter = readers[0]
         if material.plan.cross_fit:
             place.report(f"training on all {len(material.parts.train):,} lines")
-            trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place, found_by(trained)))
+            trained, adapter = as_saved(material, 1.0, train_share(material, 1.0, place, found_by(trained)), place)
         outcome = replace(outcome, forgotten=forgotten_by(material, trained, place))
         place.report("calibrating its confidences")
         record = material.start.record
@@ -217,7 +218,7 @@ def readers_of(folds: Sequence[Material], place: Workplace) -> Iterator[tuple[Mo
         own = replace(place, folder=place.folder / FOLD.format(number + 1)) if len(folds) > 1 else place
         best = train_share(fold, 1.0, own, found)
         found = found or found_by(best)
-        yield as_saved(fold, 1.0, best)
+        yield as_saved(fold, 1.0, best, own)
 
 
 def found_by(best: Model) -> Found:
@@ -266,16 +267,18 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
     return load_model(best)
 
 
-def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adapter | None]:
+def as_saved(material: Material, share: float, best: Model, place: Workplace) -> tuple[Model, Adapter | None]:
     """A model with its weights rounded as in its file, so that the measured model is the saved one.
 
-    Its n-grams, if it has any, also learn the same share of the lines; an adapter keeps those of its base model. It
-    uses the decoder of the starting model, because few lines say little about which one is better.
+    Its n-grams and its rescorer, if it has them, also learn the same share of the lines; an adapter keeps those of its
+    base model. It uses the decoder of the starting model, because few lines say little about which one is better.
     """
     record = CalibrationRecord(strategy=material.start.record.strategy)
     if not material.plan.adapter:
-        stored = replace(in_8_bits(best), record=record)
-        return with_language(stored, [sample.text for sample in material.some(share)]), None
+        texts = [sample.text for sample in material.some(share)]
+        kept = found_by(best).part_of_change
+        worded = with_rescorer(with_language(best, texts), texts, kept, place.device, bfloat16=place.bfloat16)
+        return replace(in_8_bits(worded), record=record), None
     # The interpolated model is a full one again; its change is brought back to low rank for the file.
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))
     path = Path(material.plan.model)
@@ -286,7 +289,7 @@ def as_saved(material: Material, share: float, best: Model) -> tuple[Model, Adap
 
 def curve_of(material: Material, after: list[Counts], place: Workplace) -> LearningCurve:
     """The learning curve; `after` are the errors of the model trained on all lines."""
-    trained = (as_saved(material, share, train_share(material, share, place))[0] for share in SHARES[:-1])
+    trained = (as_saved(material, share, train_share(material, share, place), place)[0] for share in SHARES[:-1])
     fewer = [errors(material, model, place) for model in trained]
     lines = [len(material.some(share)) for share in SHARES]
     return learning_curve(lines, [*fewer, after], pages_of(material.parts.validation))

@@ -1,4 +1,4 @@
-"""Interpolate between the starting and the fine-tuned model, weights and n-grams, to reduce forgetting.
+"""Interpolate between the starting and the fine-tuned model, weights and language models, to reduce forgetting.
 
 The interpolated network reads other hands better than the fine-tuned one, and the new hand nearly as well
 (docs/own_data.md). The share of the change is the smallest that keeps most of the gain on the validation lines.
@@ -20,6 +20,7 @@ from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.model.weights import Weights
 from drethtr.recognition.recognizer import Recognizer
+from drethtr.training.rescorer import adapted
 from drethtr.training.start import Start
 
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)
@@ -94,3 +95,12 @@ def with_language(model: Model, texts: Sequence[str], kept: float = NGRAMS_KEPT)
     except DataError:  # no text is long enough for an n-gram
         return model
     return replace(model, languages=model.languages.with_model(name, ngrams))
+
+
+def with_rescorer(model: Model, texts: Sequence[str], share: float, device: str, *, bfloat16: bool) -> Model:
+    """The model with this share of what its rescorer learns from new texts; unchanged if it has no rescorer."""
+    if model.rescorer is None or not share:
+        return model
+    start = model.rescorer
+    learned = adapted(start, texts, model.tokenizer, device=device, bfloat16=bfloat16)
+    return replace(model, rescorer=start._replace(weights=between(start.weights, learned.weights, share)))
