@@ -12,7 +12,7 @@ from drethtr.network.backend import rescorer_of
 from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import BOS, EOS, Characters
-from drethtr.training.rescorer import AT_A_TIME, RescorerRun, TrainingTexts, adapted, train_rescorer
+from drethtr.training.rescorer import AT_A_TIME, RescorerRun, TrainingTexts, finetuned, train_rescorer
 
 TOKENIZER = Characters.learn(["abcdefghij klmnop"])
 LINES = ["abc abc", "cab", "back", "a bad cab"]
@@ -53,10 +53,10 @@ def test_it_goes_on_from_trained_weights(material, tmp_path):
     assert surprise(started, "pond") < surprise(trained, "pond")
 
 
-def test_it_adapts_to_the_lines_of_a_hand(material, tmp_path):
+def test_it_is_fine_tuned_on_the_lines_of_a_hand(material, tmp_path):
     """And is the same each time."""
     trained = train_rescorer(material, tmp_path / "run")
-    first, again = (adapted(trained, ["mop", "pond"], TOKENIZER, bfloat16=False) for _ in range(2))
+    first, again = (finetuned(trained, ["mop", "pond"], TOKENIZER, bfloat16=False) for _ in range(2))
     assert surprise(first, "pond") < surprise(trained, "pond") - 1
     assert surprise(first, "pond") == surprise(again, "pond")
 

@@ -62,7 +62,7 @@ def prove_all(
     return proofs, len(failures)
 
 
-PAGE_FORMATS = [name for name in FORMATS if name != "txt"]
+PAGE_FORMATS = {name: format for name, format in FORMATS.items() if name != "txt"}
 """Those that can express doubts, unlike plain text."""
 
 
@@ -72,11 +72,10 @@ def formats_of_pages(names: str) -> tuple[str, ...]:
     Raises:
         ConfigError: if one is unknown, or two have the same file extension.
     """
-    known = {name: name for name in PAGE_FORMATS}
     wanted = dict.fromkeys(name.strip() for name in names.split(","))
-    formats = tuple(named("format", name, known) for name in wanted)
-    refuse_same_endings({name: FORMATS[name] for name in formats})
-    return formats
+    formats = {name: named("format", name, PAGE_FORMATS) for name in wanted}
+    refuse_same_endings(formats)
+    return tuple(formats)
 
 
 def targets_of(originals: Sequence[Original], output: Path, formats: Sequence[str], *, force: bool) -> dict[str, Path]:

@@ -48,11 +48,14 @@ SAVED = 200
 
 HEADER = "drethtr-rescorer-run"
 
+CONTINUED = 0.4
+"""Share of the learning rate for weights that are already trained."""
+
 PASSES = 15
 """Over the lines of a hand. With 5 to 40 over 60 lines, 1 % fewer characters are wrong; with 15 over 567 lines of the
 16th century, 5.6 instead of 6.5 %, without a rescorer 5.9 (LOG.md, 2026-11-28, afternoon)."""
 
-MAX_ADAPTED = 1_000_000
+MAX_CHARACTERS = 1_000_000
 """Maximum number of characters seen in these passes: a minute or two."""
 
 
@@ -149,7 +152,7 @@ class TrainingTexts:
         ]
 
 
-def adapted(
+def finetuned(
     rescorer: Rescorer,
     lines: Sequence[str],
     tokenizer: Tokenizer,
@@ -161,10 +164,10 @@ def adapted(
     characters = sum(len(tokenizer.encode(line)) + 1 for line in lines)
     run = RescorerRun(
         network=rescorer.config,
-        characters=min(PASSES * characters, MAX_ADAPTED),
+        characters=min(PASSES * characters, MAX_CHARACTERS),
         per_step=min(2_000, characters),
         share=0.0,
-        learning_rate=0.008,
+        learning_rate=CONTINUED * RescorerRun.learning_rate,
         average=0.95,
         bfloat16=bfloat16,
     )

@@ -233,7 +233,7 @@ def test_nothing_is_written_where_nothing_became_better(drethtr, data, tiny_mode
     assert outcome.code == 3
     assert "the model did not improve on the 6 validation lines (CER 100.00 % before, 100.00 " in outcome.err
     assert f"{output} was not written, keep using {start}." in outcome.err
-    assert "More lines may help; 6 cannot tell small gains, --cross-fit measures on two thirds of all." in outcome.err
+    assert "More lines may help, and --cross-fit measures on two thirds of all instead of 6." in outcome.err
     assert not output.exists()
     assert [path.name for path in output.with_suffix(".run").rglob("*")] == ["notes.txt"], "other files stay"
 

@@ -24,9 +24,6 @@ from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.model.file import load_model, save_rescorer
 from drethtr.synthesis.corpus import Corpus
 
-CONTINUED = 0.4
-"""Share of the learning rate for weights that are already trained."""
-
 
 def rescorer(
     model: ChangedModel,
@@ -51,7 +48,7 @@ def rescorer(
     Use training lines and other texts, never the texts you evaluate on. Repeat the command to resume.
     """
     require("torch", "train")
-    from drethtr.training.rescorer import RescorerRun, TrainingTexts, train_rescorer
+    from drethtr.training.rescorer import CONTINUED, RescorerRun, TrainingTexts, train_rescorer
 
     target = output or model
     refuse_places(target)

@@ -38,7 +38,7 @@ class Estimate:
     """The time of fine-tuning in seconds, if the machine stays as busy as it is.
 
     lines      seen in all trainings, repeats included
-    training   until they are seen, with validations; less if training ends early
+    training   until they are seen, with validations; less if training ends early, a thirtieth more for the rescorer
     measuring  reading validation lines, and old lines, before and after, and to calibrate
     """
 

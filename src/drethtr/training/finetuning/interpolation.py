@@ -20,7 +20,7 @@ from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.model.weights import Weights
 from drethtr.recognition.recognizer import Recognizer
-from drethtr.training.rescorer import adapted
+from drethtr.training.rescorer import finetuned
 from drethtr.training.start import Start
 
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)
@@ -102,5 +102,5 @@ def with_rescorer(model: Model, texts: Sequence[str], share: float, device: str,
     if model.rescorer is None or not share:
         return model
     start = model.rescorer
-    learned = adapted(start, texts, model.tokenizer, device=device, bfloat16=bfloat16)
+    learned = finetuned(start, texts, model.tokenizer, device=device, bfloat16=bfloat16)
     return replace(model, rescorer=start._replace(weights=between(start.weights, learned.weights, share)))
