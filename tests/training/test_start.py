@@ -16,7 +16,8 @@ from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.network.backbones import BACKBONES
 from drethtr.network.backend import network_of, rescorer_of, with_network
-from drethtr.network.network import DRetHTR, RescorerNetwork
+from drethtr.network.network import DRetHTR
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.paper.starts import FromImageNet, InPieces
 from drethtr.paper.variants import ResNet50
 from drethtr.recognition.model.architecture import PPOCR, CTCConfig, EfficientNetV2S, RescorerConfig

@@ -11,8 +11,9 @@ from torch import Tensor
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
 from drethtr.network.fused import kernels_for
-from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, RescorerNetwork, select_rows
+from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
 from drethtr.network.precision import cast, in_float32, open_device, pays_for_steps, torch_device
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.resident import ResidentSearches, can_stay
 from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit

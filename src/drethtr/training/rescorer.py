@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.urls import digest_of
-from drethtr.network.network import RescorerNetwork
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.recognition.model.file import SETTINGS_ERRORS, Rescorer, weights_hash
 from drethtr.recognition.model.weights import read_file, write_tensors

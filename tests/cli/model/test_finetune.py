@@ -24,7 +24,7 @@ from drethtr.datasets.open import open_all
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.network.backend import rescorer_of
-from drethtr.network.network import RescorerNetwork
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.logistic import Logistic

@@ -12,7 +12,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.language.languages import BONUS_PER_TOKEN, Languages, WeightedLanguages, WeightedNGrams
 from drethtr.language.learn import learn
 from drethtr.network.backend import TorchNetwork
-from drethtr.network.network import RescorerNetwork
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.decoding.ctc_paths import TextScores
 from drethtr.recognition.decoding.ctc_search import ctc_log_likelihood, prefix_search
 from drethtr.recognition.decoding.decoded import CTCScores, View

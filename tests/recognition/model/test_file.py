@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Preparation
 from drethtr.network.backend import network_of
-from drethtr.network.network import RescorerNetwork
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Greedy

@@ -16,7 +16,8 @@ from PIL import Image
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.network.backend import mean_of_image, network_of
-from drethtr.network.network import DRetHTR, RescorerNetwork
+from drethtr.network.network import DRetHTR
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.network.tree import stack_trees
 from drethtr.paper.variants import RETHTR_SMALL, Gated, Sigmoid
 from drethtr.recognition.model.architecture import (

@@ -5,7 +5,7 @@ import pytest
 from conftest import written
 
 from drethtr.datasets.sample import Sample
-from drethtr.network.network import RescorerNetwork
+from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.decoding.strategies import CTC
 from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.recognition.model.file import Rescorer
