@@ -12,16 +12,25 @@ MUON = ("--set", 'optimizer.method={kind="Muon"}', "--set", "samples=64")  # whi
 
 
 def test_killed_and_resumed_equals_uninterrupted(data: Path) -> None:
-    finish(start(data, "whole", *MUON))
+    resumed_equals_whole(data, *MUON)
+
+
+def test_a_run_with_a_teacher_resumes_in_the_same_way(data: Path) -> None:
+    finish(start(data, "teacher", "--set", "samples=16"))
+    resumed_equals_whole(data, "--set", 'teacher={path="teacher/latest.safetensors", known=100.0}', *MUON)
+
+
+def resumed_equals_whole(data: Path, *options: str) -> None:
+    finish(start(data, "whole", *options))
     snapshot = data / "killed" / "snapshot.safetensors"
-    process = start(data, "killed", *MUON)
+    process = start(data, "killed", *options)
     while process.poll() is None and not saved_at(snapshot):
         time.sleep(0.01)
     time.sleep(0.2)  # so that it has done more than it saved
     assert process.poll() is None, "the run was over before it could be killed"
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
-    finish(start(data, "killed", "--resume", *MUON))
+    finish(start(data, "killed", "--resume", *options))
     for name in ("latest", "best"):
         whole, killed = (load_file(data / run / f"{name}.safetensors") for run in ("whole", "killed"))
         assert whole.keys() == killed.keys()

@@ -29,6 +29,7 @@ from drethtr.training.optimize import MovingAverage, learning_rate, make_optimiz
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
 from drethtr.training.start import set_train_mode
+from drethtr.training.teacher import Teacher
 from drethtr.training.validation import Validator, candidate_of, validate, without_weights
 
 SNAPSHOT = "snapshot.safetensors"
@@ -172,7 +173,8 @@ def make_learner(run: RunConfig, tokenizer: Tokenizer, devices: Devices) -> Lear
     network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     run.tuning.begin(network)
     average = MovingAverage(network, run.optimizer.average)
-    objective = devices.wrap_ddp(Objective(network, run.loss))
+    teacher = Teacher.open(run.teacher, tokenizer, run.preparation, devices.device) if run.teacher else None
+    objective = devices.wrap_ddp(Objective(network, run.loss, teacher))
     return Learner(network, objective, average, make_optimizer(network, run.optimizer))
 
 

@@ -1,4 +1,7 @@
-"""The training objective: cross-entropy of the text, plus the CTC losses of the draft and the final output."""
+"""The training objective: cross-entropy of the text, plus the CTC losses of the draft and the final output.
+
+With a teacher, part of the text's and of the final output's loss is the divergence from its probabilities.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,6 +15,7 @@ from drethtr.network.ctc import ctc_loss
 from drethtr.network.network import DRetHTR
 from drethtr.text.tokenizer import BOS, EOS, PAD
 from drethtr.training.feed.batch import Batch
+from drethtr.training.teacher import Teacher, ctc_divergence, divergence
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,10 +64,11 @@ class Losses(NamedTuple):
 class Objective(nn.Module):
     """A network with its losses, as wrapped by data-parallel training."""
 
-    def __init__(self, network: DRetHTR, config: LossConfig) -> None:
+    def __init__(self, network: DRetHTR, config: LossConfig, teacher: Teacher | None = None) -> None:
         super().__init__()
         self.network = network
         self.config = config
+        self.teacher = teacher
 
     def forward(self, batch: Batch, counts: BatchCounts) -> Losses:
         """The contribution of a batch to the losses of its step.
@@ -72,13 +77,20 @@ class Objective(nn.Module):
         divided into batches. Lines with more characters than CTC steps train only the decoder.
         """
         before, after = teacher_forcing(batch.tokens, batch.lengths)
+        lesson = self.teacher.lesson(batch, before) if self.teacher is not None else None
         logits, reading = self.network(batch.images, batch.widths, before)
-        text = cross_entropy(logits, after, self.config.label_smoothing) / counts.tokens
+        of_tokens = cross_entropies(logits, after, self.config.label_smoothing)
+        if lesson is not None:
+            of_tokens = torch.lerp(of_tokens, divergence(lesson.logits, logits) * (after != PAD), lesson.share[:, None])
+        text = of_tokens.sum() / counts.tokens
         ctc = draft = language = text.new_zeros(())
         if reading is not None:
             characters = max(counts.characters, 1)
             if self.config.ctc:
-                ctc = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths).sum() / characters
+                of_lines = ctc_loss(reading.refined, reading.steps, batch.tokens, batch.lengths)
+                if lesson is not None:
+                    of_lines = torch.lerp(of_lines, ctc_divergence(lesson.ctc, reading), lesson.share)
+                ctc = of_lines.sum() / characters
             if self.config.draft:
                 draft = ctc_loss(reading.draft, reading.counts, batch.tokens, batch.lengths).sum() / characters
         if batch.prose is not None and self.config.language:
@@ -91,18 +103,18 @@ class Objective(nn.Module):
         before, after = teacher_forcing(prose, (prose != PAD).sum(1))
         nothing = self.network.without_image(len(prose))
         logits, _ = self.network.decode_text(before, nothing, self.network.initial_state(nothing))
-        return cross_entropy(logits, after)
+        return cross_entropies(logits, after).sum()
 
 
-def cross_entropy(logits: Tensor, after: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """Cross-entropy of targets (B, T), from logits (B, T, vocabulary), in nats, summed over all tokens but padding."""
+def cross_entropies(logits: Tensor, after: Tensor, label_smoothing: float = 0.0) -> Tensor:
+    """Cross-entropies of targets (B, T), from logits (B, T, vocabulary), in nats, (B, T); 0 for padding."""
     return F.cross_entropy(
         logits.flatten(0, 1).float(),
         after.flatten(),
         ignore_index=PAD,
         label_smoothing=label_smoothing,
-        reduction="sum",
-    )
+        reduction="none",
+    ).view_as(after)
 
 
 def teacher_forcing(tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

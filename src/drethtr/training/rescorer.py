@@ -28,7 +28,7 @@ from drethtr.recognition.model.weights import read_file, write_tensors
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import PAD, Tokenizer
 from drethtr.training.devices import Devices
-from drethtr.training.objective import cross_entropy, teacher_forcing
+from drethtr.training.objective import cross_entropies, teacher_forcing
 from drethtr.training.optimize import (
     Cosine,
     MovingAverage,
@@ -224,7 +224,7 @@ def train_step(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRu
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
     learner.optimizer.zero_grad(set_to_none=True)
     before, after = teacher_forcing(texts, (texts != PAD).sum(1))
-    loss = cross_entropy(learner.network(before), after) / (after != PAD).sum()
+    loss = cross_entropies(learner.network(before), after).sum() / (after != PAD).sum()
     loss.backward()  # type: ignore[no-untyped-call]
     nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip)
     learner.optimizer.step()

@@ -14,6 +14,7 @@ from drethtr.training.feed.supply import LineSource
 from drethtr.training.objective import LossConfig
 from drethtr.training.optimize import OptimizerConfig
 from drethtr.training.start import Fresh, Start, Tuning, Whole
+from drethtr.training.teacher import TeacherConfig
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,7 @@ class RunConfig:
     start: Start = field(default_factory=Fresh)
     tuning: Tuning = field(default_factory=Whole)
     loss: LossConfig = field(default_factory=LossConfig)
+    teacher: TeacherConfig | None = None
     optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
     minimum_count: int = 5
     save_every: int = 5_000
@@ -69,3 +71,5 @@ class RunConfig:
         check_positive(self, "samples", "batches_per_step", "minimum_count", "save_every", "patience")
         if self.seed < 0:
             raise ConfigError(f"seed must be at least 0, not {self.seed}")
+        if self.teacher is not None and self.network.ctc is None:
+            raise ConfigError("teacher needs a network with a CTC head; set network.ctc, or leave out [teacher]")
