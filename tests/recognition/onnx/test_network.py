@@ -113,17 +113,20 @@ def equal(found, expected, tolerance=1e-4):
 
 
 def equal_memory(memory, number, expected):
-    """One of the lines of a memory is as torch remembers it."""
+    """One of the lines of a memory is as torch remembers it.
+
+    On noise, characters half seen add up to reading positions that differ more than on writing (LOG.md, 2026-11-27).
+    """
     for kept, parts in zip(memory.kept[number], expected.layers, strict=True):
         for found, wanted in zip(kept, parts, strict=True):
-            equal(found, wanted[0])
+            equal(found, wanted[0], tolerance=5e-4)
     assert memory.tokens[number] == expected.layers[0].keys.shape[2]
-    equal(memory.mean[number].astype(np.float32), mean_of_image(expected)[0].astype(np.float32))
+    equal(memory.mean[number].astype(np.float32), mean_of_image(expected)[0].astype(np.float32), tolerance=5e-4)
     if expected.ctc is None:
         assert memory.ctc is None and memory.drafts is None
     else:
-        equal(memory.drafts[number], expected.ctc.draft[0])
-        equal(memory.ctc[number], expected.ctc.refined[0])
+        equal(memory.drafts[number], expected.ctc.draft[0], tolerance=5e-4)
+        equal(memory.ctc[number], expected.ctc.refined[0], tolerance=5e-4)
 
 
 @pytest.mark.parametrize("columns", [1, 7, 8, 9, 14, 101, 300])
