@@ -73,24 +73,17 @@ def test_it_is_asked_for_a_share_of_the_batches_and_does_not_learn() -> None:
 
 
 def test_a_model_that_cannot_teach_is_refused(tiny_path, tmp_path) -> None:
-    model = load_model(tiny_path)
+    model, cpu = load_model(tiny_path), torch.device("cpu")
     config = replace(CONFIG, path=str(tiny_path))
+    assert Teacher.open(config, model.tokenizer, model.preparation, cpu).network.config == model.network
     other = Preparation(height=model.preparation.height, stretch=3.0)
     with pytest.raises(ConfigError, match="at another size"):
-        Teacher.open(config, model.tokenizer, other, torch.device("cpu"))
-    taught = Teacher.open(config, model.tokenizer, model.preparation, torch.device("cpu"))
-    assert taught.network.config == model.network
-    without = replace(model, network=replace(model.network, ctc=None), weights={
-        name: weight for name, weight in model.weights.items() if not name.startswith("ctc.")
-    })  # fmt: skip
-    save_model(without, tmp_path / "without.safetensors")
+        Teacher.open(config, model.tokenizer, other, cpu)
+    path = tmp_path / "without.safetensors"
+    weights = {name: weight for name, weight in model.weights.items() if not name.startswith("ctc.")}
+    save_model(replace(model, network=replace(model.network, ctc=None), weights=weights), path)
     with pytest.raises(ConfigError, match="no CTC head"):
-        Teacher.open(
-            replace(config, path=str(tmp_path / "without.safetensors")),
-            model.tokenizer,
-            model.preparation,
-            torch.device("cpu"),
-        )
+        Teacher.open(replace(config, path=str(path)), model.tokenizer, model.preparation, cpu)
 
 
 @pytest.mark.parametrize(("name", "value"), [("share", 0.0), ("share", 1.5), ("batches", 0.0), ("known", 0.0)])

@@ -4,7 +4,7 @@ The texts of lines that both have seen often say little about what would be lost
 Source: Learning without Forgetting, arXiv 1606.09282.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -13,6 +13,7 @@ from torch import Tensor
 
 from drethtr.base.errors import ConfigError
 from drethtr.images.prepare import Preparation
+from drethtr.network.backend import network_of
 from drethtr.network.ctc import CTCReading, ctc_loss
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import load_model
@@ -25,7 +26,7 @@ from drethtr.training.start import converted
 class TeacherConfig:
     """The model in the file `path`, which needs a CTC head and the preparation of the run.
 
-    It is asked for a share of the `batches`, at random: for each it takes a third more time. Of the losses of a line
+    It is asked for a share of the `batches`, at random; each of them takes a quarter more time. Of the losses of a line
     that it reads with a CTC loss of at most `known` nats per character, `share` is the divergence from its
     probabilities, and the rest the usual loss; other lines are learned from their text alone.
     """
@@ -73,15 +74,16 @@ class Teacher:
             ConfigError: if the model cannot teach the run.
         """
         model = load_model(Path(config.path))
-        if model.network.ctc is None or model.preparation != preparation:
+        if model.network.ctc is None:
+            raise ConfigError(f"teacher.path: {config.path} has no CTC head; use another model")
+        if model.preparation != preparation:
             raise ConfigError(
-                f"teacher.path: {config.path} has no CTC head, or sees lines at another size than this run; "
-                "use another model"
+                f"teacher.path: {config.path} sees lines at another size than this run; use another model"
             )
-        network = DRetHTR(model.network, tokenizer.size)
-        network.load_state_dict(converted(model.weights, model.tokenizer, tokenizer))
-        network.to(device)
-        network.backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        weights = {
+            name: weight.numpy() for name, weight in converted(model.weights, model.tokenizer, tokenizer).items()
+        }
+        network = network_of(replace(model, tokenizer=tokenizer, weights=weights), device)
         return cls(config, network)
 
     @torch.no_grad()
