@@ -12,7 +12,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
-from drethtr.language.languages import MAX_BYTES, NEAR, ONLY, Languages, chosen
+from drethtr.language.languages import MAX_BYTES, NEAR, UNSPECIFIED, Languages, choose_languages
 from drethtr.language.learn import learn
 from drethtr.recognition.model.file import load_model, save_model, save_record
 from drethtr.text.tokenizer import Characters
@@ -50,13 +50,13 @@ def test_a_search_follows_the_languages_that_are_near_the_draft(languages):
 
 
 def test_a_user_names_languages(languages):
-    assert chosen(languages, TOKENIZER, "auto") is languages
-    assert list(chosen(languages, TOKENIZER, "de").models) == ["de"]
-    assert list(chosen(languages, TOKENIZER, " de, en").models) == ["de", "en"]
+    assert choose_languages(languages, TOKENIZER, "auto") is languages
+    assert list(choose_languages(languages, TOKENIZER, "de").models) == ["de"]
+    assert list(choose_languages(languages, TOKENIZER, " de, en").models) == ["de", "en"]
     with pytest.raises(ConfigError, match=r"unknown language .dee.*de"):
-        chosen(languages, TOKENIZER, "dee")
+        choose_languages(languages, TOKENIZER, "dee")
     with pytest.raises(ConfigError, match="no n-grams"):
-        chosen(Languages(), TOKENIZER, "de")
+        choose_languages(Languages(), TOKENIZER, "de")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
@@ -65,12 +65,19 @@ def test_words_of_a_file_become_likelier(languages, tmp_path, suffix, encoding):
     path = tmp_path / f"names{suffix}"
     content = "Sepp\r\nogre pit\n\nsepp\n".encode(encoding)
     path.write_bytes(lzma.compress(content) if suffix.endswith("xz") else content)
-    known = chosen(languages, TOKENIZER, f"de,{path}")
+    known = choose_languages(languages, TOKENIZER, f"de,{path}")
     name, other = map(TOKENIZER.encode, ("ogre pit", "die bande"))
     assert list(known.models) == ["de"]
     assert log_probability(known, name) > log_probability(languages.models["de"], name) + 5
     assert log_probability(known, other) > log_probability(languages.models["de"], other) - 8
-    assert set(chosen(languages, TOKENIZER, str(path)).models) == {"en", "de"}
+    assert set(choose_languages(languages, TOKENIZER, str(path)).models) == {"en", "de"}
+
+
+def test_a_text_file_removes_no_language(languages, tmp_path):
+    (tmp_path / "names.txt").write_text("ogre pit\n", encoding="utf-8")
+    models = {UNSPECIFIED: languages.models["de"], "en": languages.models["en"]}
+    found = choose_languages(Languages(models), TOKENIZER, str(tmp_path / "names.txt"))
+    assert list(found.models) == [UNSPECIFIED, "en"]
 
 
 def test_files_that_are_no_text(languages, tmp_path):
@@ -85,15 +92,15 @@ def test_files_that_are_no_text(languages, tmp_path):
         if content is not None:
             path.write_bytes(content)
         with pytest.raises(DataError, match=rf"{name}: .*{message}"):
-            chosen(languages, TOKENIZER, f"en,{path}")
+            choose_languages(languages, TOKENIZER, f"en,{path}")
 
 
 def test_ngrams_of_no_particular_language_are_stored_under_a_name_of_their_own(tiny_model, tmp_path):
     ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
-    model, path = replace(tiny_model, languages=Languages({ONLY: ngrams})), tmp_path / "model.safetensors"
+    model, path = replace(tiny_model, languages=Languages({UNSPECIFIED: ngrams})), tmp_path / "model.safetensors"
     save_model(model, path)
     found = load_model(path)
-    assert found.hash == model.hash and list(found.languages.models) == [ONLY]
+    assert found.hash == model.hash and list(found.languages.models) == [UNSPECIFIED]
     save_record(path, found.record, tmp_path / "copy.safetensors")
     assert load_model(tmp_path / "copy.safetensors").hash == model.hash
 

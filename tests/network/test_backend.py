@@ -1,11 +1,15 @@
 """The torch backend: batches, and what it says when memory is short. That it equals onnxruntime: test_backends.py."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from noise import noise_lines, noisy_weights
 
+from drethtr.network.attention import KeyValue
 from drethtr.network.backend import TorchNetwork, memory_errors, open_network, stack
+from drethtr.network.network import BatchMemory
 from drethtr.network.tree import of_similar_size
 from drethtr.recognition.batching import WIDTH_STEP
 from drethtr.recognition.model.file import SHIPPED, load_model
@@ -59,6 +63,15 @@ def test_a_failed_allocation_is_a_memory_error(error):
 def test_what_torch_says_on_a_cpu_is_understood():
     with pytest.raises(MemoryError), memory_errors():
         torch.empty(1 << 50)
+
+
+def test_keeping_lines_may_exhaust_memory():
+    """Only `MemoryError` makes the recognizer halve a group of lines."""
+    network = TorchNetwork(noisy_weights())
+    memory = noise_lines(network, 2)
+    huge = torch.zeros(()).expand(2, 1, 1, 1 << 50)
+    with pytest.raises(MemoryError):
+        network.keep(replace(memory, kept=BatchMemory((KeyValue(huge, huge),), None, None)), [0])
 
 
 def test_other_errors_are_not_hidden():

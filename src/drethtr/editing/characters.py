@@ -47,7 +47,7 @@ def of_language(model: Model, texts: Sequence[str]) -> list[str]:
     if not (texts and languages and isinstance(tokenizer, Characters)):
         return []
     ngrams = languages.models[languages.of_texts(map(tokenizer.encode, texts))]
-    shares = {one: ngrams.anywhere(token) for one, token in tokenizer.ids.items() if is_special(one)}
+    shares = {one: ngrams.unigram(token) for one, token in tokenizer.ids.items() if is_special(one)}
     return sorted((one for one in shares if shares[one] >= SELDOM), key=lambda one: -shares[one])
 
 

@@ -20,7 +20,7 @@ from drethtr.text.tokenizer import EOS, Tokenizer
 
 Tokens = Sequence[int]
 
-ONLY = "all"
+UNSPECIFIED = "all"
 """The name of n-grams of no particular language."""
 
 MAX_LANGUAGES = 64
@@ -34,12 +34,6 @@ NEAR = 10.0
 
 That reads as well as searching in all of them, with 1.2 searches a line; searching only in the likeliest language of
 the draft reads 0.15 points worse (LOG.md, 2026-11-25)."""
-
-
-def check_name(name: str) -> None:
-    """Refuse an invalid name of a language."""
-    if not NAME.fullmatch(name):
-        raise ConfigError(f"{name!r} is not a valid language name; use names such as en, grc or latin-notes")
 
 
 @dataclass(frozen=True)
@@ -84,10 +78,24 @@ class Languages:
         """
         return type(self)({name: named("language", name, self.models) for name in names})
 
+    def check_name(self, name: str) -> None:
+        """Refuse a name under which no n-grams can be added.
+
+        Raises:
+            ConfigError: if it is invalid, or that of no particular language beside named ones.
+        """
+        if not NAME.fullmatch(name):
+            raise ConfigError(f"{name!r} is not a valid language name; use names such as en, grc or latin-notes")
+        if name == UNSPECIFIED and self.models.keys() - {UNSPECIFIED}:
+            raise ConfigError(
+                f"{name!r} is for n-grams of no particular language, but this model has {', '.join(self.models)}; "
+                "name a language"
+            )
+
     def with_model(self, name: str, ngrams: NGrams) -> Self:
         """Add or replace one language; n-grams of no particular language are dropped."""
         # A general model beside others takes lines from them, which are then read worse (LOG.md, 2026-11-25).
-        return type(self)({**{known: one for known, one in self.models.items() if known != ONLY}, name: ngrams})
+        return type(self)({**{known: one for known, one in self.models.items() if known != UNSPECIFIED}, name: ngrams})
 
     @cached_property
     def hashes(self) -> list[str]:
@@ -191,7 +199,7 @@ class WeightedLanguages:
         return self.weight * self.unweighted_scores([tokens])[0]
 
 
-AUTO = "auto"
+ALL_LANGUAGES = "auto"
 """All languages of a model; each line is read in its own."""
 
 TEXTS = (".txt", ".txt.xz")
@@ -204,7 +212,7 @@ MAX_BYTES = 16 << 20
 """Largest text file, uncompressed."""
 
 
-def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
+def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
     """Select languages by comma-separated names; text files among them are interpolated into each language.
 
     Raises:
@@ -213,26 +221,26 @@ def chosen(languages: Languages, tokenizer: Tokenizer, names: str) -> Languages:
     """
     parts = [part.strip() for part in names.split(",") if part.strip()]
     files = [Path(part) for part in parts if part.endswith(TEXTS)]
-    wanted = [part for part in parts if not part.endswith(TEXTS) and part != AUTO]
+    wanted = [part for part in parts if not part.endswith(TEXTS) and part != ALL_LANGUAGES]
     if not wanted and not files:
         return languages
     if not languages:
         raise ConfigError(f"this model has no n-grams for {names!r}; add them with drethtr model language")
-    found = languages if AUTO in parts or not wanted else languages.only(wanted)
+    found = languages if ALL_LANGUAGES in parts or not wanted else languages.only(wanted)
     if not files:
         return found
     from drethtr.language.learn import learn
 
     texts = [line for path in files for line in lines_of(path)]
+    mixed: dict[str, NGrams] = {}
     for name, ngrams in found.models.items():
         # Interpolated, not appended: a few lines of names would drown among hundreds of thousands of n-grams.
         share = [SHARE, 1 - SHARE]
         try:
-            mixed = learn([texts, ngrams], share, tokenizer, order=ngrams.order, most=len(ngrams.tokens))
+            mixed[name] = learn([texts, ngrams], share, tokenizer, order=ngrams.order, most=len(ngrams.tokens))
         except DataError as error:
             raise DataError(f"{', '.join(map(str, files))}: {error}") from error
-        found = found.with_model(name, mixed)
-    return found
+    return Languages(mixed)
 
 
 def lines_of(path: Path) -> list[str]:

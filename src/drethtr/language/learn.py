@@ -21,7 +21,7 @@ Shares = NDArray[np.float64]
 Steps = NDArray[np.float64]
 
 
-def found(sorted_keys: Keys, keys: Keys) -> tuple[Keys, NDArray[np.bool_]]:
+def look_up(sorted_keys: Keys, keys: Keys) -> tuple[Keys, NDArray[np.bool_]]:
     """Look keys up in sorted keys: the index of each, and whether it was found."""
     places = np.searchsorted(sorted_keys, keys).clip(max=len(sorted_keys) - 1)
     return places, sorted_keys[places] == keys
@@ -71,7 +71,7 @@ class Levels(NamedTuple):
 
     def children(self, length: int) -> NDArray[np.int64]:
         """For each n-gram of a length, the number of n-grams one token longer."""
-        places, _ = found(self.contexts(length), self.keys[length] // self.size)
+        places, _ = look_up(self.contexts(length), self.keys[length] // self.size)
         return np.bincount(places, minlength=len(self.contexts(length)))
 
     def shares(self, length: int) -> Shares:
@@ -87,8 +87,8 @@ class Levels(NamedTuple):
 
     def given(self, keys: Keys, shorter: Shares, length: int) -> Shares:
         """Like `backed_off`, given the probabilities of the next lower order."""
-        places, kept = found(self.contexts(length), keys)
-        context, known = found(self.contexts(length - 1), keys // self.size)
+        places, kept = look_up(self.contexts(length), keys)
+        context, known = look_up(self.contexts(length - 1), keys // self.size)
         lost = np.where(known, self.backoffs[length - 1][context], 0)
         shares: Shares = np.where(kept, self.shares(length)[places], np.exp(STEP * lost) * shorter)
         return shares
@@ -97,7 +97,7 @@ class Levels(NamedTuple):
         """Append the backoffs of the next length: the ratio of the probability mass left to that of the lower order."""
         length = len(self.backoffs)
         longer, contexts = self.keys[length], self.contexts(length)
-        places, _ = found(contexts, longer // self.size)
+        places, _ = look_up(contexts, longer // self.size)
         left, before = (
             (1 - np.bincount(places, weights=some, minlength=len(contexts))).clip(min=1e-3)
             for some in (self.shares(length + 1), self.backed_off(longer % self.size**length, length))
@@ -147,7 +147,7 @@ class NGramStatistics(Protocol):
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
         """Probabilities of the last tokens, given those of the next lower order."""
 
-    def often(self, keys: Keys) -> Shares:
+    def frequencies(self, keys: Keys) -> Shares:
         """Relative frequencies of the n-grams."""
 
 
@@ -174,14 +174,14 @@ class Counted:
 
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
         contexts, totals, kinds = self.contexts
-        place, known = found(contexts, keys // self.size)
-        own, seen = found(self.keys, keys)
+        place, known = look_up(contexts, keys // self.size)
+        own, seen = look_up(self.keys, keys)
         counted = np.where(seen, self.counts[own] - self.discount, 0)
         shares: Shares = np.where(known, (counted + self.discount * kinds[place] * shorter) / totals[place], shorter)
         return shares
 
-    def often(self, keys: Keys) -> Shares:
-        places, seen = found(self.keys, keys)
+    def frequencies(self, keys: Keys) -> Shares:
+        places, seen = look_up(self.keys, keys)
         shares: Shares = np.where(seen, self.counts[places], 0) / self.counts.sum()
         return shares
 
@@ -201,8 +201,8 @@ class ModelStatistics:
     def shares(self, keys: Keys, shorter: Shares) -> Shares:
         return self.levels.given(keys, shorter, self.length)
 
-    def often(self, keys: Keys) -> Shares:
-        places, seen = found(self.keys, keys)
+    def frequencies(self, keys: Keys) -> Shares:
+        places, seen = look_up(self.keys, keys)
         shares: Shares = np.where(seen, self.occur[places], 0)
         return shares
 
@@ -231,7 +231,7 @@ def known_by(ngrams: NGrams) -> list[ModelStatistics]:
         if length == 1:
             occur[BOS] = occur[EOS]  # as frequent as `EOS`, but the model has no probability for `BOS`
         else:
-            before, _ = found(levels.contexts(length - 1), levels.contexts(length) // levels.size)
+            before, _ = look_up(levels.contexts(length - 1), levels.contexts(length) // levels.size)
             occur = known[-1].occur[before] * occur
         known.append(ModelStatistics(levels, length, occur))
     return known
@@ -256,12 +256,12 @@ def mixed(sources: Sequence[Sequence[NGramStatistics]], parts: Sequence[float], 
     for length, of_length in enumerate(zip(*sources, strict=True), start=1):
         if length > 1:
             before, keys = keys, np.unique(np.concatenate([source.keys for source in of_length]))
-            places, _ = found(before, keys % size ** (length - 1))
+            places, _ = look_up(before, keys % size ** (length - 1))
             each = [shares[places] for shares in each]
         shorter = sum_of(each, parts)
         each = [source.shares(keys, shares) for source, shares in zip(of_length, each, strict=True)]
-        shares, often = sum_of(each, parts), sum_of([source.often(keys) for source in of_length], parts)
-        found_so_far.append(Mixed(keys, shares, often * np.log(shares / shorter)))
+        shares, frequencies = sum_of(each, parts), sum_of([source.frequencies(keys) for source in of_length], parts)
+        found_so_far.append(Mixed(keys, shares, frequencies * np.log(shares / shorter)))
     return found_so_far
 
 

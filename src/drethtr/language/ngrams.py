@@ -122,7 +122,7 @@ class NGrams:
                 lost += backoffs[node]
         return STEP * lost + FAINTEST
 
-    def anywhere(self, token: int) -> float:
+    def unigram(self, token: int) -> float:
         """The unigram log-probability of a token."""
         return self.next((0,), token)
 

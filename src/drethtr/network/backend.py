@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from drethtr.base.errors import CheckpointError
 from drethtr.images.prepare import Prepared
 from drethtr.network.fused import kernels_for
 from drethtr.network.network import BatchMemory, DecoderState, DRetHTR, select_rows
@@ -19,8 +18,8 @@ from drethtr.network.tree import Tree, of_similar_size, stack_trees
 from drethtr.network.weights import fit
 from drethtr.recognition import network as protocol
 from drethtr.recognition.batching import group_by_width, in_memory, padded_width
-from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
-from drethtr.recognition.model.file import SETTINGS_ERRORS, Model, Rescorer
+from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Ints
+from drethtr.recognition.model.file import Model, Rescorer, settings_errors
 from drethtr.recognition.model.weights import Array
 from drethtr.recognition.network import Precision, TextTree
 from drethtr.text.tokenizer import Tokenizer
@@ -38,6 +37,19 @@ it. Python's lock lets few more work: several processes on one GPU, as of `dreth
 
 OUT_OF_MEMORY = ("DefaultCPUAllocator", "MPS backend out of memory")
 """Parts of torch's messages about failed allocations, for devices that have no exception class for them."""
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Turn torch's errors about failed allocations into `MemoryError`."""
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError as error:
+        raise MemoryError(str(error)) from None
+    except RuntimeError as error:
+        if any(words in str(error) for words in OUT_OF_MEMORY):
+            raise MemoryError(str(error)) from None
+        raise
 
 
 class TorchNetwork:
@@ -85,12 +97,12 @@ class TorchNetwork:
         return group_by_width(columns, CPU_COLUMNS if self.device.type == "cpu" else GPU_COLUMNS, BATCH_LINES)
 
     @torch.inference_mode()
+    @memory_errors()
     def encode(self, images: Sequence[Prepared]) -> protocol.ImageMemory:
         # cuDNN tunes itself for up to seconds to each new number of lines, so only powers of two occur.
         blank = (1 << (len(images) - 1).bit_length()) - len(images) if self.few_shapes else 0
         batch, widths = stack(images, more=blank)
-        with memory_errors():
-            memory = self.image.encode_image(self.moved(batch), self.moved(widths))
+        memory = self.image.encode_image(self.moved(batch), self.moved(widths))
         if blank:
             memory = select_lines(memory, torch.arange(len(images), device=self.device))
         # The backbone may be in bfloat16 while steps are not: then only its result is converted, once.
@@ -108,6 +120,7 @@ class TorchNetwork:
         return protocol.ImageMemory(tokens, drafts, ctc, mean_of_image(memory), memory)
 
     @torch.inference_mode()
+    @memory_errors()
     def keep(self, memory: protocol.ImageMemory, lines: Sequence[int]) -> protocol.ImageMemory:
         chosen = torch.tensor(lines, dtype=torch.long, device=self.device)
         return memory.select(lines, select_lines(memory.kept, chosen))
@@ -130,6 +143,7 @@ class TorchNetwork:
 
         return self.score_batches(trees, score)
 
+    @memory_errors()
     def score_batches(
         self, trees: Sequence[TextTree], score: Callable[[Tensor, Tree, Sequence[int]], Tensor]
     ) -> list[protocol.Logits]:
@@ -137,9 +151,7 @@ class TorchNetwork:
         found: dict[int, protocol.Logits] = {}
         for lines in of_similar_size([len(tree.tokens) for tree in trees]):
             tokens, tree = stack_trees([trees[line] for line in lines])
-            with memory_errors():
-                here = Tree(*map(self.moved, tree))
-                logits = score(self.moved(tokens), here, lines)
+            logits = score(self.moved(tokens), Tree(*map(self.moved, tree)), lines)
             found |= zip(lines, without_padding(logits, [len(trees[line].tokens) for line in lines]), strict=True)
         return [found[line] for line in range(len(trees))]
 
@@ -150,20 +162,22 @@ class TorchNetwork:
         return tensor.pin_memory().to(self.device, non_blocking=True)
 
     @torch.inference_mode()
+    @memory_errors()
     def begin(self, memory: protocol.ImageMemory) -> DecoderState:
         return self.text.initial_state(memory.kept)
 
     @torch.inference_mode()
+    @memory_errors()
     def step(
-        self, memory: protocol.ImageMemory, tokens: protocol.Tokens, state: DecoderState
+        self, memory: protocol.ImageMemory, tokens: Ints, state: DecoderState
     ) -> tuple[protocol.Logits, DecoderState]:
-        with memory_errors():
-            last = torch.from_numpy(tokens).to(self.device)[:, None]
-            logits, state = self.text.decode_text(last, memory.kept, state)
+        last = torch.from_numpy(tokens).to(self.device)[:, None]
+        logits, state = self.text.decode_text(last, memory.kept, state)
         return logits[:, -1].float().cpu().numpy(), state
 
     @torch.inference_mode()
-    def reorder(self, state: DecoderState, rows: protocol.Tokens) -> DecoderState:
+    @memory_errors()
+    def reorder(self, state: DecoderState, rows: Ints) -> DecoderState:
         return select_rows(state, torch.from_numpy(rows).to(self.device))
 
     @torch.inference_mode()
@@ -172,14 +186,15 @@ class TorchNetwork:
         if searches is None or not can_stay(self.text, memory.kept):
             return None
 
+        @memory_errors()
         def run(lines: Sequence[int]) -> list[list[Hypothesis]]:
             chosen = select_lines(memory.kept, torch.tensor(lines, device=self.device))
-            with memory_errors():
-                return searches.run(chosen, wanted._replace(limits=wanted.limits[list(lines)]))
+            return searches.run(chosen, wanted._replace(limits=wanted.limits[list(lines)]))
 
         return in_memory(run, range(memory.lines))
 
     @torch.inference_mode()
+    @memory_errors()
     def attend(self, memory: protocol.ImageMemory, tokens: Sequence[int]) -> protocol.Attention:
         layers = self.text.weigh(torch.tensor([list(tokens)], device=self.device), memory.kept)
         reach = [layer.reach for layer in layers if layer.reach is not None]
@@ -194,7 +209,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
     """Open a model as a torch network.
 
     Raises:
-        CheckpointError: if the weights do not fit the network.
+        CheckpointError: if the weights do not fit the network, or its settings are invalid.
         ConfigError: if there is no such device.
     """
     where = open_device(device, threads)
@@ -209,15 +224,12 @@ def network_of(model: Model, device: str | torch.device = "cpu") -> DRetHTR:
     It is first built without weights, so that untrusted settings cannot claim memory.
 
     Raises:
-        CheckpointError: if the weights do not fit the network.
+        CheckpointError: if the weights do not fit the network, or its settings are invalid.
         ConfigError: if there is no such device.
     """
     where = torch_device(device)
-    try:
-        with torch.device("meta"):
-            network = DRetHTR(model.network, model.tokenizer.size)
-    except SETTINGS_ERRORS as error:
-        raise CheckpointError(f"the model's settings are invalid: {error}") from error
+    with settings_errors(), torch.device("meta"):
+        network = DRetHTR(model.network, model.tokenizer.size)
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in model.weights.items()}
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)
     model.check_height(network.backbone.height)
@@ -230,9 +242,9 @@ def rescorer_of(rescorer: Rescorer, tokenizer: Tokenizer, device: str | torch.de
     """The torch network of a rescorer, ready for scoring.
 
     Raises:
-        CheckpointError: if the weights do not fit the network.
+        CheckpointError: if the weights do not fit the network, or its settings are invalid.
     """
-    with torch.device("meta"):
+    with settings_errors(), torch.device("meta"):
         network = RescorerNetwork(rescorer.config, tokenizer.size)
     weights = {name: torch.from_numpy(np.array(weight)) for name, weight in rescorer.weights.items()}
     network.load_state_dict(fit(weights, network.state_dict()), assign=True)
@@ -286,16 +298,3 @@ def mean_of_image(memory: BatchMemory) -> protocol.Logits:
 def without_padding(rows: Tensor, lengths: Sequence[int]) -> list[protocol.Logits]:
     """The rows (B, N, V) of each line without padding, in float32."""
     return [line[:length] for line, length in zip(rows.float().cpu().numpy(), lengths, strict=True)]
-
-
-@contextmanager
-def memory_errors() -> Iterator[None]:
-    """Turn torch's errors about failed allocations into `MemoryError`."""
-    try:
-        yield
-    except torch.cuda.OutOfMemoryError as error:
-        raise MemoryError(str(error)) from None
-    except RuntimeError as error:
-        if any(words in str(error) for words in OUT_OF_MEMORY):
-            raise MemoryError(str(error)) from None
-        raise

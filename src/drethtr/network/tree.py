@@ -42,7 +42,7 @@ class Tree(NamedTuple):
         return x.movedim(-2, 1)[rows, self.place].movedim(1, -2)
 
 
-LIKE = 0.75
+LEAST_SHARE_OF_NODES = 0.75
 """A tree joins a batch if it has at least this share of the largest tree's nodes.
 
 All trees in one batch took a quarter more time, for nodes that pad the small ones (LOG.md, 2026-11-23).
@@ -53,7 +53,7 @@ def of_similar_size(sizes: Sequence[int]) -> Iterator[list[int]]:
     """Group trees, by their numbers, so that none is much smaller than the largest of its group."""
     group: list[int] = []
     for number in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
-        if group and sizes[number] < LIKE * sizes[group[0]]:
+        if group and sizes[number] < LEAST_SHARE_OF_NODES * sizes[group[0]]:
             yield group
             group = []
         group.append(number)

@@ -13,8 +13,8 @@ from drethtr.images.line import Line
 from drethtr.language.languages import NO_LANGUAGE_MODEL, WeightedLanguages
 from drethtr.recognition.decoding.ctc_search import align, prefix_search
 from drethtr.recognition.decoding.decoded import LogProbs, View
-from drethtr.recognition.decoding.joint import LineSearch, Tokens, changed, changes_at, rescore
-from drethtr.recognition.decoding.scorer import LanguageScorer, NetworkScorer
+from drethtr.recognition.decoding.joint import LineSearch, Tokens, changed, changes_at, language_scorer, rescore
+from drethtr.recognition.decoding.scorer import NetworkScorer
 from drethtr.recognition.decoding.strategies import CTC, Joint
 from drethtr.recognition.recognizer import Recognizer
 
@@ -23,6 +23,11 @@ PROPOSED = 40
 
 RESCORED = 16
 """Those of them that the decoder scores."""
+
+MAX_NODES = 2048
+"""Most nodes of one tree of lines: each head of a layer weighs all pairs of nodes, here in 17 MB. Never varied.
+
+Lines that differ in their first word share no prefix, so each is as many nodes as it has tokens."""
 
 ROUNDS, FOLLOWED = 2, 3
 """Rounds in which the doubts of the decoder are followed, and how many of the best texts they are about.
@@ -49,13 +54,15 @@ class WordCandidate(NamedTuple):
 
 
 def encode_line(recognizer: Recognizer, line: Line) -> LineViews | None:
-    """Encode a line for `word_candidates`; None if it is read in several pieces, or the model has no CTC head.
+    """Encode a line for `word_candidates`; None if its decoder is not `CTC` or `Joint`, or reads it in several pieces.
 
     Raises:
         CheckpointError: if the model's activations are not finite.
     """
+    if not isinstance(recognizer.strategy, CTC | Joint):
+        return None
     pieces = recognizer.pieces.prepare_whole([line])
-    if not pieces or not isinstance(recognizer.strategy, CTC | Joint):
+    if not pieces:
         return None
     return tuple(recognizer.pieces.view([view]) for view in pieces[0].views)
 
@@ -95,21 +102,25 @@ class WordSearch:
         # It scores lines and keeps their scores; `quality` ranks them, also where no decoder has a part in it.
         self.lines = LineSearch(rows, lambda scored: 0.0, self.languages, base=place.line(word))
         self.scorers = [NetworkScorer(network, view.memory) for view in line] if isinstance(strategy, Joint) else []
-        rescores = self.scorers and network.dimensions.rescores and self.languages.weight
-        self.alone = LanguageScorer(network) if rescores else None
+        self.alone = language_scorer(network, self.languages)
         self.first: dict[Tokens, float] = {}
 
     def rank(self, words: Iterable[Tokens], always: Collection[Tokens] = ()) -> None:
-        """Score words; the decoder scores the most promising ones, and those of `always`."""
+        """Score words; the decoder scores the most promising ones, and those of `always`.
+
+        Those that are too long for the line are left out.
+        """
         self.lines.propose(map(self.place.line, words))
-        waiting = self.lines.waiting
+        waiting = {line: by for line, by in self.lines.waiting.items() if by.ctc > -inf}
         scores = {line: by.ctc + self.languages.weight * by.language for line, by in waiting.items()}
         best = sorted(scores, key=scores.__getitem__, reverse=True)
         kept = [line for rank, line in enumerate(best) if rank < RESCORED or self.place.word(line) in always]
         self.first |= {line: scores[line] for line in kept}
         if self.scorers and kept:
+            together = max(MAX_NODES // (1 + max(map(len, kept))), 1)
+            trees = (kept[first : first + together] for first in range(0, len(kept), together))
             self.lines.waiting = {line: waiting[line] for line in kept}
-            self.lines.add_scores(rescore(self.scorers, [kept], self.alone)[0])
+            self.lines.add_scores(one for tree in trees for one in rescore(self.scorers, [tree], self.alone)[0])
 
     def follow_doubts(self) -> None:
         """Rank the words to which the decoder's doubts about the best ones lead."""
@@ -128,10 +139,8 @@ class WordSearch:
         return self.strategy.quality(self.lines.known[line]) if isinstance(self.strategy, Joint) else self.first[line]
 
     def shares(self) -> dict[Tokens, float]:
-        """The share of each ranked word of the probability of all; none if all lines have too many tokens."""
-        best = max(map(self.quality, self.first), default=-inf)
-        if best == -inf:
-            return {}
+        """The share of each ranked word of the probability of all."""
+        best = max(map(self.quality, self.first), default=0.0)
         shares = {self.place.word(line): exp(SHARPNESS * (self.quality(line) - best)) for line in self.first}
         whole = sum(shares.values())
         return {word: share / whole for word, share in shares.items()}
@@ -142,7 +151,7 @@ def word_candidates(
 ) -> list[WordCandidate]:
     """Texts for the place of a word in the text of a line, likeliest first; the word itself is one of them.
 
-    There are none if the text is too long for the line.
+    Those with which the text would be too long for the line are left out.
 
     Args:
         text: The whole text; what stands beside the word is taken as right.

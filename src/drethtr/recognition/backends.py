@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from drethtr.base.errors import ConfigError, MissingExtraError
-from drethtr.recognition.model.file import Model
+from drethtr.recognition.model.file import Model, settings_errors
 from drethtr.recognition.network import Network, Precision
 from drethtr.recognition.onnx.network import OnnxNetwork, supports
 
@@ -51,7 +51,7 @@ def open_network(model: Model, device: str, precision: Precision, threads: int) 
         threads: Number of lines computed in parallel on a CPU.
 
     Raises:
-        CheckpointError: if the weights are not those of such a network.
+        CheckpointError: if the weights are not those of such a network, or its settings are invalid.
         ConfigError: if there is no such device, or it does not support the precision.
         MissingExtraError: if torch is needed and not installed.
     """
@@ -72,12 +72,13 @@ def open_onnx(model: Model, precision: Precision, threads: int) -> OnnxNetwork:
     """Open the network of a model in onnxruntime.
 
     Raises:
-        CheckpointError: if the weights are not those of such a network.
+        CheckpointError: if the weights are not those of such a network, or its settings are invalid.
     """
     int8 = precision is Precision.INT8
-    network = OnnxNetwork(
-        model.network, model.weights, model.tokenizer.size, rescorer=model.rescorer, threads=threads, int8=int8
-    )
+    with settings_errors():
+        network = OnnxNetwork(
+            model.network, model.weights, model.tokenizer.size, rescorer=model.rescorer, threads=threads, int8=int8
+        )
     model.check_height(network.dimensions.height)
     return network
 

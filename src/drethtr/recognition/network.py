@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.config import named
 from drethtr.images.prepare import Prepared
-from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis
+from drethtr.recognition.decoding.stepwise import BeamSearch, Hypothesis, Ints
 from drethtr.text.tokenizer import BOS
 
 
@@ -83,7 +83,6 @@ class TextTree(NamedTuple):
 
 
 Logits = NDArray[np.float32]
-Tokens = NDArray[np.int64]
 State = Any
 """The recurrent state of the layers after the text so far: a value, opaque to all but the network that made it."""
 
@@ -193,10 +192,10 @@ class Network(Protocol):
     def begin(self, memory: ImageMemory) -> State:
         """The state before the first token, one row for each line."""
 
-    def step(self, memory: ImageMemory, tokens: Tokens, state: State) -> tuple[Logits, State]:
+    def step(self, memory: ImageMemory, tokens: Ints, state: State) -> tuple[Logits, State]:
         """Logits (R, V) of the token after one more token in each row, tokens (R,), and the state after it."""
 
-    def reorder(self, state: State, rows: Tokens) -> State:
+    def reorder(self, state: State, rows: Ints) -> State:
         """Keep, repeat or reorder the rows of a state."""
 
     def search(self, memory: ImageMemory, wanted: BeamSearch) -> list[list[Hypothesis]] | None:

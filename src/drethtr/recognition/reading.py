@@ -80,9 +80,10 @@ class Alternative:
     """An alternative text of a line.
 
     `score` is the value by which its decoder ranks texts of the line, higher is better: for `CTC` the log-probability
-    of the text; for `Joint` the weighted sum of the log-probabilities of CTC head, decoder and language model; for
-    `Beam` log-probability / length^length_exponent, by default the mean over all tokens and the end; for `Greedy` and
-    `VerifiedDrafts` this mean.
+    by the CTC head, plus weighted language; for `Joint` the weighted mean of the log-probabilities by CTC head and
+    decoder, plus weighted language; for `Beam` log-probability / length^length_exponent, by default the mean over all
+    tokens and the end; for `Greedy` and `VerifiedDrafts` this mean. Language is the log-probability by the language
+    models plus 2 for each token, so that longer texts are not penalized.
     """
 
     text: str
@@ -95,7 +96,7 @@ class Reading:
 
     confidence        expected share of correct characters: the mean of theirs; 0.0 where nothing was read
     flags             warnings about the line, empty if there are none
-    word_confidences  probability that each word, between white space, is correct; empty if the model is not calibrated
+    word_confidences  probability that each word, between white space, is correct; None if the model is not calibrated
     alternatives      this text, then up to as many others as the recognizer was asked for, best first; empty if it
                       was asked for none, or the line was read in pieces
     posteriors        the probabilities of other characters, for an index; None if the recognizer keeps none

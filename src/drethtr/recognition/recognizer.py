@@ -17,8 +17,7 @@ from PIL import Image
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.base.processors import free_processors
 from drethtr.images.line import ImageSource, Line, is_line_shaped, name_of, open_line, page_for_line
-from drethtr.language.languages import AUTO as ALL_LANGUAGES
-from drethtr.language.languages import chosen as chosen_languages
+from drethtr.language.languages import ALL_LANGUAGES, choose_languages
 from drethtr.recognition.backends import AUTO, CPU, open_network
 from drethtr.recognition.batching import in_groups
 from drethtr.recognition.confidence.calibration import Calibration
@@ -74,8 +73,8 @@ class Recognizer:
 
     Args:
         model: From `load_model`.
-        decoder: The decoder: a name such as "joint", or a strategy such as `CTC()`; by default the one
-            that `drethtr model calibrate` chose for this model, CTC or Joint.
+        decoder: The decoder: a name such as "joint", or a strategy such as `CTC()`; by default the one that
+            `drethtr model calibrate` chose for this model, else CTC, or Greedy without a CTC head.
         network: The network; by default the one that `load` would open. Training passes the network it trains.
         precision: Precision of the network: "float32", "int8" or "bfloat16".
         device: "cpu", "cuda", "cuda:1", "mps"; "auto" is a GPU that CUDA can use, else the CPU.
@@ -170,7 +169,7 @@ class Recognizer:
         """
         file = Path(path) if path is not None else SHIPPED
         model = load_named(file, adapter)
-        languages = chosen_languages(model.languages, model.tokenizer, language)
+        languages = choose_languages(model.languages, model.tokenizer, language)
         try:
             return cls(
                 replace(model, languages=languages),
@@ -342,7 +341,7 @@ class Recognizer:
         """The reading of a line, with calibrated confidences and flags; empty for blank paper.
 
         Args:
-            pieces: None are needed for blank paper, where the language model would find words.
+            pieces: May be empty for blank paper, where the language model would find words.
             ink: That of the line, if it is known.
         """
         ink = ink or Ink.of(line)

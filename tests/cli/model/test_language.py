@@ -76,6 +76,9 @@ def test_a_model_knows_several_languages(drethtr, known, tiny_path):
     assert "language en: " in info and "language nl: " in info
     refused = drethtr("language", tiny_path, known, "--name", "../x", "--force")
     assert refused.code == 2 and "is not a valid language name" in refused.err
+    refused = drethtr("language", tiny_path, known, "--name", "all", "--force")
+    assert refused.code == 2 and "'all' is for n-grams of no particular language, but" in refused.err
+    assert "this model has en, nl; name a language" in refused.err
 
 
 def test_texts_alone_teach_a_language_that_no_line_is_in(drethtr, tiny_path, tmp_path):
@@ -122,6 +125,14 @@ def test_a_model_gets_a_rescorer(drethtr, known, tiny_path, tmp_path):
     longer = drethtr("rescorer", target, known, "--continue", "--characters", 6_000, "--force")
     again = load_model(target).rescorer
     assert longer.code == 0 and again is not None and again.config == model.rescorer.config
+
+
+@pytest.mark.parametrize("command", ["language", "rescorer"])
+def test_lines_without_a_clean_text_teach_nothing(command, drethtr, tiny_path, tmp_path):
+    samples = [Sample(written("abc"), text) for text in (" ", "a [?] b")]
+    store_parquet(samples, tmp_path / "marked.parquet")
+    refused = drethtr(command, tiny_path, tmp_path / "marked.parquet", "--force")
+    assert refused.code == 2 and "no line has a text" in refused.err
 
 
 def test_without_a_ctc_head_there_is_nothing_to_rescore(drethtr, known, headless_model, tmp_path):

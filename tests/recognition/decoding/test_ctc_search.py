@@ -226,6 +226,11 @@ def test_no_steps_no_text():
     assert align(none, (2,)) == ((2,), (-math.inf,), ((0, 0),))
 
 
+def test_a_text_longer_than_its_line_takes_no_memory():
+    endless = np.broadcast_to(np.int64(2), 1 << 50)
+    assert ctc_search.viterbi_in_python(random_rows(0), endless) is None
+
+
 def test_prefixes_far_behind_are_given_up():
     """With a margin, every text found is that near to the best; the best one stays."""
     for seed in range(20):

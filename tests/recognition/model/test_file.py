@@ -262,6 +262,7 @@ SETTINGS_ERRORS = {
     "beyond torch": {"ctc": {"kind": "CTCConfig", "steps": 10**30}},
     "beyond floats": {"dropout": 10**400},
     "another width": {"width": 32},
+    "a decay below 0": {"mixer": {"kind": "Retentive", "decay": {"kind": "Scheduled", "subtractor": 2.0}}},
 }
 
 
@@ -352,6 +353,16 @@ def test_a_rescorer_that_makes_no_sense_is_refused(tiny_model, tiny_path) -> Non
     rewritten(tiny_path, rescorer={"mixer": {"kind": "Retentive", "decay": {"kind": "Gated"}}})
     with pytest.raises(CheckpointError, match="cannot be gated"):
         load_model(tiny_path)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"], ids=["onnxruntime", "torch"])
+def test_a_rescorer_that_cannot_be_built_is_refused(precision, tiny_model, tiny_path) -> None:
+    save_model(replace(tiny_model, rescorer=fresh_rescorer(tiny_model)), tiny_path)
+    settings = json.loads(read_tensors(tiny_path)[1]["drethtr"])["rescorer"]
+    decay = {"kind": "Scheduled", "schedule": "small", "subtractor": 2.0}
+    rewritten(tiny_path, rescorer=settings | {"mixer": {"kind": "Retentive", "decay": decay}})
+    with pytest.raises(CheckpointError, match=r"tiny\.safetensors: the model's settings are invalid: γ must stay"):
+        Recognizer.load(tiny_path, precision=precision, device="cpu")
 
 
 def fresh_rescorer(model: Model) -> Rescorer:

@@ -183,8 +183,8 @@ class OutOfAlphabet(Check):
 class OutOfDistribution(Check):
     """The image is out of distribution: the log-odds of resembling known lines, from `alike`, are below `least`.
 
-    Distances between features do not tell turned lines, and confidence alone two thirds of them; a model that was
-    fitted on turned lines tells 98 % (LOG.md, 2026-11-21).
+    Distances between features do not detect turned lines, and confidence alone detects two thirds of them; a model
+    fitted on turned lines detects 98 % (LOG.md, 2026-11-21).
     """
 
     stored_as: ClassVar[str] = "UnlikeTraining"

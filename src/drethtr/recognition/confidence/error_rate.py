@@ -77,7 +77,8 @@ class ErrorRate:
     spread     standard deviation of the factor's logarithm from set to set
     noise      variance of the edits of some lines of a set, for each edit expected
     sets       how many sets these were learned from
-    inherited  whether the confidences were others: of the model that this one was fine-tuned from, or calibrated before
+    inherited  whether it was learned from other confidences than this model's: those of the model it was fine-tuned
+               from, or of an earlier calibration
     """
 
     strategy: Strategy

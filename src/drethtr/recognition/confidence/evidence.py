@@ -100,7 +100,7 @@ def line_features(view: View) -> Features:
 
 
 def reading_features(path: CTCPath, entropies: LogProbs) -> tuple[float, float, float]:
-    """Mean confidence of the characters, logarithm of the entropy at each, and characters per step."""
+    """Mean confidence of the characters, logarithm of the entropy per character, and characters per step."""
     number = len(path.tokens)
     sure = float(np.exp(path.token_log_probabilities).mean()) if number else 0.0
     entropy = float(entropies.sum()) / max(number, 1)

@@ -11,7 +11,7 @@ from drethtr.base.errors import ConfigError, DataError
 
 Floats = NDArray[np.float64]
 
-WORTH = 10.0
+PRIOR_WEIGHT = 10.0
 """Weight of the prior: as much as about forty doubtful cases (a case of probability p weighs p (1 - p), at most 1/4).
 
 A calibration from 8 to 15 lines of a new hand must not forget that of the model: from the start's, ECE of words on one
@@ -79,7 +79,7 @@ def fit_logistic(
     expected = np.zeros(cases.shape[1])
     if prior is not None:
         # The prior counts as much as a fixed number of cases, so that many cases outweigh it.
-        penalty += WORTH / len(right)
+        penalty += PRIOR_WEIGHT / len(right)
         known = np.pad(prior.weights, (0, features.shape[1] - len(prior.weights)))
         # In units of the standardized features, like the weights that are fitted.
         expected = np.concatenate([[prior.bias + mean @ known], spread * known])

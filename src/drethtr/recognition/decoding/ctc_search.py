@@ -324,6 +324,8 @@ def viterbi(rows: NDArray[np.float32], tokens: NDArray[np.int64]) -> NDArray[np.
 
 def viterbi_in_python(rows: NDArray[np.float32], tokens: NDArray[np.int64]) -> NDArray[np.int32] | None:
     """The definition of `viterbi`."""
+    if len(tokens) > len(rows):
+        return None  # at once, in memory that does not grow with the text
     labels = np.full(2 * len(tokens) + 1, BLANK)
     labels[1::2] = tokens
     emissions = rows[:, labels].astype(np.float64)

@@ -290,14 +290,10 @@ def joint_search(
 ) -> list[list[ScoredText]]:
     """For each line the candidates of CTC head and n-grams, and the texts from `corrections` of the best one.
 
-    `views` are the lines at different widths, each with at most `candidates`. If `language_models` have a weight, the
-    network scores whole texts as a language model, too, unless it has no rescorer and there are n-grams.
+    `views` are the lines at different widths, each with at most `candidates`.
     """
     scorers = [NetworkScorer(network, view.memory) for view in views]
-    # The decoder without an image knows less of language than n-grams (1.99 against 1.69 nats a character; LOG.md,
-    # 2026-11-23, night), so it is asked only if there are none. A rescorer knows more, and both together read best.
-    as_language_model = language_models.weight and (network.dimensions.rescores or not language_models.languages)
-    language = LanguageScorer(network) if as_language_model else None
+    language = language_scorer(network, language_models)
     lines = range(views[0].memory.lines)
     searches = [LineSearch([view.scores.lines[line] for view in views], quality, language_models) for line in lines]
     for line, search in enumerate(searches):
@@ -315,6 +311,14 @@ def joint_search(
             if turn < corrections:
                 searches[line].advance()
     return [list(search.known.values()) for search in searches]
+
+
+def language_scorer(network: Network, language_models: WeightedLanguages) -> LanguageScorer | None:
+    """The network as a language model of whole texts; None if language has no weight, or n-grams know more of it."""
+    # The decoder without an image knows less of language than n-grams (1.99 against 1.69 nats a character; LOG.md,
+    # 2026-11-23, night), so it is asked only if there are none. A rescorer knows more, and both together read best.
+    knows_more = network.dimensions.rescores or not language_models.languages
+    return LanguageScorer(network) if language_models.weight and knows_more else None
 
 
 def proposed(scores: CTCScores, line: int, number: int, language_models: WeightedLanguages) -> list[CTCText]:

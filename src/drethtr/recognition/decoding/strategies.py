@@ -5,7 +5,7 @@ ctc          CTC()                prefix search with the CTC head and n-grams; t
 joint        Joint()              CTC candidates, rescored and corrected with the decoder and the language models
 careful      Joint(stretches=…)   joint decoding at several widths (test-time augmentation): most accurate, slowest
 greedy       Greedy()             the decoder's likeliest next token at every step
-verified     VerifiedDrafts()     the text of `Greedy` by speculative decoding with the CTC reading as the draft: faster
+verified     VerifiedDrafts()     as `Greedy`, by speculative decoding with the CTC reading as the draft: faster
 beam, beam:N Beam(N)              beam search with the decoder
 
 How a line becomes a text, from top to bottom. `PieceReader` encodes a line, at each width in `Strategy.stretches`, and
@@ -242,7 +242,8 @@ def write_greedily(scorer: NetworkScorer) -> list[Hypothesis]:
 class VerifiedDrafts(Writer):
     """Speculative decoding: the text of `Greedy`, token for token, from a CTC draft that the decoder verifies.
 
-    A line that needs more than `passes`, or where rounding could decide between two tokens, is decoded greedily.
+    A line that needs more than `passes`, or where rounding could decide between two tokens, is decoded greedily. In
+    int8 the text is nearly always that of `Greedy`, whose single steps stay in float32.
     """
 
     # A line takes one pass and another for each place where draft and decoder differ. Beyond some, they read different
@@ -263,9 +264,10 @@ class VerifiedDrafts(Writer):
 class Joint(Strategy):
     """The best of the CTC candidates and their corrections, by CTC head, decoder and language model together.
 
-    Texts are ranked by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight log P_language, where
-    P_language comes from n-grams and rescorer or, in a model without both, from the decoder without an image. Weights
-    that are left open are the best ones for the model, as found by `drethtr model calibrate`; else 0.4 and 0.
+    Texts are ranked by ctc_weight log P_ctc + (1 - ctc_weight) log P_decoder + language_weight (log P_language + 2 for
+    each token), where P_language comes from n-grams and rescorer or, in a model without both, from the decoder without
+    an image. Weights that are left open are the best ones for the model, as found by `drethtr model calibrate`; else
+    0.4 and 0.
 
     Args:
         candidates: Texts that the CTC head may propose for a line, at each width.

@@ -4,7 +4,8 @@ Nothing in it is executed: no pickle, no class paths, only names of known config
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -289,6 +290,15 @@ def load_model(path: Path | str) -> Model:
     apart = {name.removeprefix(RESCORER): known[name] for name in known.keys() - weights.keys()}
     rescorer = None if rescoring is None else Rescorer(rescoring, apart)
     return Model(network, weights, tokenizer, preparation, header["card"], record, languages, rescorer)
+
+
+@contextmanager
+def settings_errors() -> Iterator[None]:
+    """Turn the errors of invalid settings, when a network is built, into `CheckpointError`."""
+    try:
+        yield
+    except SETTINGS_ERRORS as error:
+        raise CheckpointError(f"the model's settings are invalid: {error}") from error
 
 
 def with_keys(value: Any, names: Mapping[str, str]) -> Any:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.images.prepare import Prepared
-from drethtr.recognition.decoding.stepwise import BeamSearch
+from drethtr.recognition.decoding.stepwise import BeamSearch, Ints
 from drethtr.recognition.model.architecture import (
     PPOCR,
     Added,
@@ -31,7 +31,7 @@ from drethtr.recognition.model.architecture import (
 )
 from drethtr.recognition.model.decay import Scheduled
 from drethtr.recognition.model.file import Rescorer
-from drethtr.recognition.network import Attention, Dimensions, ImageMemory, Logits, TextTree, Tokens
+from drethtr.recognition.network import Attention, Dimensions, ImageMemory, Logits, TextTree
 from drethtr.recognition.onnx.graph import Graph, refuse_left_over
 from drethtr.recognition.onnx.image import blank_graph, image_graph
 from drethtr.recognition.onnx.session import Session
@@ -188,7 +188,7 @@ class OnnxNetwork:
         nothing = np.zeros((memory.lines, self.config.heads, channels, channels), dtype=np.float32)
         return TextState(0, (nothing,) * self.config.layers)
 
-    def step(self, memory: ImageMemory, tokens: Tokens, state: TextState) -> tuple[Logits, TextState]:
+    def step(self, memory: ImageMemory, tokens: Ints, state: TextState) -> tuple[Logits, TextState]:
         """See `Network.step`; a pass for the rows of each line."""
         session, found, length = self._session("step"), [], state.length + 1
         common = {"share": self._shares(length)}
@@ -205,7 +205,7 @@ class OnnxNetwork:
     def search(self, memory: ImageMemory, wanted: BeamSearch) -> None:
         return None
 
-    def reorder(self, state: TextState, rows: Tokens) -> TextState:
+    def reorder(self, state: TextState, rows: Ints) -> TextState:
         return TextState(state.length, tuple(part[rows] for part in state.memories))
 
     def attend(self, memory: ImageMemory, tokens: Sequence[int]) -> Attention:

@@ -183,11 +183,12 @@ def tree_feeds(tree: TextTree) -> Feeds:
     on_path = np.zeros((len(paths), len(places)), dtype=np.bool_)
     rows = np.repeat(np.arange(len(paths)), list(map(len, paths)))
     on_path[rows, np.fromiter(chain.from_iterable(paths), dtype=np.int64, count=len(rows))] = True
-    distance = (places[:, None] - places).astype(np.float32)
+    place = places.astype(np.float32)[:, None]
+    distance = place - place.T
     # γ^∞ = 0: nodes of other texts, and later ones, have no weight, without a mask in the graph.
     distance[~(on_path[text] & (distance >= 0))] = np.inf
     return {
         "tokens": np.array(tree.tokens, dtype=np.int64),
-        "places": places.astype(np.float32)[:, None],
+        "places": place,
         "distance": distance,
     }
