@@ -26,6 +26,7 @@ from drethtr.datasets.open import open_all
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample, clean_lines
 from drethtr.evaluation.evaluate import evaluate
+from drethtr.evaluation.metrics import Rates
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.training.finetuning import Plan, finetune, gather
 from drethtr.training.finetuning.material import joined, shuffled_pages
@@ -45,6 +46,12 @@ class Row:
     cer_low: float | None
     cer_high: float | None
     minutes: float
+
+
+def row_of(name: str, lines: int, method: str, rates: Rates, minutes: float) -> Row:
+    """The row of some error rates."""
+    low, high = (rates.cer_low, rates.cer_high) if rates.sure else (None, None)
+    return Row(name, lines, method, rates.cer, low, high, minutes)
 
 
 @dataclass(frozen=True)
@@ -96,8 +103,7 @@ ENDINGS = {WHOLE: "", ADAPTER: "_adapter"}
 
 def measured(recognizer: Recognizer, case: Case, lines: int = 0, method: str = "before", minutes: float = 0.0) -> Row:
     """Evaluate a model on the test lines of a case."""
-    rates = evaluate(recognizer, case.test).overall
-    return Row(case.name, lines, method, rates.cer, rates.cer_low, rates.cer_high, minutes)
+    return row_of(case.name, lines, method, evaluate(recognizer, case.test).overall, minutes)
 
 
 def learned(model: Path, case: Case, result: Path, amount: int, method: str) -> Row:
@@ -108,7 +114,8 @@ def learned(model: Path, case: Case, result: Path, amount: int, method: str) -> 
     store_parquet(lines, data)
     begun = time.process_time()
     plan = Plan(data=(str(data),), model=str(model), adapter=adapter)
-    finetune(gather(plan), result, resume=True, workers=0)
+    if not result.exists():  # or else the run was stopped after it had written it
+        finetune(gather(plan), result, resume=True, workers=0)
     minutes = (time.process_time() - begun) / 60
     if not result.exists():  # nothing became better, so the start is kept
         recognizer = Recognizer.load(model)

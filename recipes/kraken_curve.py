@@ -18,7 +18,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 
-from finetune_curve import Row, kept, table
+from finetune_curve import Row, kept, row_of, table
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.layouts.folder import store_folder
@@ -44,7 +44,9 @@ def listed(samples: Sequence[Sample], folder: Path) -> Path:
 
 def trained(programs: Path, run: Path, work: Path) -> float:
     """Train in the folder `work` on the training and validation lines of a fine-tuning run; returns the minutes."""
-    (train,) = run.glob("*_lines.parquet")
+    train = next(run.glob("*_lines.parquet"), None)
+    if train is None:
+        raise DataError("has no lines: run finetune_curve.py first; if nothing became better, leave this run out", run)
     learn, choose = clean_lines(open_all([str(train)])), clean_lines(open_all([str(run / "validation.parquet")]))
     files = "-t", listed(learn, work / "train"), "-e", listed(choose, work / "choose")
     rounds = "-q", "fixed", "-N", ceil(samples_for(len(learn)) / len(learn))
@@ -82,7 +84,7 @@ def learned(programs: Path, folder: Path, out: Path, name: str, lines: int) -> R
     work.mkdir(exist_ok=True)
     minutes = trained(programs, out / f"{name}_{lines}.run", work)
     rates = measured(programs, clean_lines(open_all([str(folder / f"{name}.test.parquet")])), work)
-    return Row(name, lines, "kraken", rates.cer, rates.cer_low, rates.cer_high, minutes)
+    return row_of(name, lines, "kraken", rates, minutes)
 
 
 def main() -> None:

@@ -80,7 +80,8 @@ def row(name: str, lines: Sequence[Sample], found: Sequence[str]) -> str:
     """The error rates of some lines."""
     rates = bootstrap(score([sample.text for sample in lines], found), list(map(page_of, lines)))
     cer, low, high, wer = (100 * rate for rate in (rates.cer, rates.cer_low, rates.cer_high, rates.wer))
-    return f"| {name} | {len(lines)} | {cer:.1f} [{low:.1f}, {high:.1f}] | {wer:.1f} |"
+    interval = f" [{low:.1f}, {high:.1f}]" if rates.sure else ""
+    return f"| {name} | {len(lines)} | {cer:.1f}{interval} | {wer:.1f} |"
 
 
 def main() -> None:

@@ -17,12 +17,14 @@ from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
+from drethtr.evaluation.metrics import bootstrap, score
 from drethtr.layout.network import SHIPPED, load_lines, save_lines
 from drethtr.paper.authors import PRESETS
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.decoding.strategies import Greedy
 from drethtr.recognition.pieces import reading_of
 from drethtr.recognition.reading import Character
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.synthesis import augment
 from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.mixture import LineMixture
@@ -115,6 +117,34 @@ def test_a_figure_is_not_reported_for_other_files(changed, tmp_path, monkeypatch
     (tmp_path / changed).write_text("after")
     with pytest.raises(DataError, match=r"out\.json: measured with other versions of .*model, .*test"):
         curve.kept(tmp_path / "out.json", files, lambda: row)
+
+
+def test_few_pages_have_no_interval(monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    curve, rivals = importlib.import_module("finetune_curve"), importlib.import_module("rivals")
+    counts, lines = score(["abc", "a bag"] * 3, ["abc", "a bad"] * 3), [Sample(written("a"), "a")] * 6
+    few, many = (curve.row_of("mine", 9, "before", bootstrap(some), 0.0) for some in (counts[:5], counts))
+    assert few.cer_low is few.cer_high is None and many.cer_low < many.cer < many.cer_high
+    assert rivals.row("mine", lines[:5], ["a"] * 5) == "| mine | 5 | 0.0 | 0.0 |"
+    assert rivals.row("mine", lines, ["a"] * 6) == "| mine | 6 | 0.0 [0.0, 0.0] | 0.0 |"
+
+
+def test_a_run_stopped_while_its_model_was_evaluated_is_evaluated(tiny_path, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    curve = importlib.import_module("finetune_curve")
+    pages = [[Sample(written(f"a bag {number}"), f"a bag {number}")] for number in range(MIN_LINES + 2)]
+    case = curve.Case("mine", (), pages[2:], curve.joined(pages[:2]), whole=False)
+    result = tmp_path / "mine_20.safetensors"
+    result.write_bytes(tiny_path.read_bytes())
+    row = curve.learned(tiny_path, case, result, MIN_LINES, curve.WHOLE)
+    assert row.cer == curve.measured(Recognizer.load(tiny_path), case).cer and row.lines == MIN_LINES
+
+
+def test_kraken_has_nothing_to_learn_where_fine_tuning_did_not_help(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(RECIPES)
+    kraken = importlib.import_module("kraken_curve")
+    with pytest.raises(DataError, match=r"mine_50\.run: has no lines: run finetune_curve\.py first"):
+        kraken.trained(tmp_path, tmp_path / "mine_50.run", tmp_path)
 
 
 def test_pages_of_doubtful_lines_are_hands_that_the_model_does_not_know(monkeypatch):

@@ -89,6 +89,14 @@ def test_calibrations_of_other_strategies_stay_when_one_is_named(tiny_model, sam
     assert record.calibrations[:2] == known.calibrations
 
 
+def test_what_cannot_be_calibrated_on_a_device_stays(tiny_model, samples):
+    """No GPU computes in int8, nor torch on a CPU."""
+    known = calibrate(tiny_model, samples, [(CTC(),)])
+    record = calibrate(known, samples, [(CTC(),)], device="cpu:0").record
+    assert sorted(parts(record)) == [((CTC(),), "float32"), ((CTC(),), "int8")]
+    assert known.record.calibrations[1] in record.calibrations
+
+
 def test_the_out_of_distribution_check_stays_when_a_strategy_is_named(tiny_model, samples, monkeypatch):
     """And of the same strategy where it looks at lines at other widths."""
     monkeypatch.setattr("drethtr.evaluation.calibrate.TO_KNOW_WRITING", 15)

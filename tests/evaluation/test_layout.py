@@ -87,6 +87,14 @@ def test_figures_add_up_and_have_intervals_from_six_pages_on():
     assert json.loads(json.dumps(to_json({"a": pages[0]}, {"all": ["a"]})))["sets"][0]["precision"] == 1
 
 
+def test_an_order_is_measured_where_lines_follow_each_other():
+    """A page without such lines says nothing of it, not that all of it is wrong."""
+    pages = [compare_layout(REFERENCE, PAGE), *[compare_layout(REFERENCE[:1], PAGE[:1])] * 5]
+    all_of_them, others = figures_of(pages), figures_of(pages[1:] + pages[-1:])
+    assert [all_of_them[f"successions{end}"] for end in ("", "_low", "_high")] == [1, 1, 1]
+    assert [others[f"successions{end}"] for end in ("", "_low", "_high")] == [None, None, None]
+
+
 @needs_layout
 @pytest.mark.parametrize("name", ["hooker_en_003", "medital_it_002", "lectaurep_fr_004"])
 def test_as_measured_by_others(name):

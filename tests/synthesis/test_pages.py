@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.layout.finder import Kind, Role
 from drethtr.synthesis.pages import SyntheticPages
 from drethtr.synthesis.photograph import Bend
@@ -90,6 +90,18 @@ def test_points_are_bent_with_the_picture():
     rows, columns = np.mgrid[:300, :400]
     center = np.array(((columns * bent).sum(), (rows * bent).sum())) / bent.sum() + 0.5
     assert np.abs(center - bend.forward(np.array(((201.5, 151.5),)))[0]).max() < 0.7
+
+
+@pytest.mark.parametrize(("blank", "answer"), [(8, "no font in .* has all characters"), (9999, "has hardly any text")])
+def test_blank_lines_choose_no_font(blank, answer, tmp_path):
+    """Any font draws all of them; its page would have no words."""
+    text = tmp_path / "en.txt"
+    text.write_text("жук\n" + "\n" * blank, encoding="utf-8")
+    pages = SyntheticPages(fonts=FONTS, texts=(str(text),)).build()
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        with pytest.raises(DataError, match=answer):
+            pages.writer(pages.scene(rng, opening=False), rng)
 
 
 def test_settings_are_checked():

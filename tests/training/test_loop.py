@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from drethtr.base import config
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.files import tidied
-from drethtr.recognition.model.file import load_model
+from drethtr.recognition.model.file import load_model, save_model
 from drethtr.recognition.model.weights import read_metadata, read_tensors, write_tensors
 from drethtr.training import metrics_log
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
@@ -106,6 +107,15 @@ def test_half_a_record_is_no_record(data):
     assert [json.loads(line)["samples"] for line in metrics.read_text().splitlines()] == [4, 8]
 
 
+def test_a_run_that_begins_again_has_no_records(data):
+    """It was killed before its first snapshot, after a validation at the start."""
+    metrics = data / "metrics.jsonl"
+    metrics.write_text('{"kind": "validation", "samples": 0}\n')
+    with closing(MetricsLog(data, total=8, seen=0)) as log:
+        log.record("validation", 0)
+    assert len(metrics.read_text().splitlines()) == 1
+
+
 def test_rates_are_said_in_percent_and_written_as_they_are(data, capsys):
     with closing(MetricsLog(data, total=1815, seen=0)) as log:
         log.record_validation(113, {"all": 0.0173, "mine": 0.0173})
@@ -158,6 +168,24 @@ def test_a_run_of_other_lines_is_not_resumed(changed, data, monkeypatch):
         rows = pq.read_table(data / f"{changed}.parquet").to_pylist()
         pq.write_table(pa.Table.from_pylist([rows[1], *rows[changed == "val" :]]), data / f"{changed}.parquet")
     with pytest.raises(CheckpointError, match="the data of this run have changed: " + CHANGES[changed]):
+        train(wanted, data / "out", resume=True, workers=0)
+
+
+@pytest.mark.parametrize("changed", ["start", "teacher"])
+def test_a_run_with_another_model_is_not_resumed(changed, data, monkeypatch):
+    model = train(run(data, monkeypatch), data / "first", workers=0, minutes=0).with_name(LATEST)
+    for name in ("start", "teacher"):
+        shutil.copy(model, data / f"{name}.safetensors")
+    models = 'start={kind="FromModel", path="start.safetensors"}', 'teacher={path="teacher.safetensors", known=100.0}'
+    wanted = run(data, monkeypatch, *models)
+    train(wanted, data / "out", workers=0, minutes=0)
+    path = data / f"{changed}.safetensors"
+    known = load_model(path)
+    save_model(replace(known, card={"name": "the same weights"}), path)
+    train(wanted, data / "out", resume=True, workers=0, minutes=0)
+    known.weights["to_logits.weight"] += 1
+    save_model(known, path)
+    with pytest.raises(CheckpointError, match=rf"then {changed} \[\w+\], now {changed} \[\w+\]; restore the data"):
         train(wanted, data / "out", resume=True, workers=0)
 
 

@@ -12,6 +12,7 @@ from drethtr.network.backend import rescorer_of
 from drethtr.recognition.model.architecture import RescorerConfig
 from drethtr.synthesis.corpus import Corpus
 from drethtr.text.tokenizer import BOS, EOS, Characters
+from drethtr.training.devices import Devices
 from drethtr.training.rescorer import AT_A_TIME, RescorerRun, TrainingTexts, finetuned, train_rescorer
 
 TOKENIZER = Characters.learn(["abcdefghij klmnop"])
@@ -74,6 +75,37 @@ def test_a_stopped_run_resumes(material, tmp_path, monkeypatch):
             train_rescorer(material, tmp_path / "run", advance=stop)
     ended = train_rescorer(material, tmp_path / "run")
     assert all(np.array_equal(ended.weights[name], weight) for name, weight in whole.weights.items())
+
+
+def test_a_resumed_run_keeps_its_precision(material, tmp_path, monkeypatch):
+    """Measured again on a busy machine, it might be another."""
+    monkeypatch.setattr("drethtr.training.rescorer.SAVED", 5)
+    measured = replace(material, run=replace(RUN, bfloat16=None))
+    monkeypatch.setattr(Devices, "uses_bfloat16", lambda *_: True)
+    whole = train_rescorer(measured, tmp_path / "whole")
+
+    def stop(done, loss):
+        if done == 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_rescorer(measured, tmp_path / "run", advance=stop)
+    monkeypatch.setattr(Devices, "uses_bfloat16", lambda *_: False)
+    ended = train_rescorer(measured, tmp_path / "run")
+    assert all(np.array_equal(ended.weights[name], weight) for name, weight in whole.weights.items())
+
+
+def test_a_gradient_that_is_no_number_ends_the_run(material, tmp_path):
+    wild = replace(material, run=replace(RUN, learning_rate=1e30))
+    with pytest.raises(ConfigError, match=r"the gradient of step \d+ is (nan|inf); start again with another seed"):
+        train_rescorer(wild, tmp_path / "run")
+
+
+def test_an_empty_text_is_a_text(material):
+    empty = replace(material, lines=["", "cab"])
+    batches = [batch for batch, _ in zip(empty.batches(0), range(AT_A_TIME), strict=False)]
+    assert {batch.dtype for batch in batches} == {torch.long}
+    assert {TOKENIZER.decode(row.tolist()) for batch in batches for row in batch} == {"", "cab"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ Confidences have to hold for collections that the model never saw. So each colle
 judged by a calibration fitted on the others: `Fit.held_out`, from which error rates are learned.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -138,7 +138,7 @@ def calibrate(
             if on_fit is not None:
                 on_fit(fit)
     done = [strategy for calibration in calibrations for strategy in calibration.strategies]
-    kept = [without(known, done) for known in model.record.calibrations if groups]
+    kept = [without(known, calibrations) for known in model.record.calibrations if groups]
     rates += [known for known in model.record.error_rates if groups and not any(map(known.strategy.is_like, done))]
     for one in done:
         inherited = (prior or model.record).error_rate(one)
@@ -165,8 +165,9 @@ def precisions(model: Model, device: str) -> tuple[Precision, ...]:
     return (Precision.FLOAT32, Precision.INT8) if int8 else (Precision.FLOAT32,)
 
 
-def without(calibration: Calibration, done: Collection[Strategy]) -> Calibration:
-    """The calibration without the strategies in `done`, which are being recalibrated."""
+def without(calibration: Calibration, others: Sequence[Calibration]) -> Calibration:
+    """The calibration without the strategies that one of the others has in the same precision."""
+    done = [one for other in others if other.precision == calibration.precision for one in other.strategies]
     kept = tuple(one for one in calibration.strategies if not any(map(one.is_like, done)))
     return replace(calibration, strategies=kept)
 

@@ -317,20 +317,21 @@ def in_succession(shares: NDArray[np.float64]) -> tuple[int, int]:
 
 
 def figures_of(pages: Sequence[PageLayout]) -> dict[str, float | None]:
-    """The figures of some pages as fractions, with the limits of their intervals; `None` where there are too few."""
+    """The figures of some pages as fractions, with the limits of their intervals; `None` where nothing is measured."""
     table = np.array([page.row() for page in pages])
     figures: dict[str, float | None] = {"pages": len(pages), "lines": sum(len(page.fates) for page in pages)}
     own = figures_by_name(table.sum(0)[None])
     drawn = figures_by_name(drawn_sums(table, DRAWS, np.random.default_rng(0))) if len(pages) >= MIN_PAGES else None
     for name, [value] in own.items():
-        figures[name] = float(value)
-        low, high = (None, None) if drawn is None else interval_95(drawn[name], len(pages))
+        rates = np.empty(0) if drawn is None else drawn[name][np.isfinite(drawn[name])]
+        low, high = interval_95(rates, len(pages)) if len(rates) else (None, None)
+        figures[name] = float(value) if np.isfinite(value) else None
         figures[f"{name}_low"], figures[f"{name}_high"] = low, high
     return figures
 
 
 def figures_by_name(sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """The figures of each row of sums of `PageLayout.row`."""
+    """The figures of each row of sums of `PageLayout.row`; NaN for the order of rows without successions."""
     pages, precision, recall, seconds, false, successions, kept = sums[:, :7].T
     precision, recall, seconds = precision / pages, recall / pages, seconds / pages
     lines, characters = np.split(sums[:, 7:], 2, axis=1)
@@ -339,7 +340,7 @@ def figures_by_name(sums: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]
         "recall": recall,
         "f": 2 * precision * recall / np.maximum(precision + recall, 1e-9),
         "false_per_line": false / np.maximum(lines.sum(1), 1),
-        "successions": kept / np.maximum(successions, 1),
+        "successions": np.divide(kept, successions, out=np.full_like(kept, np.nan), where=successions > 0),
         "seconds": seconds,
     }
     for number, fate in enumerate(Fate):

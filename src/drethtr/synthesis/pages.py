@@ -15,7 +15,7 @@ import numpy as np
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.layout.finder import MarkedPage
-from drethtr.synthesis.corpus import draw_paragraph, language_of
+from drethtr.synthesis.corpus import TRIES, draw_paragraph, language_of
 from drethtr.synthesis.fragments import MONTHS
 from drethtr.synthesis.page_kinds import KINDS, opening, prose
 from drethtr.synthesis.page_sheet import Box, Sheet, Writer, inset
@@ -126,7 +126,9 @@ class PageSynthesizer:
         file = corpus.draw_file(rng)
         known = language_of(file) or ""
         language = known if known in MONTHS else "en"
-        sample = corpus.restrict(draw_paragraph(file, rng))
+        sample = next(filter(None, (corpus.restrict(draw_paragraph(file, rng)) for _ in range(TRIES))), "")
+        if not sample:  # every face draws it, and the words of a page would be looked for without end
+            raise DataError(f"{file} has hardly any text; remove its blank lines, or leave it out")
         for number in rng.permutation(len(self.lines.fonts)).tolist():
             face = self.lines.fonts[number]
             if face.draws(sample):

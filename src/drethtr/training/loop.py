@@ -4,13 +4,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
@@ -25,7 +23,7 @@ from drethtr.training.feed.mixture import LineMixture
 from drethtr.training.feed.stream import PackedBatch, Position, beginnings, stream
 from drethtr.training.metrics_log import MetricsLog, TrainingLog
 from drethtr.training.objective import BatchCounts, Losses, Objective
-from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
+from drethtr.training.optimize import MovingAverage, clip_gradient, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
 from drethtr.training.start import set_train_mode
@@ -59,7 +57,7 @@ def train(
     Raises:
         ConfigError: if the folder already contains a run or its models and `resume` is false, or a setting is wrong,
             including one that makes the gradient diverge.
-        CheckpointError: if the folder's snapshot cannot be used, or its lines have changed.
+        CheckpointError: if the folder's snapshot cannot be used, or its lines, start or teacher have changed.
         DataError: if training or validation lines cannot be used, or another program is training into the folder.
     """
     devices = Devices.open(device, all_learn=run.loss.ctc > 0)
@@ -81,8 +79,10 @@ def train_locked(
     if run.validation.decoder.needs_ctc and run.network.ctc is None:
         raise ConfigError("validation.decoder: this model has no CTC head; use another decoder, such as Greedy")
     validator = Validator(run.validation, mixture.real_samples())
-    # A snapshot is only continued with the same settings, alphabet and lines, so all of them are opened before it is.
-    settings = config.to_dict(run), config.to_dict(batches.tokenizer), [*batches.digests(), validator.digest()]
+    # A snapshot is only continued with the same settings, alphabet, lines and models, so all are opened before it is.
+    models = [*run.start.digests(), *([run.teacher.digest()] if run.teacher else [])]
+    data = [*batches.digests(), validator.digest(), *models]
+    settings = config.to_dict(run), config.to_dict(batches.tokenizer), data
     progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else initial_progress(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 
@@ -245,12 +245,8 @@ def change_weights(learner: Learner[Any], devices: Devices, clip: float, progres
     Raises:
         ConfigError: if the gradient is not finite; the weights are then unchanged.
     """
-    length = float(nn.utils.clip_grad_norm_(learner.network.parameters(), clip))
-    if not isfinite(length):
-        raise ConfigError(
-            f"training diverged: the gradient of step {progress.step + 1} is {length}; start again with a lower "
-            "optimizer.learning_rate, or with bfloat16 = false"
-        )
+    cure = "a lower optimizer.learning_rate, or with bfloat16 = false"
+    clip_gradient(learner.network, clip, progress.step + 1, cure)
     with devices.precision(progress.bfloat16):  # Muon multiplies matrices
         learner.optimizer.step()
 

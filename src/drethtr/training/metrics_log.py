@@ -55,7 +55,7 @@ class MetricsLog(TrainingLog):
         make_folders(folder)
         metrics = folder / "metrics.jsonl"
         # A resumed run repeats the steps after its snapshot; their records must not stand there twice.
-        kept = records_until(seen, metrics.read_bytes()) if metrics.exists() else b""
+        kept = records_until(seen, metrics.read_bytes()) if seen and metrics.exists() else b""
         with atomic_write(metrics) as unfinished:
             unfinished.write_bytes(kept)
         self.file = metrics.open("a", encoding="utf-8")

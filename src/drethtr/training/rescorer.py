@@ -34,6 +34,7 @@ from drethtr.training.optimize import (
     MovingAverage,
     Muon,
     OptimizerConfig,
+    clip_gradient,
     learning_rate,
     make_optimizer,
     set_learning_rate,
@@ -146,10 +147,9 @@ class TrainingTexts:
         # A text that is longer than a step is in several batches; none is empty.
         borders = zip((0, *places), (*places, len(texts)), strict=True)
         batches = (texts[min(begin, len(texts) - 1) : max(end, begin + 1)] for begin, end in borders)
-        return [
-            nn.utils.rnn.pad_sequence(list(map(torch.tensor, batch)), batch_first=True, padding_value=PAD)
-            for batch in batches
-        ]
+        # Without its type, an empty text would be a tensor of floats.
+        rows = ([torch.tensor(text, dtype=torch.long) for text in batch] for batch in batches)
+        return [nn.utils.rnn.pad_sequence(batch, batch_first=True, padding_value=PAD) for batch in rows]
 
 
 def finetuned(
@@ -191,12 +191,12 @@ def train_rescorer(
 
     Raises:
         CheckpointError: if the snapshot is of another run, or damaged.
+        ConfigError: if the gradient diverges.
         DataError: if there are no lines, or the texts have no characters of the alphabet.
     """
     if not material.lines:
         raise DataError("no line has a text; a rescorer learns from texts alone")
     run, devices = material.run, Devices.open(device)
-    bfloat16 = devices.uses_bfloat16(run.bfloat16)
     torch.manual_seed(run.seed)
     network = RescorerNetwork(run.network, material.tokenizer.size)
     if start is not None:
@@ -206,46 +206,55 @@ def train_rescorer(
         network, network, MovingAverage(network, run.optimizer.average), make_optimizer(network, run.optimizer)
     )
     settings = {"run": config.to_dict(run), "texts": material.digest(), "start": start and weights_hash(start.weights)}
-    done = restore_run(snapshot, learner, settings) if snapshot is not None else 0
+    restored = restore_run(snapshot, learner, settings) if snapshot is not None else None
+    done, bfloat16 = restored or (0, devices.uses_bfloat16(run.bfloat16))
     for step, texts in zip(range(done, run.steps), material.batches(done), strict=False):
         with devices.precision(bfloat16):
             loss = train_step(learner, texts.to(devices.device), run, step)
         if advance is not None:
             advance(step + 1, loss)
         if snapshot is not None and (step + 1) % SAVED == 0:
-            header = json.dumps(settings | {"steps": step + 1})
+            header = json.dumps(settings | {"steps": step + 1, "bfloat16": bfloat16})
             write_tensors(tensors_of(learner), snapshot, {HEADER: header})
     weights = learner.average.network.state_dict()
     return Rescorer(run.network, {name: weight.cpu().numpy() for name, weight in weights.items()})
 
 
 def train_step(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, step: int) -> float:
-    """One step; returns the loss in nats per character, including line ends."""
+    """One step; returns the loss in nats per character, including line ends.
+
+    Raises:
+        ConfigError: if the gradient is not finite; the weights are then unchanged.
+    """
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
     learner.optimizer.zero_grad(set_to_none=True)
     before, after = teacher_forcing(texts, (texts != PAD).sum(1))
     loss = cross_entropies(learner.network(before), after).sum() / (after != PAD).sum()
     loss.backward()  # type: ignore[no-untyped-call]
-    nn.utils.clip_grad_norm_(learner.network.parameters(), run.optimizer.clip)
+    clip_gradient(
+        learner.network, run.optimizer.clip, step + 1, "another seed, a lower learning rate or bfloat16 = False"
+    )
     learner.optimizer.step()
     learner.average.update(learner.network, step + 1)
     return float(loss.detach())
 
 
-def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> int:
-    """Restore the state of a run, if there is a snapshot; returns the number of finished steps.
+def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> tuple[int, bool] | None:
+    """Restore the state of a run; returns the number of finished steps and whether they were in bfloat16.
+
+    None without a snapshot.
 
     Raises:
         CheckpointError: if it is of another run, or damaged.
     """
     if not path.exists():
-        return 0
+        return None
     tensors, metadata = read_file(path)
     try:
         header = json.loads(metadata[HEADER])
         if any(header[name] != value for name, value in settings.items()):
             raise CheckpointError("of a run with other settings or texts; remove it to start again", path)
         restore(tensors, learner)
-        return int(header["steps"])
+        return int(header["steps"]), bool(header["bfloat16"])
     except SETTINGS_ERRORS as error:
         raise CheckpointError("not a snapshot of a rescorer's run; remove it to start again", path) from error

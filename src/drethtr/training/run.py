@@ -19,7 +19,7 @@ from drethtr.training.teacher import TeacherConfig
 
 @dataclass(frozen=True, kw_only=True)
 class ValidationConfig:
-    """The lines that select the best weights: `lines` of each of these files, read with `decoder`.
+    """The lines that select the best weights: at most `lines` of each set in these files, read with `decoder`.
 
     Without files, the last weights are the best.
 

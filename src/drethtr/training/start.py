@@ -19,7 +19,7 @@ from drethtr.network.backbones import PPOCRBackbone
 from drethtr.network.network import DRetHTR
 from drethtr.network.weights import Pretrained, ppocr_weights
 from drethtr.recognition.model.architecture import NetworkConfig
-from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model
+from drethtr.recognition.model.file import SHIPPED, Model, Rescorer, load_model, weights_hash
 from drethtr.recognition.model.weights import Weights
 from drethtr.text.alphabet import relative
 from drethtr.text.tokenizer import BLANK, SPECIALS, Characters, Tokenizer
@@ -41,6 +41,10 @@ class Start(ABC):
         Raises:
             ConfigError: if they do not fit the network.
         """
+
+    def digests(self) -> list[str]:
+        """A description with a digest of each model that the weights come from."""
+        return []
 
     def languages(self, tokenizer: Tokenizer) -> Languages:
         """The n-gram models that come with the weights, converted to this alphabet."""
@@ -102,6 +106,9 @@ class FromModel(Start):
             path = self.path or SHIPPED
             raise ConfigError(f"start: the network of {path} differs from this run's in {others}")
         network.load_state_dict(converted(model.weights, model.tokenizer, tokenizer))
+
+    def digests(self) -> list[str]:
+        return [f"start [{weights_hash(self.model().weights)[:16]}]"]
 
     def languages(self, tokenizer: Tokenizer) -> Languages:
         model = self.model()

@@ -16,7 +16,7 @@ from drethtr.images.prepare import Preparation
 from drethtr.network.backend import network_of
 from drethtr.network.ctc import CTCReading, ctc_loss
 from drethtr.network.network import DRetHTR
-from drethtr.recognition.model.file import load_model
+from drethtr.recognition.model.file import load_model, weights_hash
 from drethtr.text.tokenizer import Tokenizer
 from drethtr.training.feed.batch import Batch
 from drethtr.training.start import converted
@@ -43,6 +43,14 @@ class TeacherConfig:
                 raise ConfigError(f"teacher.{name} must be greater than 0 and at most 1, not {value}")
         if not self.known > 0:
             raise ConfigError(f"teacher.known must be greater than 0, not {self.known}")
+
+    def digest(self) -> str:
+        """A description of the teacher, with a digest.
+
+        Raises:
+            CheckpointError: if the file is no model.
+        """
+        return f"teacher [{weights_hash(load_model(Path(self.path)).weights)[:16]}]"
 
 
 class Lesson(NamedTuple):

@@ -48,7 +48,7 @@ def candidate_of(model: Model, learner: Learner[DRetHTR], progress: Progress, ru
     return Candidate(replace(with_network(model, network), card=card), network)
 
 
-def settings_of(run: RunConfig) -> dict[str, Any]:
+def settings_of(run: Any) -> dict[str, Any]:
     """The settings of a run for the card of its model, which is made to be published: without credentials."""
     return dict(json.loads(without_credentials(json.dumps(config.changes(run)))))
 

@@ -21,6 +21,7 @@ from PIL import Image
 from drethtr.base import config
 from drethtr.base.locks import claimed
 from drethtr.datasets.open import open_all
+from drethtr.evaluation.calibrate import passes
 from drethtr.language.languages import Languages
 from drethtr.language.learn import learn
 from drethtr.network.backend import rescorer_of
@@ -35,7 +36,7 @@ from drethtr.recognition.model.file import Rescorer, load_model, save_model, sav
 from drethtr.recognition.model.weights import read_tensors
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import BOS, EOS
-from drethtr.training.finetuning import Plan, gather
+from drethtr.training.finetuning import Plan, estimate, gather
 from drethtr.training.finetuning.finetune import PLAN, folder_of, is_interrupted
 
 WORDS = ("back", "cabbage", "hidden", "log", "pinő", "good", "beach", "mice")
@@ -74,6 +75,15 @@ def test_the_plan_is_told_before_anything_is_done(drethtr, data, tiny_path, tmp_
     takes = r"training takes at most \d+ (second|minute)s? \(439 lines, .*calibration about \d+ (second|minute)"
     assert re.search(takes, outcome.out)
     assert not output.exists() and not output.with_suffix(".run").exists()
+
+
+def test_a_line_is_read_by_one_model_that_did_not_learn_from_it(data, tiny_path, monkeypatch):
+    """Beside the start, and to calibrate; the models of a learning curve read all lines."""
+    monkeypatch.setattr(sys.modules[estimate.__module__], "seconds_to_read", lambda *_: 1.0)
+    usual = {"data": (str(data),), "model": str(tiny_path), "samples": 16}
+    for lines, models, options in ((6, 1, {}), (24, 1, {"cross_fit": True}), (6, 3, {"learning_curve": True})):
+        material = gather(Plan(**usual, **options))
+        assert estimate(material).measuring == (1 + models + passes(material.start, lines)) * lines
 
 
 def test_lines_that_learn_and_choose_are_refused_before_anything_is_written(drethtr, data, tiny_path, tmp_path):

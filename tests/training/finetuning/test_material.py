@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
@@ -35,6 +36,12 @@ def test_whole_pages_are_drawn():
     assert len(parts.train) + len(parts.validation) == 100 and not parts.left_out
     assert SHARE * 100 <= len(parts.validation) <= MAX_SHARE * 100
     check_apart({"train": parts.train, "validation": parts.validation})
+
+
+def test_sets_of_validation_lines_are_counted():
+    others = [replace(sample, set="theirs") for sample in lines(20)]
+    assert split_lines(lines(30), [*lines(30)[20:], *others]).sets == 2
+    assert all_lines(lines(30)).sets == 1, "it has no validation lines"
 
 
 def test_training_lines_come_page_by_page():

@@ -83,6 +83,13 @@ def test_only_the_first_layers_of_the_shipped_model_stay_as_they_are():
     assert kept == {"stem", "blocks"} and any(weight.requires_grad for weight in network.backbone.blocks.parameters())
 
 
+@pytest.mark.parametrize(("sets", "lines"), [(1, 200), (3, 66), (1000, 1)])
+def test_about_as_many_lines_choose_the_weights_however_many_sets_there_are(tiny_model, sets, lines):
+    files = Path("mine.parquet"), Path("val.parquet")
+    wanted = run_of(Plan(data=("mine",)), tiny_model, tiny_model.tokenizer, 60, *files, sets=sets)
+    assert wanted.validation.lines == lines
+
+
 @pytest.mark.parametrize("wishes", [{"seed": -1}, {"adapter": True, "drop_unused": True}])
 def test_senseless_wishes_are_refused(wishes):
     with pytest.raises(ConfigError):
@@ -91,10 +98,11 @@ def test_senseless_wishes_are_refused(wishes):
 
 def test_a_run_that_ends_early_has_the_rates_of_a_whole_one_until_then(tiny_model):
     files = Path("mine.parquet"), None
-    whole, part = (
+    whole, part, more = (
         run_of(Plan(data=("mine",), samples=500), tiny_model, tiny_model.tokenizer, 60, *files, effort=share)
-        for share in (1, 0.6)
+        for share in (1, 0.6, 1.03)
     )
     assert (whole.samples, part.samples) == (500, 300)
+    assert more == whole, "the lines of a last step may be more than planned"
     rates = [[learning_rate(run.optimizer, seen, run.samples) for seen in range(0, 300, 20)] for run in (whole, part)]
     assert rates[0] == pytest.approx(rates[1]) and rates[0][-1] < max(rates[0])

@@ -1,6 +1,7 @@
 """Training the network that finds lines: it learns, and a killed run ends as if nothing had happened."""
 
 import os
+import shutil
 import signal
 import time
 
@@ -16,9 +17,12 @@ from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.base.links import make_marked
 from drethtr.layout.network import SHIPPED, load_lines
-from drethtr.training.layout.finetune import split
-from drethtr.training.layout.loop import known_loss, train_layout
+from drethtr.training.devices import Devices
+from drethtr.training.feed.stream import beginnings
+from drethtr.training.layout.finetune import finetune_layout, split
+from drethtr.training.layout.loop import known_loss, make_learner, model_of, train_layout
 from drethtr.training.layout.run import LayoutRun
+from drethtr.training.snapshot import Progress
 
 __all__ = ["drethtr"]
 
@@ -100,6 +104,31 @@ def test_every_fifth_page_of_a_collection_is_for_validation(tmp_path):
         split([str(tmp_path)], [train[0]])
 
 
+def test_a_page_is_the_same_by_whatever_name_it_is_given(tmp_path, monkeypatch):
+    for number in range(5):
+        put_page(tmp_path, f"letter_{number}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=r"^letter_3\.page\.xml is both in DATA and in --validation"):
+        split(["letter_*.xml"], [str(tmp_path / "letter_3.page.xml")])
+    train, held = split(["letter_*.xml", str(tmp_path)], ())
+    assert len(train) == 4 and len(held) == 1
+
+
+def test_pages_are_not_trained_on_and_validated_with(pages, monkeypatch):
+    monkeypatch.chdir(pages)
+    both = f'validation.paths=["held", "{pages / "train" / "a2.page.xml"}"]'
+    with pytest.raises(DataError, match=r"in 'training' \(\S+\) and in 'validation' \(\S+\)"):
+        train_layout(config.load(LayoutRun, pages / "run.toml", (both,)), pages / "out", workers=0)
+
+
+def test_a_card_tells_no_password(pages, monkeypatch):
+    monkeypatch.chdir(pages)
+    run = config.load(LayoutRun, pages / "run.toml", ('validation.images="https://me:secret@example.org/"',))
+    learner = make_learner(run, Devices.open("cpu"))
+    card = model_of(learner, Progress(beginnings(1), bfloat16=False), run).card
+    assert card["run"]["samples"] == 24 and "example.org" in str(card) and "secret" not in str(card)
+
+
 def test_finetuning_needs_some_pages_and_no_options_of_lines(drethtr, tmp_path):
     put_page(tmp_path, "a1")
     output = tmp_path / "mine.safetensors"
@@ -136,3 +165,26 @@ def test_finetuned_weights_are_described_and_used_or_not_written(drethtr, tmp_pa
     # These pages are too easy to become better.
     assert done.code == 3 and not output.exists() and "was not written" in done.err, done
     assert not (tmp_path / "mine.run").exists()
+
+
+def test_a_run_stopped_in_its_first_validation_goes_on(drethtr, tmp_path):
+    scans, output = tmp_path / "scans", tmp_path / "mine.safetensors"
+    scans.mkdir()
+    for number in range(5):
+        put_page(scans, f"letter_{number}")
+    make_marked(tmp_path / "mine.run")
+    shutil.copy(SHIPPED, tmp_path / "mine.run" / "latest.safetensors")
+    done = drethtr("finetune", "--layout", scans, "--output", output, "--samples", "4", "--workers", "0", "--resume")
+    assert done.code == 3 and "was not written" in done.err, done
+
+
+def test_finetuned_weights_name_no_pages(tmp_path, monkeypatch):
+    """They are made to be shared, and a list of all pages has no limit."""
+    monkeypatch.setattr("drethtr.training.layout.finetune.MIN_GAIN", -1.0)
+    scans, output = tmp_path / "scans", tmp_path / "mine.safetensors"
+    scans.mkdir()
+    for number in range(5):
+        put_page(scans, f"letter_{number}")
+    assert finetune_layout([str(scans)], output, samples=4, workers=0).better
+    card = load_lines(output).card
+    assert card["pages"] == 4 and "letter_" not in str(card)

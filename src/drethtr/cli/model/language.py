@@ -10,7 +10,8 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.cli.options import ChangedModel, ForceModel, OutputModel, Seed, Texts, TrainingData
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.datasets.open import open_all
-from drethtr.language.languages import ONLY, check_name
+from drethtr.datasets.sample import clean_lines
+from drethtr.language.languages import UNSPECIFIED
 from drethtr.language.learn import learn
 from drethtr.language.ngrams import NGrams
 from drethtr.recognition.model.file import load_model, save_languages
@@ -66,13 +67,16 @@ def language(
     target = output or model
     refuse_places(target)
     refuse_existing(target, force=force)
-    if name is not None:
-        check_name(name)
     loaded = load_model(model)
+    if name is not None:
+        loaded.languages.check_name(name)
     if loaded.network.ctc is None:
         raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
     tokenizer = loaded.tokenizer
-    known = [sample.text for sample in open_all(data) if name is None or sample.language in (None, name)]
+    usable = [sample for sample in clean_lines(open_all(data)) if sample.text.strip()]
+    known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
+    if not (known or name):
+        raise DataError("no line has a text without editorial marks; give others, or texts with --text and --name")
     if not (known or texts):
         raise DataError(f"no line is in the language {name}; give texts in it with --text")
     sources: list[Iterable[str] | NGrams] = [known] if known else []
@@ -82,7 +86,7 @@ def language(
         sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
         parts = [1 - share, share] if known else [1.0]
         names.append(f"{lines:,} lines drawn from texts")
-    chosen = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else ONLY)
+    chosen = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else UNSPECIFIED)
     before = loaded.languages.models.get(chosen)
     if before is not None and keep:
         sources.append(before)

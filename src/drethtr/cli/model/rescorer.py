@@ -20,6 +20,7 @@ from drethtr.cli.options import (
 from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import CONTINUE, stopping
 from drethtr.datasets.open import open_all
+from drethtr.datasets.sample import clean_lines
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.model.file import load_model, save_rescorer
 from drethtr.synthesis.corpus import Corpus
@@ -59,7 +60,7 @@ def rescorer(
     start = loaded.rescorer if go_on else None
     if go_on and start is None:
         raise ConfigError("has no rescorer to continue; leave --continue out", model)
-    lines = [sample.text for sample in open_all(data)]
+    lines = [sample.text for sample in clean_lines(open_all(data)) if sample.text.strip()]
     corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None
     run = RescorerRun(characters=characters, share=share, seed=seed)
     if start is not None:

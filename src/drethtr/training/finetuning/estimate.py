@@ -61,8 +61,8 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
     # Before the first step, after every part of a training, and with each share of the change, 0 included.
     readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in runs)
     training = sum(run.samples for run in runs) * line + readings * validated * fast
-    # All validation lines are read by the starting model, by each new one, and to calibrate.
-    rounds = 1 + len(runs) + passes(material.start, len(lines), device=device)
+    # All validation lines are read by the starting model, by each new one (by that of their fold), and to calibrate.
+    rounds = 1 + (1 if material.plan.cross_fit else len(runs)) + passes(material.start, len(lines), device=device)
     return Estimate(
         sum(run.samples for run in runs), training, (rounds * len(lines) + 2 * len(material.remembered)) * usual
     )
@@ -70,14 +70,15 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
 
 def runs_of(material: Material, folder: Path) -> list[RunConfig]:
     """All trainings of a plan, the longest last, with their lines in files of a folder."""
-    validation = folder / "validation.parquet"
-    store_parquet(material.folds()[0].parts.validation, validation)
+    first, validation = material.folds()[0].parts, folder / "validation.parquet"
+    store_parquet(first.validation, validation)
     runs = []
     for number, samples in enumerate(trainings(material)):
         lines = folder / f"{number}.parquet"
         store_parquet(samples, lines)
         tokenizer = material.alphabet.tokenizer
-        runs.append(run_of(material.plan, material.start, tokenizer, len(samples), lines, validation))
+        run = run_of(material.plan, material.start, tokenizer, len(samples), lines, validation, sets=first.sets)
+        runs.append(run)
     return runs
 
 

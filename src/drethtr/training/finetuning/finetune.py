@@ -48,7 +48,7 @@ from drethtr.training.finetuning.interpolation import (
     with_rescorer,
 )
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
+from drethtr.training.finetuning.plan import rank_of, run_of
 from drethtr.training.loop import LATEST, train
 
 PLAN = "plan.json"
@@ -248,6 +248,7 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
             lines,
             validation if found is None else None,
             old if material.old else None,
+            sets=material.parts.sets,
             effort=1 if found is None else found.effort,
         )
         batches = replace(run.batches, fixed_shapes=place.device.startswith("cuda"))
@@ -257,7 +258,7 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
         start = weights_at_start(run.start, model)
         if found is None:
             place.report("interpolating between old and new weights")
-            read, decoder = to_read(material.parts.validation, VALIDATION_LINES), run.validation.decoder
+            read, decoder = to_read(material.parts.validation, run.validation.lines), run.validation.decoder
             chosen, fraction = choose_interpolation(start, model, read, decoder, place.device, place.threads)
         else:
             chosen, fraction = interpolate(start, model, found.part_of_change), found.part_of_change

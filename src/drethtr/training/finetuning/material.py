@@ -60,6 +60,11 @@ class Parts:
     by_page: bool
     left_out: Mapping[str, int]
 
+    @property
+    def sets(self) -> int:
+        """The number of sets of the validation lines, at least 1."""
+        return len({sample.set for sample in self.validation}) or 1
+
 
 @dataclass(frozen=True)
 class Material:

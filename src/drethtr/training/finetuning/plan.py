@@ -95,12 +95,13 @@ def run_of(
     validation: Path | None,
     old: Path | None = None,
     *,
+    sets: int = 1,
     effort: float = 1,
 ) -> RunConfig:
     """The run that fine-tunes `model` on the `lines` lines of the file `train`, with those of `old` mixed in.
 
-    Without validation lines, its last weights are the result. It ends after the share `effort` of its lines, with
-    the learning rate that a whole run has there.
+    Validation lines are of `sets` sets; without any, its last weights are the result. It ends after the share `effort`
+    of its lines, with the learning rate that a whole run has there.
     """
     if plan.adapter:
         # Muon learns less in the small matrices of an adapter: 33.9 against 30.8 % CER (LOG.md, 2026-11-22).
@@ -116,7 +117,8 @@ def run_of(
     # 2026-11-27).
     early = tuple(f"backbone.{name}" for name in network_without_weights(model).backbone.early)
     whole = plan.samples or samples_for(lines)
-    samples, warm_up = max(round(effort * whole), 1), whole // 10
+    # A last step may have seen more lines than planned, and the rate rises again after them.
+    samples, warm_up = max(round(min(effort, 1) * whole), 1), whole // 10
     every = max(samples // VALIDATIONS, 1)
     sources: list[LineSource] = [Real(paths=(escape(str(train)),), weight=1 - OLD_SHARE)]
     # Without old lines, nothing is mixed in: for 43 % more training, few synthetic lines keep no other hand better than
@@ -127,7 +129,7 @@ def run_of(
         train=tuple(sources),
         validation=ValidationConfig(
             paths=() if validation is None else (escape(str(validation)),),
-            lines=VALIDATION_LINES,
+            lines=max(1, VALIDATION_LINES // sets),
             every=samples if validation is None else every,
             # The start counts as a candidate, so that fine-tuning never ends with something worse.
             at_start=validation is not None,

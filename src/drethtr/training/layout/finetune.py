@@ -22,8 +22,7 @@ from drethtr.pages.segmentation import DetectedLines
 from drethtr.training.finetuning.finetune import folder_of
 from drethtr.training.layout.loop import error_of, train_layout
 from drethtr.training.layout.run import LayoutRun, PagesValidation
-from drethtr.training.layout.sources import Marked
-from drethtr.training.loop import SNAPSHOT
+from drethtr.training.layout.sources import Marked, place_of
 from drethtr.training.optimize import OptimizerConfig
 
 MIN_PAGES = 5
@@ -70,18 +69,25 @@ def split(data: Sequence[str], validation: Sequence[str], images: Path | None = 
     Raises:
         DataError: if there are too few pages, or pages are in both.
     """
-    names = sorted(str(original.description) for original in open_references(data, texts=False, images=images))
+    pages = described(data, images)
+    names = sorted(pages.values())
     if validation:
-        held = sorted(str(original.description) for original in open_references(validation, texts=False, images=images))
-        if both := set(names) & set(held):
-            raise DataError(f"{min(both)} is both in DATA and in --validation; leave it out of one of them")
-    elif len(names) < MIN_PAGES:
+        chosen_by = described(validation, images)
+        if both := pages.keys() & chosen_by.keys():
+            name = min(pages[place] for place in both)
+            raise DataError(f"{name} is both in DATA and in --validation; leave it out of one of them")
+        return names, sorted(chosen_by.values())
+    if len(names) < MIN_PAGES:
         raise DataError(f"{counted(len(names), 'page')} with lines; correct at least {MIN_PAGES}, better 20")
-    else:
-        collections = collections_of(names).values()
-        ordered = [name for members in collections for name in sorted(members)]
-        held = ordered[EVERY - 1 :: EVERY]
-    return [name for name in names if name not in set(held)], held
+    ordered = [name for members in collections_of(names).values() for name in sorted(members)]
+    held = ordered[EVERY - 1 :: EVERY]
+    return sorted(set(names).difference(held)), held
+
+
+def described(data: Sequence[str], images: Path | None) -> dict[Path, str]:
+    """The PAGE or ALTO files by their place, each with one of the names that it is given by."""
+    found = open_references(data, texts=False, images=images)
+    return {place_of(original): str(original.description) for original in found}
 
 
 def finetune_layout(
@@ -140,14 +146,15 @@ def finetune_layout(
             seed=seed,
         )
         report(f"training on {counted(len(train), 'page')}, {total:,} crops; {len(held)} more for validation")
-        best = train_layout(run, folder, resume=(folder / SNAPSHOT).exists(), device=device, workers=workers)
+        best = train_layout(run, folder, resume=True, device=device, workers=workers)
         report(f"finding the lines of {counted(len(held), 'page')} with both networks")
         before, after = (figures_on(held, path, images) for path in (start or SHIPPED, best))
         outcome = LayoutOutcome(len(train), len(held), before, after)
         if outcome.better:
             model = load_lines(best)
             # In float32: 8 bits, as the included network has, cost half of the gain (LOG.md, 2026-11-27).
-            save_lines(replace(model, card={**model.card, "pages": len(train)}), output)
+            card = {name: value for name, value in model.card.items() if name != "run"}  # which names all pages
+            save_lines(replace(model, card={**card, "pages": len(train)}), output)
         remove_marked(folder)
         return outcome
 

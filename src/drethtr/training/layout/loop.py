@@ -32,11 +32,12 @@ from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.stream import as_it_is, beginnings, stream
 from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, Crops
 from drethtr.training.layout.run import LayoutLoss, LayoutRun, PagesValidation
-from drethtr.training.layout.sources import pages_digest
+from drethtr.training.layout.sources import check_apart, pages_digest
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, change_weights, is_finished, refuse_old_run
 from drethtr.training.metrics_log import MetricsLog
 from drethtr.training.optimize import MovingAverage, learning_rate, make_optimizer, set_learning_rate
 from drethtr.training.snapshot import Learner, Progress, load_snapshot, save_snapshot
+from drethtr.training.validation import settings_of
 
 NEAR = 15
 """Pixels around a core that count more, as a window: seven to each side, where neighboring lines may grow together."""
@@ -74,7 +75,8 @@ def train_layout(
     Raises:
         ConfigError: if the folder already contains a run or its models and `resume` is false, or a setting is wrong.
         CheckpointError: if the start or the folder's snapshot cannot be used, or the pages have changed.
-        DataError: if a page cannot be used, or another program is training into the folder.
+        DataError: if a page cannot be used, or is for training and validation, or another program is training into the
+            folder.
     """
     with claimed(output / SNAPSHOT):
         refuse_old_run(output, resume=resume)
@@ -84,6 +86,7 @@ def train_layout(
         batches = CropBatches(mixture, run.crops)
         learner = make_learner(run, devices)
         validator = PagesValidator(run.validation, output)
+        check_apart(mixture.supplies, validator.pages)
         # As `train_locked`, without an alphabet.
         settings: tuple[Any, Any, list[str]] = config.to_dict(run), {}, [*mixture.digests(), validator.digest()]
         snapshot = output / SNAPSHOT
@@ -153,7 +156,7 @@ def model_of(learner: Learner[Detector], progress: Progress, run: LayoutRun) -> 
         "samples": progress.samples,
         "hours": round(progress.seconds / 3600, 3),
         "trained_by": f"drethtr {__version__}",
-        "run": config.changes(run),
+        "run": settings_of(run),
     }
     return LineModel(weights, card)
 

@@ -1,9 +1,10 @@
 """Marked pages to learn from: those of files, and synthetic ones; mixed like lines, see `training/feed/supply.py`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from pathlib import Path
 
 from drethtr.base.errors import DataError
 from drethtr.documents.page import role_of
@@ -111,6 +112,28 @@ def pages_digest(originals: Sequence[Original]) -> str:
         assert original.description is not None
         digest.update(f"{original.description.name} {original.description.stat().st_size}\n".encode())
     return digest.hexdigest()[:12]
+
+
+def place_of(original: Original) -> Path:
+    """The file that describes a page, the same by whatever name it is given."""
+    assert original.description is not None
+    return original.description.resolve()
+
+
+def check_apart(training: Iterable[Supply[MarkedPage]], validation: Iterable[Original]) -> None:
+    """Check that no page is both learned from and validated on.
+
+    Raises:
+        DataError: naming the first one.
+    """
+    held = {place_of(original): original.name for original in validation}
+    for supply in training:
+        for original in supply.originals if isinstance(supply, MarkedPages) else ():
+            if (name := held.get(place_of(original))) is not None:
+                raise DataError(
+                    f"the same page is in 'training' ({original.name}) and in 'validation' ({name}); "
+                    "metrics would be wrong; keep it in one split"
+                )
 
 
 @lru_cache(maxsize=IN_MEMORY)
