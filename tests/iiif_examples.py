@@ -14,21 +14,25 @@ def service_2(path, profile="http://iiif.io/api/image/2/level1.json", host=LIBRA
     return {"@context": "http://iiif.io/api/image/2/context.json", "@id": host + path, "profile": [profile]}
 
 
-def canvas_3(image, service=None, size=SIZE):
+def canvas_3(image, service=None, size=SIZE, region=None):
     width, height = size
     body = {"id": image, "type": "Image", "format": "image/jpeg", "width": width, "height": height}
     if service is not None:
         body["service"] = [service]
+    if region is not None:
+        body = {"type": "SpecificResource", "source": body, "selector": {"region": region}}
     note = {"type": "Annotation", "motivation": "painting", "body": body}
     where = {"id": f"{image}/canvas", "type": "Canvas", "width": 2 * width, "height": 2 * height}
     return {**where, "items": [{"type": "AnnotationPage", "items": [note]}]}
 
 
-def canvas_2(image, service=None, size=SIZE):
+def canvas_2(image, service=None, size=SIZE, region=None):
     width, height = size
     resource = {"@id": image, "@type": "dctypes:Image"}
     if service is not None:
         resource["service"] = service
+    if region is not None:
+        resource = {"@type": "oa:SpecificResource", "full": resource, "selector": {"region": region}}
     note = {"@type": "oa:Annotation", "motivation": "sc:painting", "resource": resource}
     return {"@type": "sc:Canvas", "width": width, "height": height, "images": [note]}
 

@@ -39,6 +39,15 @@ def test_an_index_is_made_and_kept_up(index, tmp_path):
     assert outcome.code == 1 and "one.png" in outcome.err and "1 could not be read" in outcome.out
 
 
+def test_pages_on_a_drive_that_is_not_connected_are_counted(drethtr, index, tiny_path, tmp_path):
+    index()
+    (tmp_path / "archive").rename(tmp_path / "drive")
+    options = ("--model", tiny_path, "--decoder", "ctc", "--output", tmp_path / "a.sqlite")
+    outcome = drethtr("index", tmp_path / "drive" / "one.xml", *options)
+    assert outcome.code == 0 and "3 pages with 12 lines; 1 read now; 2 kept from folders that are" in outcome.out
+    assert drethtr("index", tmp_path / "drive", *options, "--force").out.endswith("2 pages with 8 lines; 2 read now\n")
+
+
 def test_no_index_is_made_of_nothing(drethtr, tmp_path):
     (tmp_path / "scans").mkdir()
     assert drethtr("index", tmp_path / "scans", "--output", tmp_path / "a.sqlite").code == 2

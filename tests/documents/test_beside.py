@@ -1,12 +1,15 @@
 """Where the image of a page file is looked for."""
 
+import os
+import shutil
+import sys
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from drethtr.base.errors import DataError
-from drethtr.documents.beside import image_beside
+from drethtr.documents.beside import image_beside, visible_below
 from drethtr.documents.page import file_name
 
 
@@ -27,6 +30,20 @@ def test_no_image_is_taken_from_elsewhere(tmp_path, name):
     (tmp_path / "mine.png").touch()
     with pytest.raises(DataError, match=r"mine\.png' is missing; put it into"):
         image_beside(path, name.format(tmp_path))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no path can be too long for its own folder")
+def test_a_folder_that_cannot_be_opened_is_named(tmp_path):
+    """Its path is too long, which even the superuser cannot overcome."""
+    name, folder = "x" * 200, os.open(tmp_path, os.O_RDONLY)
+    for _ in range(25):
+        os.mkdir(name, dir_fd=folder)
+        above, folder = folder, os.open(name, os.O_RDONLY, dir_fd=folder)
+        os.close(above)
+    os.close(folder)
+    with pytest.raises(DataError, match=r"xxx: cannot be accessed: File name too long"):
+        visible_below(tmp_path)
+    shutil.rmtree(tmp_path / name)
 
 
 NAMES = (

@@ -14,6 +14,7 @@ import drethtr.documents
 from drethtr.documents import FORMATS, Box, CellPlace, Document, Page, PageFlag, Region, TextLine, Transcription
 from drethtr.documents.json import read_json
 from drethtr.documents.read import parse_page
+from drethtr.documents.transcription import Tag
 from drethtr.documents.update import update
 
 SCHEMA = jsonschema.Draft202012Validator(
@@ -77,6 +78,18 @@ def test_json_says_whether_confidences_are_calibrated(calibrated):
     assert read_json(written, "x") == page
     earlier = written.replace(b'"calibrated": true,', b"").replace(b'"calibrated": false,', b"")
     assert {line.transcription and line.transcription.calibrated for line in read_json(earlier, "x").lines} == {None}
+
+
+def test_a_page_comes_back_from_json_with_the_tags_of_people():
+    tags = (Tag("person", 0, 5, (("firstname", "Anne"), ("notice", "she; {her}"))), Tag("gap", 3))
+    page = letter_page().with_lines(lambda line: replace(line, transcription=Transcription("a line", tags=tags)))
+    written = FORMATS["json"].write(document_of(page))
+    SCHEMA.validate(json.loads(written))
+    assert {line.transcription.tags for line in read_json(written, "x").lines} == {tags}
+    earlier = json.loads(written)
+    for line in (line for region in earlier["regions"] for line in region["lines"]):
+        del line["tags"]
+    assert {line.transcription.tags for line in read_json(json.dumps(earlier), "x").lines} == {()}
 
 
 SEALED = {"txt", "pdf", "print", "docx", "word", "xlsx"}

@@ -1,6 +1,7 @@
 """Images are found by the names that descriptions have for them, however they are spelled and wherever they lie."""
 
 import os
+import sys
 import time
 from itertools import product
 from pathlib import Path
@@ -114,3 +115,10 @@ def test_a_folder_whose_time_is_ahead_is_not_listed_for_each_name(tmp_path, monk
     assert all(files_like(tmp_path, "a.jpg") == [tmp_path / "a.JPG"] for _ in range(100)) and len(listed) < 50
     (tmp_path / "b.png").touch()
     assert files_like(tmp_path, "B.png") == [tmp_path / "b.png"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_a_link_that_leads_in_circles_hides_no_file_beside_it(tmp_path):
+    (tmp_path / "A.png").touch()
+    (tmp_path / "loop.png").symlink_to("loop.png")
+    assert files_like(tmp_path, "a.png") == [tmp_path / "A.png"] and not files_like(tmp_path, "loop.png")

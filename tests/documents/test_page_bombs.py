@@ -41,6 +41,11 @@ def nested(tag, inside, depth=90, more=""):
     return f"<{tag}{more}>" * depth + inside + f"</{tag}>" * depth
 
 
+def nested_texts(inside, depth):
+    """Regions in regions, each with a text of its own."""
+    return "<TextRegion>" * depth + inside + "<TextEquiv><Unicode>a</Unicode></TextEquiv></TextRegion>" * depth
+
+
 def lines(number, height=9):
     """Lines with the same band around each, in rows and columns."""
     for n in range(number):
@@ -57,6 +62,7 @@ def many(size, unit, around=""):
 BOMBS = {
     "elements": lambda size: page(many(size, "<a/>")),
     "nested regions": lambda size: page(nested("TextRegion", "<TextLine/>" + many(size, "<a/>"))),
+    "nested texts": lambda size: page(nested_texts(many(size, "<a/>"), depth=min(90, size // 350))),
     "nested tables": lambda size: alto(nested("ComposedBlock", many(size, "<a/>"), more=' TYPE="table"')),
     "regions": lambda size: page(many(size, '<TextRegion id="a"/>')),
     "lines": lambda size: region("".join(lines(size // 160))),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from io import BytesIO
+from itertools import permutations
 from zipfile import ZipFile
 
 import pytest
@@ -10,7 +11,8 @@ from page_examples import document_of, register_page
 from drethtr.documents import FORMATS, Page, Region, TextLine, Transcription
 from drethtr.documents.document import About
 from drethtr.documents.points import Box
-from drethtr.documents.reflow import joined, paragraphs, runs
+from drethtr.documents.reflow import joined, paragraphs, reading_blocks, runs
+from drethtr.documents.transcription import PageWord
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,19 @@ def test_a_paragraph_ends_early_or_the_next_one_is_indented():
     ]
     unplaced = [TextLine("a", transcription=Transcription("a")), TextLine("b")]
     assert list(paragraphs(unplaced)) == [unplaced] and list(paragraphs([])) == []
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_insertions_stand_where_they_were_written_in_whatever_order_they_are_listed(order):
+    places = [("we", 0, 100), ("came", 110, 300), ("home", 310, 500)]
+    words = tuple(PageWord(text, polygon=Box(left, 40, right, 70).polygon()) for text, left, right in places)
+    whole = replace(line(1, "", 0, 500), transcription=Transcription("we came home", words=words))
+    above = [(101, "all"), (301, "safely"), (510, "today")]
+    inserted = [
+        replace(line(2 + number, text, left, left + 90), kind="insertion") for number, (left, text) in enumerate(above)
+    ]
+    [block] = reading_blocks(Page("a.jpg", 900, 900, (Region("r", (whole, *(inserted[number] for number in order))),)))
+    assert block.text == "we all came safely home today"
 
 
 def prose(*regions):

@@ -70,6 +70,12 @@ POINTS = st.none() | st.lists(st.lists(st.integers(-5, 99), min_size=2, max_size
 CONFIDENCES = st.none() | st.floats(0, 1) | ANYTHING
 
 WORDS = objects(text=TEXTS, confidence=CONFIDENCES, polygon=POINTS, doubtful=st.booleans())
+TAGS = objects(
+    name=st.sampled_from(["person", "abbrev"]) | TEXTS,
+    start=st.integers(-1, 99) | ANYTHING,
+    length=st.integers(-1, 99),
+    details=st.dictionaries(st.just("expansion") | TEXTS, TEXTS, max_size=2) | ANYTHING,
+)
 LINES = objects(
     id=TEXTS,
     text=st.none() | TEXTS,
@@ -78,6 +84,7 @@ LINES = objects(
     polygon=POINTS,
     baseline=POINTS,
     flags=st.lists(TEXTS, max_size=2),
+    tags=st.lists(TAGS, max_size=2),
 )
 REGIONS = objects(id=TEXTS, polygon=POINTS, lines=st.lists(LINES, max_size=3))
 SIDES = st.integers(-1, 99) | ANYTHING

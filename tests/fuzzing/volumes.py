@@ -58,12 +58,16 @@ SERVICES = st.one_of(
     st.none(), ANYTHING, *(st.builds(made, PLACES, PROFILES, ADDRESSES) for made in (service_2, service_3))
 )
 SIDES = st.integers(-1, 9999) | st.sampled_from([1e999, -1e999, 10**400, 0.5, True])
+REGIONS = st.sampled_from(["full", "1,2,3,4", "xywh=pct:0,0,50,33.3", "1,2,3.4.5,6", "0,0,.,1", "0,0,1," + "9" * 400])
 SIZES = st.fixed_dictionaries({"width": SIDES, "height": SIDES})
 
 
 def canvases(made: Any) -> st.SearchStrategy[list[Any]]:
     """Canvases of one version of the format, possibly with invalid sizes."""
-    one = st.builds(lambda image, service, size: made(image, service) | size, PLACES, SERVICES, SIZES)
+    one = st.builds(
+        lambda image, service, size, region: made(image, service, region=region) | size,
+        PLACES, SERVICES, SIZES, st.none() | REGIONS | TEXTS,
+    )  # fmt: skip
     return st.lists(one, max_size=3)
 
 

@@ -4,7 +4,7 @@ from made_pages import TEXTS, blank, write
 from PIL import Image, ImageDraw
 
 from drethtr.layout.rapid import RapidDetector
-from drethtr.layout.rules import Rule, between, find_rules, folds_among
+from drethtr.layout.rules import Rule, find_rules, folds_among, is_rule_between
 
 THICKNESS = 10.0
 
@@ -48,8 +48,8 @@ def test_letters_are_no_rules():
 
 def test_where_a_rule_passes():
     rules = [Rule(100, 500, 200, 240)]
-    assert between(rules, 300, 210, 230)
-    assert not between(rules, 300, 221, 300) and not between(rules, 600, 200, 300)
+    assert is_rule_between(rules, 300, 210, 230)
+    assert not is_rule_between(rules, 300, 221, 300) and not is_rule_between(rules, 600, 200, 300)
 
 
 def test_the_fold_of_an_opening():

@@ -58,6 +58,17 @@ def test_the_size_of_images(tmp_path, service, size, expected):
     assert addresses(tmp_path, manifest_2(canvas_2(LIBRARY + here, service, size))) == [*expected, here]
 
 
+@pytest.mark.parametrize("canvas", [canvas_2, canvas_3])
+def test_a_part_of_an_image(tmp_path, canvas):
+    service = (service_2 if canvas is canvas_2 else service_3)("/i/1")
+    manifest = manifest_2 if canvas is canvas_2 else manifest_3
+    [address] = addresses(tmp_path, manifest(canvas(f"{LIBRARY}/a.jpg", service, region="xywh=percent:0,0,33.3,50")))
+    assert address.startswith("/i/1/pct:0,0,33.3,50/")
+    for region in ("1,2,3.4.5,6", "0,0,.,1", "0,0,1," + "9" * 400):  # no part: the whole image
+        *_, address = addresses(tmp_path, manifest(canvas(f"{LIBRARY}/a.jpg", service, region=region)))
+        assert address == "/a.jpg"
+
+
 def test_images_are_named_after_their_scans(tmp_path):
     manifest = manifest_3(canvas_3(f"{LIBRARY}/i/1/full/max/0/default.jpg", service_3("/i/ms%2Ff%2017r.jp2")))
     [page] = opened(tmp_path, manifest)

@@ -14,6 +14,7 @@ from drethtr.documents.document import Provenance
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page
 from drethtr.documents.read import read_page
+from drethtr.documents.transcription import Tag
 from drethtr.pages import Skipped
 from drethtr.pages.inputs import find_inputs
 from drethtr.pages.opening import open_job
@@ -152,6 +153,21 @@ def test_a_page_that_waits_is_read_again_if_its_lines_change(workspace):
     assert lines() == lines() == ["eins", "zwei"]
     put_page(workspace / "unused.png", workspace / "OCR-D-SEG" / "a.xml", ["fünf"])
     assert lines() == ["fünf"]
+
+
+def test_a_page_that_waits_keeps_what_people_marked(workspace):
+    lines = workspace / "OCR-D-SEG" / "a.xml"
+    custom = '<TextLine custom="person {offset:0; length:4; firstname:Anne;}" '
+    lines.write_text(lines.read_text(encoding="utf-8").replace("<TextLine ", custom), encoding="utf-8")
+    page, _ = open_originals(
+        volume(workspace, {"OCR-D-IMG": IMAGES, "OCR-D-SEG": LINES}, ("1", ["I1", "G1"]), ("2", ["I2", "G2"]))
+    )
+    cache = PageCache(workspace / "waiting")
+    read, waiting = (cache.page(page, Original.given, "reader", Provenance.now("model")) for _ in range(2))
+    tags = [line.transcription.tags for line in waiting.lines]
+    assert tags == [line.transcription.tags for line in read.lines] and tags[0] == (
+        Tag("person", 0, 4, (("firstname", "Anne"),)),
+    )
 
 
 def test_a_folder_is_read_without_its_volume_and_the_volume_is_not_updated(workspace):

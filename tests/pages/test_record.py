@@ -10,7 +10,7 @@ from PIL import Image
 from drethtr import Recognizer
 from drethtr.base.errors import DataError
 from drethtr.pages import Planned, open_job
-from drethtr.pages.record import RECORD, Entry, Record
+from drethtr.pages.record import MAX_BYTES, RECORD, Entry, Record
 
 
 @pytest.fixture
@@ -80,6 +80,13 @@ def test_a_record_outlives_a_torn_row(tmp_path):
         file.write('[1]\n{"result": "b.txt", "sta')
     Record(tmp_path).add(tmp_path / "c.txt", entry)
     assert Record(tmp_path).results == {"a.txt": entry, "c.txt": entry}
+
+
+def test_a_record_that_is_too_large_is_refused_instead_of_cut(tmp_path):
+    with (tmp_path / RECORD).open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(DataError, match=r"\.drethtr\.jsonl: has more than 256 MiB; choose another --output"):
+        Record(tmp_path)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from PIL import Image
+from steps import steps
 
 from drethtr.base.errors import DataError
 from drethtr.proofreading.inputs import are_lines, open_proof_inputs
@@ -55,6 +56,19 @@ def test_what_does_not_go_together_is_refused(folder, names, said):
 def test_a_page_without_text_cannot_be_checked_alone(folder):
     with pytest.raises(DataError, match="has no text to check"):
         open_proof_inputs([str(folder / "a.png")], texts_needed=False)
+
+
+def test_four_times_as_many_pages_take_four_times_the_steps(tmp_path):
+    for number in range(80):
+        Image.new("L", (9, 9)).save(tmp_path / f"{number}.png")
+        (tmp_path / f"{number}.txt").write_text("a")
+
+    def match(pages):
+        names = [f"{number}.{ending}" for number in range(pages) for ending in ("png", "txt")]
+        assert len(given(tmp_path, *names)) == pages
+
+    match(1)  # what is done once
+    assert steps(lambda: match(80)) < 4.4 * steps(lambda: match(20))
 
 
 def test_lines_are_told_from_pages(folder, tmp_path):

@@ -39,6 +39,22 @@ def test_only_what_is_new_or_changed_is_read(build, archive, tmp_path):
         assert index.size == (1, 4)
 
 
+@pytest.mark.parametrize("left", [True, False])
+def test_pages_on_a_drive_that_is_not_connected_stay(left, build, archive, recognizer, tmp_path):
+    """Their folder is empty, as a mount point is, or gone."""
+    assert build() == 2
+    shutil.move(archive, tmp_path / "drive")
+    if left:
+        archive.mkdir()
+    with open_builder(tmp_path / "a.sqlite", recognizer, segmentation_named("auto")) as builder:
+        assert builder.remove_deleted() == 0 and len(builder.missing()) == 2
+    shutil.copytree(tmp_path / "drive", archive, dirs_exist_ok=True)
+    assert build() == 0
+    (archive / "two.png").unlink()
+    with open_builder(tmp_path / "a.sqlite", recognizer, segmentation_named("auto")) as builder:
+        assert builder.remove_deleted() == 1 and not builder.missing()
+
+
 def test_of_a_corrected_page_only_the_corrected_line_is_read(build, archive, recognizer, tmp_path, monkeypatch):
     read, read_lines = [], Recognizer.read_lines
     build()

@@ -41,6 +41,14 @@ class NotFlushedError(DataError):
     """A file was replaced, but its folder could not be flushed: a loss of power might bring the old file back."""
 
 
+def is_file(path: "Path | os.DirEntry[str]") -> bool:
+    """Whether a file exists; False for a link that leads in circles or to where nobody may look, and too long names."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def make_folders(folder: Path) -> None:
     """Create a folder and its missing parents, and flush them to disk.
 

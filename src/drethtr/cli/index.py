@@ -145,5 +145,10 @@ def summary(builder: Builder, output: Path, read: int, removed: int, failed: int
     pages, lines = builder.store.size()
     parts = [f"{output}: {counted(pages, 'page')} with {counted(lines, 'line')}", f"{read:,} read now"]
     parts += [f"{removed:,} removed, because their scans are gone"] if removed else []
+    if missing := len(builder.missing()):
+        parts.append(
+            f"{missing:,} kept from folders that are missing or empty: connect their drive, "
+            "or use --force to build the index anew without them"
+        )
     parts += [f"{failed:,} could not be read"] if failed else []
     return "; ".join(parts)

@@ -74,7 +74,7 @@ def search(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print a table.")] = False,
     threads: Annotated[
         int | None,
-        threads_option("Pages to search in parallel; default: one per free processor."),
+        threads_option("Threads to search with; default: one per free processor."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
 ) -> None:

@@ -8,6 +8,7 @@ from itertools import chain, groupby, islice
 from pathlib import Path, PurePath
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_file
 from drethtr.base.links import is_near
 from drethtr.documents.names import files_in, files_like, key_of, similar_files
 from drethtr.images.page import PageSource, open_pages
@@ -50,18 +51,36 @@ def is_hidden(file: Path) -> bool:
 
 
 def visible_below(folder: Path) -> list[Path]:
-    """Files and folders at any depth, sorted, without hidden ones and their contents."""
-    return sorted(here / entry.name for here, entries in walk_visible(folder) for entry in entries)
+    """Files and folders at any depth, sorted, without hidden ones and their contents.
+
+    Raises:
+        DataError: if a folder cannot be opened.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise DataError(f"cannot be accessed: {error.strerror}", error.filename or folder) from error
+
+    return sorted(here / entry.name for here, entries in walk_visible(folder, refuse) for entry in entries)
 
 
-def walk_visible(folder: Path) -> Iterator[tuple[Path, list["os.DirEntry[str]"]]]:
-    """What lies in each folder from this one downward, without what is hidden; links to folders are not followed."""
+def walk_visible(
+    folder: Path, refused: Callable[[OSError], object] = lambda error: None
+) -> Iterator[tuple[Path, list["os.DirEntry[str]"]]]:
+    """What lies in each folder from this one downward, without what is hidden; links to folders are not followed.
+
+    Args:
+        refused: Called with the error of a folder that cannot be opened.
+    """
     waiting = [folder]
     while waiting:
         here = waiting.pop()
-        with suppress(OSError), os.scandir(here) as every:
-            entries = [entry for entry in every if not entry.name.startswith(".")]
+        try:
+            with os.scandir(here) as every:
+                entries = [entry for entry in every if not entry.name.startswith(".")]
             waiting += [here / entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError as error:
+            refused(error)
+        else:
             yield here, entries
 
 
@@ -222,11 +241,3 @@ def page_among(sources: Sequence[PageSource], path: Path, found: Path) -> PageSo
             path,
         )
     return sources[names.index(page_stem(path))]
-
-
-def is_file(path: Path) -> bool:
-    """Whether a file exists; False if its name is too long for the file system."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False

@@ -8,7 +8,7 @@ from drethtr.documents.document import Document
 from drethtr.documents.markup import refuse_large
 from drethtr.documents.page import CellPlace, Page, Region, TextLine, file_name, refuse_many
 from drethtr.documents.points import MAX_COORDINATE, PageScale, Points, baseline_or_none, number, polygon_or_none
-from drethtr.documents.transcription import PageFlag, PageWord, Review, Transcription
+from drethtr.documents.transcription import PageFlag, PageWord, Review, Tag, Transcription
 
 FORMAT = "drethtr page 1"
 """The format and its version, as in the title of the schema."""
@@ -53,6 +53,7 @@ def line_content(line: TextLine) -> dict[str, Any]:
         "polygon": points_content(line.polygon),
         "baseline": points_content(line.baseline),
         "words": [word_content(word) for word in line.words],
+        "tags": [tag_content(tag) for tag in (line.transcription.tags if line.transcription is not None else ())],
     }
 
 
@@ -64,6 +65,11 @@ def word_content(word: PageWord) -> dict[str, Any]:
         "doubtful": word.doubtful,
         "polygon": points_content(word.polygon),
     }
+
+
+def tag_content(tag: Tag) -> dict[str, Any]:
+    """What a person marked in a text."""
+    return {"name": tag.name, "start": tag.start, "length": tag.length, "details": dict(tag.details)}
 
 
 def rounded(confidence: float | None) -> float | None:
@@ -121,9 +127,11 @@ def read_region(content: Any, canvas: PageScale) -> Region:
 
 
 def index(content: Any) -> int:
-    """The number of a row or column of a table."""
+    """The number of a row or column of a table, or of a character."""
     if not 0 <= content <= MAX_COORDINATE:
-        raise DataError(f"rows and columns are numbered from 0 to {MAX_COORDINATE:,}, not {str(content)[:60]}")
+        raise DataError(
+            f"rows, columns and characters are numbered from 0 to {MAX_COORDINATE:,}, not {str(content)[:60]}"
+        )
     return int(content)
 
 
@@ -136,7 +144,8 @@ def read_line(content: Any, canvas: PageScale) -> TextLine:
         confidence, calibrated = read_confidence(content["confidence"]), content.get("calibrated")  # likewise
         known = None if calibrated is None else bool(calibrated)
         review = Review(content["review"]) if content.get("review") is not None else None  # likewise
-        transcription = Transcription(str(content["text"]), confidence, words, flags, known, review)
+        tags = tuple(map(read_tag, content.get("tags", ())))  # likewise
+        transcription = Transcription(str(content["text"]), confidence, words, flags, known, review, tags)
     polygon, baseline = (read_points(content[place], canvas) for place in ("polygon", "baseline"))
     kind = str(content.get("kind", ""))  # likewise
     return TextLine(str(content["id"]), polygon_or_none(polygon), baseline_or_none(baseline), transcription, kind)
@@ -146,6 +155,12 @@ def read_word(content: Any, canvas: PageScale) -> PageWord:
     """A word."""
     polygon = polygon_or_none(read_points(content["polygon"], canvas))
     return PageWord(str(content["text"]), read_confidence(content["confidence"]), polygon, bool(content["doubtful"]))
+
+
+def read_tag(content: Any) -> Tag:
+    """What a person marked in a text."""
+    details = tuple((str(name), str(value)) for name, value in dict(content["details"]).items())
+    return Tag(str(content["name"]), index(content["start"]), index(content["length"]), details)
 
 
 def read_confidence(content: Any) -> float | None:

@@ -15,6 +15,8 @@ from pathlib import Path
 from unicodedata import normalize
 from urllib.parse import unquote
 
+from drethtr.base.files import is_file
+
 SETTLED = 2.0
 """Seconds after its last change when a folder may be trusted not to change within the same tick of its clock."""
 
@@ -99,6 +101,6 @@ def listed(folder: str) -> Mapping[str, tuple[str, ...]]:
     """The listing of a folder."""
     found: dict[str, tuple[str, ...]] = {}
     with os.scandir(folder) as entries:
-        for name in sorted(entry.name for entry in entries if entry.is_file()):
+        for name in sorted(entry.name for entry in entries if is_file(entry)):
             found[key_of(name)] = (*found.get(key_of(name), ()), name)
     return found

@@ -46,8 +46,8 @@ LINES = {"InterlinearLine": "insertion"} | {
 """The kinds that eScriptorium gives to lines, in the words of SegmOnto; those that it lacks extend `DefaultLine`."""
 
 MAX_LINES = 10_000
-"""Maximum number of lines of a page: ten times the fullest register, and few enough for a file of a stranger to be
-read."""
+"""Maximum number of lines of a page: ten times the fullest register, and few enough that an untrusted file exhausts
+neither time nor memory."""
 
 SAME_SHAPE = 0.01
 """Tolerance of the aspect ratio if the size of an image differs from the description."""

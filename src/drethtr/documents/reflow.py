@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
@@ -144,7 +145,8 @@ def texts_of(region: Region) -> list[str]:
 def inserted(line: TextLine, insertions: Sequence[TextLine]) -> str:
     """The text of a line with what is written above it."""
     text = line.text
-    for insertion in reversed(insertions):
-        place = place_in(line, insertion)
+    # From the right, as the places are those of the text before; at one place, the last first.
+    placed = sorted(((place_in(line, insertion), insertion) for insertion in insertions), key=itemgetter(0))
+    for place, insertion in reversed(placed):
         text = " ".join(filter(None, (text[:place].strip(), insertion.text, text[place:].strip())))
     return text

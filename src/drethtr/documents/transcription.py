@@ -24,7 +24,7 @@ class PageWord:
 
 @dataclass(frozen=True)
 class PageFlag:
-    """A warning about a line; in files, `kind: reason`.
+    """A warning about a line or a page; in files, `kind: reason`.
 
     kind     a fixed word for programs
     reason   an explanation for people

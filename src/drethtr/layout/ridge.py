@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from drethtr.layout.rules import Rule, between
+from drethtr.layout.rules import Rule, is_rule_between
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -147,7 +147,7 @@ def cut(ridges: Sequence[Ridge], rules: Sequence[Rule]) -> list[Ridge]:
         for rule in rules:
             if not min(rule.at_top, rule.at_bottom) < ridge.right or max(rule.at_top, rule.at_bottom) < ridge.left:
                 continue
-            beyond = np.arange(ridge.left, ridge.right) > rule.columns(ridge.middle)
+            beyond = np.arange(ridge.left, ridge.right) > rule.at(ridge.middle)
             for place in np.flatnonzero(np.diff(beyond)).tolist():
                 if rule.top <= ridge.middle[place] <= rule.bottom:
                     ends.append(ridge.left + place + 1)
@@ -176,7 +176,8 @@ def join(ridges: Sequence[Ridge], rules: Sequence[Rule] = ()) -> list[Ridge]:
         if first in after or second in before:
             continue
         one, other = ridges[first], ridges[second]
-        if between(rules, float(one.middle[-1]), min(one.right, other.left) - 2, max(one.right, other.left) + 2):
+        meeting = min(one.right, other.left) - 2, max(one.right, other.left) + 2
+        if is_rule_between(rules, float(one.middle[-1]), *meeting):
             continue
         if not is_gutter(ridges[first], ridges[second], spans, slope):
             after[first], before[second] = second, first

@@ -5,7 +5,7 @@ Lines of writing never go on beyond them. Creases and squared paper, over which 
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,8 @@ OPENING = 1.1
 CENTER = (0.4, 0.6)
 """Where the fold of an opening may be, relative to its width."""
 
+Rows = TypeVar("Rows", float, NDArray[np.float64])
+
 
 class Rule(NamedTuple):
     """A straight stroke from its upper to its lower end, in pixels of the picture in which it was found."""
@@ -72,13 +74,9 @@ class Rule(NamedTuple):
         """Its upper and lower end: (2, 2) points (x, y)."""
         return np.array(((self.at_top, self.top), (self.at_bottom, self.bottom)))
 
-    def at(self, row: float) -> float:
-        """The column at a row."""
+    def at(self, row: Rows) -> Rows:
+        """The column at a row, or at each of some."""
         return self.at_top + (self.at_bottom - self.at_top) * (row - self.top) / max(self.length, 1.0)
-
-    def columns(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The columns at some rows."""
-        return self.at_top + (self.at_bottom - self.at_top) * (rows - self.top) / max(self.length, 1.0)
 
 
 def find_rules(picture: Line, slope: float, thickness: float) -> list[Rule]:
@@ -147,7 +145,7 @@ def folds_among(rules: Sequence[Rule], height: int, width: int) -> list[Rule]:
     return sorted(folds, key=lambda rule: -rule.length)[:1]
 
 
-def between(rules: Sequence[Rule], row: float, left: float, right: float) -> bool:
+def is_rule_between(rules: Sequence[Rule], row: float, left: float, right: float) -> bool:
     """Whether a rule passes between two columns at a row."""
     return any(rule.top <= row <= rule.bottom and left <= rule.at(row) <= right for rule in rules)
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 
 from drethtr.base.archive import archive_of
 from drethtr.base.errors import DataError
-from drethtr.base.files import is_there
-from drethtr.documents.beside import DESCRIPTION, is_file
+from drethtr.base.files import is_file, is_there
+from drethtr.documents.beside import DESCRIPTION
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.read import HEAD, MADE_HERE, first_bytes, page_in
 from drethtr.images.line import is_line_shaped
@@ -129,7 +129,7 @@ class Folders:
         Raises:
             OSError: if it cannot be listed.
         """
-        names = [entry.name for entry in self.list(folder) if not entry.name.startswith(".") and entry.is_file()]
+        names = [entry.name for entry in self.list(folder) if not entry.name.startswith(".") and is_file(entry)]
         return [folder / name for name in sorted(names, key=os.path.normcase)]
 
     def entry(self, path: Path) -> os.DirEntry[str] | None:
@@ -138,8 +138,7 @@ class Folders:
 
     def is_file(self, path: Path) -> bool:
         """Whether a file exists."""
-        entry = self.entry(path)
-        return entry.is_file() if entry is not None else is_file(path)
+        return is_file(self.entry(path) or path)
 
     def is_there(self, result: Path) -> bool:
         """Whether a result exists; its folder is listed."""

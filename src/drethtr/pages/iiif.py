@@ -32,7 +32,9 @@ SHOWN = 3
 OF_IMAGE_API = re.compile(r"/(full|square|(pct:)?[\d.,]+)/[^/]+/!?[\d.]+/\w+\.\w+$")
 """The end of an address of the Image API, which names region, size, rotation and quality."""
 
-REGION = re.compile(r"(?:xywh=)?(?:pixel:)?((?:pct:|percent:)?[\d.]+(?:,[\d.]+){3})")
+NUMBER = r"\d{1,9}(?:\.\d+)?"
+
+REGION = re.compile(rf"(?:xywh=)?(?:pixel:)?((?:pct:|percent:)?{NUMBER}(?:,{NUMBER}){{3}})")
 """A region in a selector: of the Image API, or a fragment."""
 
 

@@ -14,10 +14,11 @@ from urllib.parse import unquote
 from drethtr.base.archive import as_given
 from drethtr.base.cache import address_of, name_of
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_file
 from drethtr.base.links import is_near
 from drethtr.base.urls import joined, parts_of
 from drethtr.base.wording import counted
-from drethtr.documents.beside import DESCRIPTION, IMAGES, is_file
+from drethtr.documents.beside import DESCRIPTION, IMAGES
 from drethtr.documents.markup import MAX_BYTES, Element, parse
 from drethtr.documents.read import first_bytes, read_page
 from drethtr.images.page import PageSource

@@ -94,13 +94,19 @@ class Record:
         folder: The folder; it need not exist.
 
     Raises:
-        DataError: if the record cannot be read, or is a link.
+        DataError: if the record cannot be read, is too large, or is a link.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / RECORD
         refuse_foreign(self.path)
-        content = first_bytes(self.path, MAX_BYTES) if is_there(self.path) else b""
+        content = first_bytes(self.path, MAX_BYTES + 1) if is_there(self.path) else b""
+        if len(content) > MAX_BYTES:  # the newest rows would be missing
+            raise DataError(
+                f"has more than {MAX_BYTES >> 20} MiB; choose another --output, or delete it, "
+                "after which nothing is known of how the results beside it were made",
+                self.path,
+            )
         # A row without its end is that of a killed process; the next one must begin in a row of its own.
         self.torn = bool(content) and not content.endswith(b"\n")
         self.results: dict[str, Entry] = {}

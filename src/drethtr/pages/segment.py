@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from drethtr.base.files import is_there, make_folder, write_bytes
+from drethtr.base.files import is_there, make_folder
 from drethtr.base.processors import free_processors
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.formats import Format
@@ -12,11 +12,13 @@ from drethtr.layout.order import arranged
 from drethtr.pages.placing import ids_in, placed_line, regions_of
 from drethtr.pages.segmentation import Segmentation, name_of
 from drethtr.pages.source import Original
-from drethtr.pages.task import FileTask, refuse_replacing_reviewed
+from drethtr.pages.task import FileTask, refuse_replacing_reviewed, write_result
+
+KEPT = "without --force it is kept"
 
 
 def segment_page(original: Original, segmentation: Segmentation, threads: int | None = None) -> Page:
-    """A page with its lines, found or given, in regions and in reading order; none has a text.
+    """A page with its lines, found or given, in regions and in reading order; only given ones have texts.
 
     Raises:
         DataError: if the image is damaged, or not the one that was described, or lines must be given and are not.
@@ -45,28 +47,32 @@ def segment_file(
     threads: int | None = None,
     report: Callable[[str], object] = lambda words: None,
 ) -> int | None:
-    """Write the pages of a file with their lines, one file for each; returns the number of lines.
+    """Write the pages of a file with their lines, one file for each; returns the number of lines written.
 
-    Returns None if all these files exist already, which are only replaced with `force`, and never after a person has
-    corrected them.
+    Files that exist are kept; returns None if all do.
 
     Args:
+        force: Replace them, unless a person has corrected one.
         report: Called with what is odd in a description and was left out.
 
     Raises:
         DataError: if a page cannot be used, or a file cannot be written or replaced.
     """
-    if not force and all(map(is_there, task.wanted)):
+    if force:
+        refuse_replacing_reviewed(task, KEPT)
+    elif all(map(is_there, task.wanted)):
         return None
-    refuse_replacing_reviewed(task)
     count = 0
     for number, original in enumerate(task.originals):
+        targets = {name: paths[number] for name, paths in task.targets.items() if force or not is_there(paths[number])}
+        if not targets:
+            continue
         page = segment_page(original, segmentation, threads)
         for words in original.odd_values(page):
             report(words)
         document = Document((original.sheet(page),), Provenance.now(f"lines {name_of(segmentation)}"))
-        for name, targets in task.targets.items():
-            make_folder(targets[number].parent)
-            write_bytes(targets[number], formats[name].write(document))
+        for name, target in targets.items():
+            make_folder(target.parent)
+            write_result(target, formats[name].write(document), KEPT)
         count += len(page.lines)
     return count

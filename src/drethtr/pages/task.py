@@ -243,22 +243,22 @@ def refuse_overwriting(tasks: Sequence[FileTask], folders: Folders) -> None:
                 )
 
 
-def refuse_replacing_reviewed(task: FileTask) -> None:
+REREAD = "--update --force reads its other lines again"
+
+
+def refuse_replacing_reviewed(task: FileTask, remedy: str = REREAD) -> None:
     """Refuse to replace results with the work of a person.
 
     Raises:
         DataError: naming the first.
     """
     for _, path in task.results:
-        refuse_reviewed(path)
+        refuse_reviewed(path, remedy)
 
 
 def may_be_reviewed(path: Path) -> bool:
     """Whether a result can hold the work of a person; a link counts as what it leads to."""
     return path.resolve().suffix in DESCRIPTIONS
-
-
-REREAD = "--update --force reads its other lines again"
 
 
 def refuse_reviewed(path: Path, remedy: str = REREAD) -> None:

@@ -1,16 +1,18 @@
 """The inputs of a check: scans or lines, with their given texts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_file
 from drethtr.datasets.layouts.folder import TRANSCRIPTIONS
 from drethtr.datasets.layouts.pages import is_page
 from drethtr.datasets.open import TABLES
-from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, is_file, page_stem
+from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, page_stem
 from drethtr.documents.read import read_page
 from drethtr.documents.running_text import READERS, read_running_text
 from drethtr.images.page import PageSource
@@ -54,10 +56,10 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
     """
     catalog = catalog or Catalog()
     files = files_among(inputs, catalog)
-    texts = [path for path in files if is_text(path)]
+    texts = dict.fromkeys(path for path in files if is_text(path))
     pages = [path for path in files if path not in texts]
-    scans = [path for path in pages if path.suffix.lower() not in BOTH]
-    texts += [path for path in pages if path.suffix.lower() in BOTH and describes_one(path, scans, catalog)]
+    scans = Scans.of(path for path in pages if path.suffix.lower() not in BOTH)
+    texts |= dict.fromkeys(path for path in pages if path.suffix.lower() in BOTH and scans.have(path, catalog))
     pages = [path for path in pages if path not in texts]
     if not pages:
         raise DataError(f"{', '.join(inputs)}: no scans among these; give the images, or PAGE or ALTO files, as well")
@@ -67,7 +69,7 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
         return [given_in_lines(path, catalog) for path in pages]
     named = {page_stem(path).removesuffix(".gt"): path for path in texts}
     stems = [page_stem(path) for path in pages]
-    if not named.keys() & set(stems):
+    if named.keys().isdisjoint(stems):
         originals = tuple(original for path in pages for original in opened(path, catalog))
         text = "\n".join(map(read_running_text, texts))
         return [ProofInput(originals, text, ", ".join(map(str, texts)))]
@@ -75,8 +77,8 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
         raise DataError(f"{', '.join(map(str, texts))}: two texts have the same name; give one for each page")
     if without := [str(path) for path, stem in zip(pages, stems, strict=True) if stem not in named]:
         raise DataError(f"{without[0]}: no text named after this page; name texts after their pages")
-    if alone := [str(path) for stem, path in named.items() if stem not in stems]:
-        raise DataError(f"{alone[0]}: no page named after this text; name texts after their pages")
+    if alone := named.keys() - stems:
+        raise DataError(f"{named[min(alone)]}: no page named after this text; name texts after their pages")
     return [
         ProofInput(opened(path, catalog), read_running_text(named[stem]), str(named[stem]))
         for path, stem in zip(pages, stems, strict=True)
@@ -91,14 +93,31 @@ def opened(path: Path, catalog: Catalog) -> tuple[Original, ...]:
         return (Original(PageSource(path), error=error),)
 
 
-def describes_one(path: Path, scans: Sequence[Path], catalog: Catalog) -> bool:
-    """Whether a description is of one of these scans: it has its name, or names it as its image."""
-    if page_stem(path) in map(page_stem, scans):
-        return True
-    with suppress(DataError):
-        image = image_beside(path, read_page(path).image, images=catalog.images)
-        return any(is_file(scan) and image.samefile(scan) for scan in scans)
-    return False
+class Scans(NamedTuple):
+    """The names of some scans, and which files they are."""
+
+    stems: frozenset[str]
+    files: frozenset[tuple[int, int]]
+
+    @classmethod
+    def of(cls, paths: Iterable[Path]) -> Self:
+        """The scans at some paths."""
+        known = list(paths)
+        return cls(frozenset(map(page_stem, known)), frozenset(map(identity_of, filter(is_file, known))))
+
+    def have(self, path: Path, catalog: Catalog) -> bool:
+        """Whether a description is of one of the scans: it has its name, or names it as its image."""
+        if page_stem(path) in self.stems:
+            return True
+        with suppress(DataError):
+            return identity_of(image_beside(path, read_page(path).image, images=catalog.images)) in self.files
+        return False
+
+
+def identity_of(path: Path) -> tuple[int, int]:
+    """Which file is at a path; the same for all its names."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def files_among(inputs: Sequence[str], catalog: Catalog) -> list[Path]:

@@ -106,7 +106,7 @@ class PageProof:
     is_line: bool
 
 
-def read_page(original: Original, recognizer: Recognizer, segmentation: Segmentation) -> Page:
+def transcribed_page(original: Original, recognizer: Recognizer, segmentation: Segmentation) -> Page:
     """Read the lines of a page, given or found.
 
     Raises:
@@ -129,7 +129,7 @@ def prove_page(
     """Check the texts of the lines of a page against the ink.
 
     Args:
-        read: The page from `read_page`, with the same segmentation.
+        read: The page from `transcribed_page`, with the same segmentation.
         texts: One for each line; empty for a line without text.
 
     Raises:

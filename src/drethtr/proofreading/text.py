@@ -10,7 +10,7 @@ from drethtr.pages.source import Original
 from drethtr.proofreading.alignment import Alignment, LineBreaks, align_text, place_lines
 from drethtr.proofreading.inputs import ProofInput
 from drethtr.proofreading.moved import with_moved
-from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, read_page
+from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, transcribed_page
 from drethtr.proofreading.rules import Rules
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
@@ -68,7 +68,7 @@ def prove_text(
     read: list[tuple[Original, Page]] = []
     for original in originals:
         try:
-            read.append((original, read_page(original, recognizer, segmentation)))
+            read.append((original, transcribed_page(original, recognizer, segmentation)))
         except DataError as error:
             errors.append(error)
     if not read:

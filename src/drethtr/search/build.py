@@ -5,6 +5,7 @@ with open_builder("archive.drethtr.sqlite", recognizer, segmentation) as builder
         builder.read(original)
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -99,9 +100,19 @@ class Builder:
         is_same_scan = known.digest == digest_of((original.source.path,))
         return is_same_scan and kept == first_bytes(original.description, MAX_BYTES)
 
+    def missing(self) -> dict[PageKey, Path]:
+        """The pages whose scans cannot be found, and these."""
+        scans = {key: self.store.scan(key) for key in self.store.states()}
+        return {key: scan for key, scan in scans.items() if not is_there(scan)}
+
     def remove_deleted(self) -> int:
-        """Remove the pages whose scans are gone, and return their number."""
-        gone = [key for key in self.store.states() if not self.store.scan(key).exists()]
+        """Remove the pages whose scans are gone, and return their number.
+
+        A folder that is missing or empty may be on a drive that is not connected: its pages stay.
+        """
+        missing = self.missing()
+        filled = {folder for folder in {scan.parent for scan in missing.values()} if is_filled(folder)}
+        gone = [key for key, scan in missing.items() if scan.parent in filled]
         with self.store.writing():
             for key in gone:
                 self.store.remove(key)
@@ -213,6 +224,13 @@ def kept_reading(path: Path, original: Original, recognizer: Recognizer, segment
         known = store.state(key)
         is_fresh = known is not None and (known.state == state_of(files) or known.digest == digest_of(files))
         return store.reading(key) if is_fresh else None
+
+
+def is_filled(folder: Path) -> bool:
+    """Whether a folder can be opened and is not empty."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        return any(entry.stat(follow_symlinks=False) for entry in entries)
+    return False
 
 
 def refuse_passing(files: Iterable[Path]) -> None:

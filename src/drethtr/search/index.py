@@ -100,7 +100,7 @@ class SearchIndex:
     """An open index; several threads may search it at once.
 
     Args:
-        threads: Number of pages to search in parallel; by default one for each free processor.
+        threads: Threads to search with; by default one for each free processor.
     """
 
     def __init__(self, store: Records, threads: int | None = None) -> None:
@@ -251,7 +251,7 @@ def open_index(path: str | Path, *, threads: int | None = None) -> SearchIndex:
     """Open an index from `drethtr index`: a file, or a database by its URL.
 
     Args:
-        threads: Number of pages to search in parallel; by default one for each free processor.
+        threads: Threads to search with; by default one for each free processor.
 
     Raises:
         DataError: if there is none, or it is damaged or of another version.

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
+from page_examples import document_of
 from PIL import Image
 
 from drethtr.base.errors import DataError
-from drethtr.documents import PageWord, read_page
+from drethtr.documents import FORMATS, Page, PageFlag, PageWord, Region, TextLine, Transcription, read_page
+from drethtr.documents.transcription import Review
 
 BOX = 'HPOS="10" VPOS="20" WIDTH="30" HEIGHT="10"'
 POLYGON = ((10, 20), (40, 20), (40, 30), (10, 30))
@@ -193,6 +197,17 @@ def test_a_line_ends_with_one_hyphen(tmp_path, last, sign):
         [("to", None), (wanted, None)],
         None,
     )
+
+
+def test_our_own_marks_are_no_tags_of_people(tmp_path):
+    words = (PageWord("a", doubtful=True), PageWord("b"))
+    read = Transcription("a b", None, words, (PageFlag("repeats", "in circles"),))
+    confirmed = replace(read, review=Review.CONFIRMED)
+    lines = TextLine("l", POLYGON, None, read, "insertion"), TextLine("m", POLYGON, None, confirmed)
+    (tmp_path / "a.xml").write_bytes(FORMATS["alto"].write(document_of(Page("a.png", 100, 50, (Region("r", lines),)))))
+    first, second = read_page(tmp_path / "a.xml").lines
+    assert first.kind == "insertion" and first.words[0].doubtful and second.review is Review.CONFIRMED
+    assert first.transcription.tags == second.transcription.tags == ()
 
 
 def test_labels_of_tags_on_lines_and_words_are_known(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from drethtr.documents.page_file import PageFile
 from drethtr.documents.page_xml.custom import Moved, Passage, moved, names_of, passage_of, without_tags
 from drethtr.documents.page_xml.reader import NAMESPACES
-from drethtr.documents.transcription import PageWord, Review, Transcription
+from drethtr.documents.transcription import PageWord, Review, Tag, Transcription
 from drethtr.editing.changes import LineEdit, PageContext, edit_line
 
 WORDS = st.lists(st.text("abcdeé", min_size=1, max_size=6), min_size=1, max_size=8, unique=True)
@@ -152,6 +152,21 @@ def test_words_keep_their_ids_and_tags():
     changed = corrected(page_file("", "Anne sayd", words), "Anne said").file.text()
     assert 'id="w7" custom="readingOrder {index:0;} person {offset:0; length:4;}"' in changed
     assert 'id="w9"' in changed
+
+
+KEPT = "readingOrder {index:0;} gap {offset:3; length:0;} date {length:4; offset:6;  when:1905; continued:true;}"
+
+
+@pytest.mark.parametrize("space", ["", "  "])
+def test_another_tag_leaves_the_tags_of_a_line_as_they_are_written(space):
+    custom = f"{KEPT} {tag(0, 5, 'place')}"
+    file = page_file(moved(custom, "Witby 1905", f"{space}Witby 1905").custom, f"{space}Witby 1905")
+    place, person = Tag("place", 0, 5), Tag("person", 0, 5)
+    [gap, date, _] = file.line("l").transcription.tags
+    more = file.with_tags("l", [date, place, person])
+    assert [gap, date, place, person] == list(more.line("l").transcription.tags)
+    assert moved(KEPT, "Witby 1905", f"{space}Witby 1905").custom in more.text()
+    assert more.with_tags("l", [person]).line("l").transcription.tags == (gap, person)
 
 
 DOUBTED = "readingOrder {index:0;} " + tag(0, 4, "unclear")

@@ -5,7 +5,7 @@ from functools import cached_property
 from xml.etree import ElementTree as ET
 
 from drethtr.base.errors import DataError
-from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, labels_of_blocks, tags_of
+from drethtr.documents.alto.reader import CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, OURS, labels_of_blocks, tags_of
 from drethtr.documents.alto.writer import Style, add_block, add_shape, labels_of, place, string_elements
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
@@ -61,20 +61,29 @@ class ALTOEditor(Editor):
     def remove_text(self, element: Element) -> Iterator[Edit]:
         yield from map(self.splicer.remove, element.all("String", "SP", "HYP"))
 
+    def set_text_and_review(self, element: Element, line: TextLine) -> Iterator[Edit]:
+        assert line.transcription is not None
+        yield from self.set_text(element, line)  # with new words, which have no doubts
+        yield from self.mark(element, line.transcription.review)
+
     def set_review(self, element: Element, review: Review | None) -> Iterator[Edit]:
+        for string in element.all("String") if review is Review.CONFIRMED else ():
+            own = string.attributes.get("TAGREFS", "").split()
+            if not self.doubtful_tags.isdisjoint(own):
+                sure = " ".join(tag for tag in own if tag not in self.doubtful_tags)
+                yield self.splicer.set_attribute(string, "TAGREFS", sure or None)
+        yield from self.mark(element, review)
+
+    def mark(self, element: Element, review: Review | None) -> Iterator[Edit]:
+        """Mark a line with a review, instead of that before."""
         known = self.confirmed_tags
         tags = [tag for tag in element.attributes.get("TAGREFS", "").split() if tag not in known]
         if review is Review.CONFIRMED:
             if not known:
-                known.append(self.ids.claim(f"drethtr_{CONFIRMED}"))
+                known.append(self.ids.claim(f"{OURS}{CONFIRMED}"))
                 about = {"ID": known[0], "LABEL": CONFIRMED, "DESCRIPTION": "lines confirmed by a person"}
                 yield self.add_tags([about])
             tags.append(known[0])
-            for string in element.all("String"):
-                own = string.attributes.get("TAGREFS", "").split()
-                if not self.doubtful_tags.isdisjoint(own):
-                    sure = " ".join(tag for tag in own if tag not in self.doubtful_tags)
-                    yield self.splicer.set_attribute(string, "TAGREFS", sure or None)
         yield self.splicer.set_attribute(element, "CS", "true" if review else None)
         yield self.splicer.set_attribute(element, "TAGREFS", " ".join(tags) or None)
 
@@ -151,7 +160,7 @@ class ALTOEditor(Editor):
         """The ids of the tags for the labels of regions, and the edits that add those that are missing."""
         known = {label: id for id, label in self.block_labels.items()}
         labels = dict.fromkeys(label for region in regions for label in labels_of(region))
-        new = {label: self.ids.claim(f"drethtr_{label}") for label in labels if label not in known}
+        new = {label: self.ids.claim(f"{OURS}{label}") for label in labels if label not in known}
         self.block_labels.update({id: label for label, id in new.items()})
         about = [
             {"ID": id, "LABEL": clean(label), "DESCRIPTION": f"{OF_BLOCKS}{clean(label)}"} for label, id in new.items()

@@ -46,6 +46,9 @@ CONFIRMED = "confirmed"
 SEGMONTO = {"text": "MainZone", "margin": "MarginTextZone", "number": "NumberingZone", "stamp": "StampZone"}
 """Our kinds of regions in the vocabulary of SegmOnto, which eScriptorium uses."""
 
+OURS = "drethtr_"
+"""What the ids of our tags begin with."""
+
 OF_BLOCKS, OF_LINES = "block type ", "line type "
 """What eScriptorium begins the description of the tag of a block or line with."""
 
@@ -119,7 +122,7 @@ def size_in_units(page: Element, name: str, oddities: list[str]) -> tuple[float,
     return number_or_none(width, name, oddities) or 0, number_or_none(height, name, oddities) or 0
 
 
-def labels_of(root: Element, description: str = "", *names: str) -> Mapping[str, str]:
+def labels_by_id(root: Element, description: str = "", *names: str) -> Mapping[str, str]:
     """The labels of tags by their ids: of all, or of those that are described so or have one of these names."""
     tags = root.first("Tags")
     found = (
@@ -132,16 +135,16 @@ def labels_of(root: Element, description: str = "", *names: str) -> Mapping[str,
 
 def tags_of(root: Element, label: str) -> frozenset[str]:
     """The ids of tags with a label."""
-    return frozenset(id for id, own in labels_of(root).items() if own == label)
+    return frozenset(id for id, own in labels_by_id(root).items() if own == label)
 
 
 def labels_of_blocks(root: Element) -> Mapping[str, str]:
     """The labels of tags that say what a block is, by their ids: those of the layout, or described as such."""
-    return labels_of(root, OF_BLOCKS, "LayoutTag", "StructureTag")
+    return labels_by_id(root, OF_BLOCKS, "LayoutTag", "StructureTag")
 
 
 class LineTags(NamedTuple):
-    """What the tags of a file say of lines and words, by the ids of the tags: labels, and what lines are."""
+    """What the tags of a file say of lines and words, by the ids of the tags: labels of people, and what lines are."""
 
     labels: Mapping[str, str]
     kinds: Mapping[str, str]
@@ -151,7 +154,10 @@ class LineTags(NamedTuple):
     @classmethod
     def of(cls, root: Element) -> Self:
         """The tags of a file."""
-        return cls(labels_of(root), labels_of(root, OF_LINES), tags_of(root, DOUBTFUL), tags_of(root, CONFIRMED))
+        kinds, doubtful, confirmed = labels_by_id(root, OF_LINES), tags_of(root, DOUBTFUL), tags_of(root, CONFIRMED)
+        others = {*kinds, *doubtful, *confirmed}
+        labels = {id: label for id, label in labels_by_id(root).items() if id not in others and not id.startswith(OURS)}
+        return cls(labels, kinds, doubtful, confirmed)
 
 
 def tables_of(page: Element) -> Mapping[int, str]:

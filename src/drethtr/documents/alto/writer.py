@@ -5,7 +5,17 @@ from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
-from drethtr.documents.alto.reader import COLUMN, CONFIRMED, DOUBTFUL, NAMESPACES, OF_BLOCKS, OF_LINES, ROW, SEGMONTO
+from drethtr.documents.alto.reader import (
+    COLUMN,
+    CONFIRMED,
+    DOUBTFUL,
+    NAMESPACES,
+    OF_BLOCKS,
+    OF_LINES,
+    OURS,
+    ROW,
+    SEGMONTO,
+)
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.markup import Identifiers, clean, serialize
 from drethtr.documents.page import LINES, TABLE, Page, Region, TextLine, in_words_of
@@ -78,7 +88,7 @@ def add_tags(root: ET.Element, page: Page, ids: Identifiers) -> Style:
     tags = ET.SubElement(root, "Tags")
 
     def tag(label: str, description: str) -> str:
-        id = ids.claim(f"drethtr_{label}")
+        id = ids.claim(f"{OURS}{label}")
         ET.SubElement(tags, "OtherTag", {"ID": id, "LABEL": clean(label), "DESCRIPTION": clean(description)})
         return id
 

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 from drethtr.documents.editor import Editor, counterparts, prefix_of
 from drethtr.documents.markup import Edit, Element, clean
 from drethtr.documents.page import Region, TextLine
-from drethtr.documents.page_xml.custom import ENTRY, entry_of, moved, passage_of, tags_of, without_tags
-from drethtr.documents.page_xml.reader import CUSTOM_INDEX, UNCLEAR, own_doubts, read_text, whole_text
+from drethtr.documents.page_xml.custom import ENTRY, entry_of, moved, tags_of, without_tags
+from drethtr.documents.page_xml.reader import CUSTOM_INDEX, UNCLEAR, in_one_row, own_doubts, read_text, whole_text
 from drethtr.documents.page_xml.writer import (
     add_coords,
     kind_attributes,
@@ -48,11 +48,20 @@ class PageXMLEditor(Editor):
         return moved(element.attributes.get("custom", ""), whole_text(element), clean(text)).lost
 
     def set_tags(self, element: Element, tags: Sequence[Tag]) -> Iterator[Edit]:
-        custom = element.attributes.get("custom", "")
-        known = [*tags_of(without_tags(custom, UNCLEAR, own_doubts(element)))]
-        rest = ENTRY.sub(lambda found: "" if any(same_entry(found, tag) for tag in known) else found[0], custom)
-        new = " ".join([rest.strip(), *map(entry_of, tags)]).strip()
-        yield self.splicer.set_attribute(element, "custom", new or None)
+        new, own, whole = list(tags), own_doubts(element), whole_text(element)
+        text = in_one_row(whole)  # places of tags count its characters, those of entries all white space
+
+        def kept(found: re.Match[str]) -> str:
+            for tag in tags_of(moved(without_tags(found[0], UNCLEAR, own), whole, text).custom):
+                if tag in new:
+                    new.remove(tag)
+                elif tag.length:  # people see no others, and cannot have removed them
+                    return ""
+            return found[0]
+
+        rest = ENTRY.sub(kept, element.attributes.get("custom", "")).strip()
+        custom = " ".join([rest, *(moved(entry_of(tag), text, whole).custom for tag in new)]).strip()
+        yield self.splicer.set_attribute(element, "custom", custom or None)
 
     def replace_text(self, element: Element, line: TextLine) -> Iterator[Edit]:
         """Replace text and words; a word that stays, or is replaced by one other, keeps its id and its tags."""
@@ -200,11 +209,6 @@ class PageXMLEditor(Editor):
         texts = {id: region.all("TextEquiv") for id, region in self.regions.items()}
         unicodes = {id: found[0].first("Unicode") for id, found in texts.items() if len(found) == 1}
         return {id: unicode for id, unicode in unicodes.items() if unicode and unicode.inside < unicode.end}
-
-
-def same_entry(found: re.Match[str], tag: Tag) -> bool:
-    """Whether an entry of `custom` is this tag."""
-    return (found[1], passage_of(found[0])) == (tag.name, (tag.start, tag.length))
 
 
 def moved_tags(element: Element, line: TextLine) -> str:

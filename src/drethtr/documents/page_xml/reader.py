@@ -4,7 +4,7 @@ Source: https://github.com/PRImA-Research-Lab/PAGE-XML, versions 2013-07-15 to 2
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -62,7 +62,7 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
     of_regions = [by_custom_index(region.all("TextLine")) for region in regions]
     refuse_many(sum(map(len, of_regions)), name)
     ids = iter(ids_of([line for lines in of_regions for line in lines], "id", "line"))
-    lines, read_regions = {}, []
+    lines, read_regions, texts = {}, [], around_texts(found)
     of_entries = zip(entries, ids_of(regions, "id", "region"), of_regions, strict=True)
     for (region, lineage), region_id, elements in of_entries:
         of_region = []
@@ -73,7 +73,7 @@ def read_page_xml(root: Element, name: str, size_of: SizeOf) -> Parsed:
         where = f"{name}: region {region_id!r}"
         outline = polygon_or_none(canvas.points(points_of(region, "Coords"), where))
         cell, kind = cell_of(region, lineage), kind_of(region)
-        text = text_of_region(region)
+        text = text_of_region(region, texts)
         read_regions.append(
             Region(region_id, tuple(of_region), outline, kind or TABLE * (cell is not None), cell, text)
         )
@@ -98,14 +98,22 @@ def regions_below(parent: Element, lineage: tuple[str, ...] = ()) -> Iterator[Ne
         yield from regions_below(region, ids)
 
 
-def text_of_region(region: Element) -> str:
+def around_texts(page: Element) -> frozenset[int]:
+    """The elements of a page that are or contain a text, by the `id` of the object."""
+    found = set[int]()
+    for element in reversed(list(page.walk())):  # the innermost first
+        is_text = element.name == "TextEquiv" and raw_text(element).strip()
+        if is_text or any(id(child) in found for child in element.children):
+            found.add(id(element))
+    return frozenset(found)
+
+
+def text_of_region(region: Element, texts: Collection[int]) -> str:
     """The text of a region, with its line breaks; "" if anything within it has a text of its own, which it repeats."""
-    chosen = chosen_text(region)
-    text = raw_text(chosen).strip() if chosen else ""
-    if not text:  # before looking inside, where each of many nested regions would look again
+    if any(id(child) in texts for child in region.children if child.name != "TextEquiv"):
         return ""
-    inside = (element for child in region.children if child.name != "TextEquiv" for element in child.walk())
-    return "" if any(element.name == "TextEquiv" and raw_text(element).strip() for element in inside) else text
+    chosen = chosen_text(region)
+    return raw_text(chosen).strip() if chosen else ""
 
 
 def kind_of(region: Element) -> str:

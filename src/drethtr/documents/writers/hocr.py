@@ -13,7 +13,7 @@ from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Box, Points
 from drethtr.documents.transcription import PageWord
 
-KIND = re.compile(r'[";\\\\\s]+')
+KIND = re.compile(r'[";\\\s]+')
 """What would end a property, or its value."""
 
 CAPABILITIES = "ocr_page ocr_carea ocr_line ocrx_word"
