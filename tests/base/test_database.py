@@ -78,3 +78,16 @@ def test_a_long_statement_of_a_large_file_ends_as_usual(tmp_path, opened):
         database.executemany("INSERT INTO t VALUES (?)", ((str(number),) for number in range(50_000)))
     assert database.execute("SELECT count(a), max(length(a)) FROM t").fetchone() == (50_000, 5)
     database.close()
+
+
+@pytest.mark.parametrize("mode", ["WAL", "DELETE"])
+def test_a_new_database_may_take_as_much_as_was_written_since_it_was_opened(tmp_path, monkeypatch, mode):
+    with closing(connect(tmp_path / "a.sqlite", "rwc", wait=0)) as database:
+        database.execute(f"PRAGMA journal_mode = {mode}")
+        database.execute("CREATE TABLE t (a)")
+        database.executemany("INSERT INTO t VALUES (?)", [("x" * 1000,)] * 1000)
+        database.commit()
+        monkeypatch.setattr("drethtr.base.database.MAX_VALUE", 10_000)
+        monkeypatch.setattr("drethtr.base.database.STEPS", 0)
+        assert len(list(database.rows("SELECT a FROM t"))) == 1000
+        assert database.execute("SELECT count(*) FROM t, t").fetchone() == (1_000_000,)

@@ -107,6 +107,26 @@ def connect_to_number(place, timeout):
     return connection
 
 
+def test_a_name_with_accents_is_looked_up_as_it_is_registered(host, web, monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda name, port, **_: asked.append(name) or [(2, 1, 6, "", ("127.0.0.1", port))]
+    )
+    monkeypatch.setattr(socket, "create_connection", connect_to_number)
+    host.replies["/%C3%A4"] = GOOD
+    assert web.fetch([f"http://Bücher.example:{host.port}/ä"]) == b"good" and asked == ["xn--bcher-kva.example"]
+
+
+def test_a_host_may_be_a_number_of_ipv6(host):
+    number = "::ffff:127.0.0.1"
+    try:
+        socket.create_connection((number, host.port)).close()
+    except OSError:
+        pytest.skip("no IPv6 here")
+    host.replies["/a"] = GOOD
+    assert Web(may_reach=ip_address(number).__eq__).fetch([f"http://[{number}]:{host.port}/a"]) == b"good"
+
+
 def test_a_busy_host_is_asked_again_when_it_says(host, web, waits):
     host.replies["/a"] = [Reply(503, headers={"Retry-After": "7"}), Reply(429), GOOD]
     assert web.fetch([f"{host.address}/a"]) == b"good" and waits == [7, 4]
@@ -181,7 +201,13 @@ def test_a_host_that_is_not_there(web, waits):
     assert len(waits) == 3
 
 
-@pytest.mark.parametrize("address", ["https://", "http://host:99999/a", "ftp://example.org/a", "http://a@example.org/"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("https://", "http://host:99999/a", "ftp://example.org/a", "http://a@example.org/", "http://ü@example.org/"),
+        *("http://a..b/c", f"http://{'x' * 64}.org/", f"http://{'ü' * 64}.org/"),
+    ],
+)
 def test_what_is_no_address_is_refused(web, address):
     with pytest.raises(DataError, match="is not a web address"):
         web.fetch([address])

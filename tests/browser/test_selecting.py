@@ -46,6 +46,15 @@ def test_pages_are_filtered_found_by_name_and_confirmed_together(folder, tiny_pa
         assert names(tab) == []
 
 
+def test_pages_are_confirmed_although_another_one_is_damaged(folder, tab):
+    for name in ("a.png", "b.png"):
+        tab.get_by_label(f"Select {name}").click()
+    (folder / "a.page.xml").write_bytes(b"<PcGts")
+    tab.get_by_role("button", name="Confirm all lines").click()
+    tab.get_by_role("alert").get_by_text("4 lines confirmed. 1 page could not be: a.page.xml: ").wait_for()
+    tab.get_by_role("button", name="Done 1").wait_for()
+
+
 def test_of_many_pages_only_those_near_the_window_are_there(tmp_path, tiny_path, open_tab):
     put_page(tmp_path / "many" / "letters", "p1000")
     for number in range(1001, 1200):

@@ -1,8 +1,9 @@
 """What a person types, confirms, takes back and finds again."""
 
 import json
+import re
 
-from browser_steps import enter, text_of, texts, wait_until_saved
+from browser_steps import enter, served, text_of, texts, wait_until_saved
 from edited_folders import put_page
 from made_pages import TEXTS
 
@@ -57,6 +58,24 @@ def test_control_enter_confirms_and_the_button_takes_it_back(page, folder):
     text_of(page, 1).click()
     page.get_by_role("button", name="Undo confirmation").click()
     page.get_by_text("0 of 4 confirmed").wait_for()
+
+
+def test_a_line_that_is_to_be_read_is_not_confirmed_as_empty(folder, tiny_path, open_tab):
+    path = folder / "a.page.xml"
+    first, end, rest = path.read_text(encoding="utf-8").partition("</TextLine>")
+    first = re.sub(r"<Word .*?</Word>|<TextEquiv.*?</TextEquiv>", "", first, flags=re.DOTALL)
+    path.write_text(first + end + rest, encoding="utf-8")
+    with served(folder, tiny_path) as site:
+        tab = enter(open_tab(site), "a.png")
+        tab.keyboard.press("Control+Enter")
+        tab.get_by_text("This line is not read yet").wait_for()
+        assert focused(tab) == 1
+        tab.get_by_role("button", name="Confirm line 1").click()
+        tab.get_by_text("0 of 4 confirmed").wait_for()
+        tab.keyboard.type("mine")
+        tab.keyboard.press("Control+Enter")
+        tab.get_by_text("1 of 4 confirmed").wait_for()
+    assert lines(folder)[0] == ("mine", Review.CONFIRMED)
 
 
 def test_a_click_on_its_ring_confirms_a_line_and_takes_that_back(page, folder):

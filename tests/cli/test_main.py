@@ -117,6 +117,21 @@ def test_a_terminal_obeys_no_name_of_a_file(tmp_path):
     assert r"a\x1b]0;title\x07\x9b2J\x1b[2J.png" in said and not set(said) & set("\x1b\x07\x9b")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no pseudo-terminals")
+@pytest.mark.parametrize(
+    "arguments", [["transcribe", "."], ["info", "a\rb\x1b[A\x1b[32mc.png"]], ids=lambda words: words[0]
+)
+def test_no_name_of_a_file_rewrites_a_line_or_the_one_above(tmp_path, arguments):
+    for name in ("a\rb\x1b[A\x1b[32mc.png", "d\re.png"):
+        (tmp_path / name).write_bytes(b"no image")
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "drethtr", *arguments]
+    subprocess.run(command, stdout=theirs, stderr=theirs, check=False, cwd=tmp_path)
+    os.close(theirs)
+    said = os.read(ours, 10_000).decode()
+    assert r"a\x0db\x1b[A\x1b[32mc.png" in said and "a\rb" not in said and "d\re" not in said
+
+
 def test_a_terminal_has_colors_and_progress_bars():
     written = BytesIO()
     screen = Screen(written, "utf-8", line_buffering=True)

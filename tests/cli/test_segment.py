@@ -32,6 +32,22 @@ def test_existing_files_are_kept_and_not_taken_for_scans(drethtr, scan):
     assert drethtr("segment", scan, "--force").code == 0 and path.read_bytes() != corrected
 
 
+def test_only_missing_files_are_written(drethtr, scan):
+    drethtr("segment", scan)
+    path = scan.with_name("letter.page.xml")
+    path.write_bytes(path.read_bytes() + b"<!-- corrected elsewhere -->")
+    corrected = path.read_bytes()
+    outcome = drethtr("segment", scan, "--format", "page,alto")
+    assert outcome.code == 0 and f"{len(TEXTS)} lines found in 1 file" in outcome.out
+    assert path.read_bytes() == corrected
+    assert len(read_page(scan.with_name("letter.alto.xml")).lines) == len(TEXTS)
+
+
+def test_formats_may_have_spaces_between_them(drethtr, scan):
+    assert drethtr("segment", scan, "--format", "page, alto").code == 0
+    assert all(scan.with_name(f"letter.{name}.xml").exists() for name in ("page", "alto"))
+
+
 def test_formats_and_a_folder(drethtr, scan, tmp_path):
     outcome = drethtr("segment", scan, "--format", "alto,json", "--output", tmp_path / "out")
     assert outcome.code == 0 and f"results are in {tmp_path / 'out'}" in outcome.out

@@ -1,10 +1,14 @@
 """What a person can do with a line."""
 
-import pytest
-from edited_folders import put_page
+from dataclasses import replace
 
+import pytest
+from edited_folders import page_of, put_page, scan
+
+from drethtr.documents.document import Document, Provenance, Scan, Sheet
+from drethtr.documents.formats import FORMATS
 from drethtr.documents.page_file import PageFile
-from drethtr.documents.transcription import PageWord
+from drethtr.documents.transcription import PageWord, Review
 from drethtr.editing.changes import LineEdit, PageContext, carry_over, edit_line
 
 
@@ -25,6 +29,21 @@ def test_a_moved_baseline_of_a_read_line_is_to_be_read_and_a_persons_text_stays(
     place = ((10, 20), (90, 25))
     assert edited(file, "l1", baseline=place).line("l1").transcription is None
     assert edited(edited(file, "l1", text="mine"), "l1", baseline=place).line("l1").text == "mine"
+
+
+@pytest.mark.parametrize("format", ["page", "alto"])
+def test_a_corrected_line_with_a_doubtful_word_is_confirmed_in_one_edit(format):
+    made = scan()
+    sheet = Sheet(page_of("a.png", made).with_lines(doubted), Scan(lambda: made.image))
+    before = PageFile.parse(FORMATS[format].write(Document((sheet,), Provenance.now("test"))), "a")
+    assert all(word.doubtful for line in before.page.lines for word in line.words)
+    after = edited(before, "l1", text="mine", status=Review.CONFIRMED).line("l1")
+    assert (after.text, after.review, [word.doubtful for word in after.words]) == ("mine", Review.CONFIRMED, [False])
+
+
+def doubted(line):
+    words = tuple(replace(word, doubtful=True) for word in line.words)
+    return replace(line, transcription=replace(line.transcription, words=words))
 
 
 def test_places_outside_the_page_move_to_its_edge(file):

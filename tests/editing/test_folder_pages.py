@@ -185,3 +185,10 @@ def test_scans_behind_a_linked_folder_of_images_are_shown(tmp_path):
     (pages / "images").symlink_to(images)
     [page] = find_pages(pages)
     assert page.name == "images/a.png" and page.xml_path == pages / "a.page.xml"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need privileges there")
+def test_a_link_that_leads_in_circles_is_no_page(tmp_path):
+    put_page(tmp_path, "a")
+    (tmp_path / "loop.png").symlink_to("loop.png")
+    assert list(described(tmp_path)) == ["a.png"]

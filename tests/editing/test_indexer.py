@@ -100,6 +100,20 @@ def test_a_page_that_is_read_in_a_searchable_folder_is_not_read_for_the_index(op
     assert searchable(opened) == (3, LINES + 5) and len(set(read)) == len(read)
 
 
+def test_an_unexpected_error_ends_the_job_and_another_one_can_begin(opened, monkeypatch):
+    def fail(self, lines):
+        raise RuntimeError("a bug")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Recognizer, "read_lines", fail)
+        job, done = opened.indexer.start(), Event()
+        forget = opened.workspace.listen(lambda event: done.set() if job.state.ended else None)
+        assert job.state.ended or done.wait(600)
+        forget()
+    assert job.state is State.FAILED and job.error == "a bug"
+    wait(opened, opened.indexer.start())
+
+
 def test_lines_that_were_found_but_not_read_are_read_once(opened, read):
     path = put_page(opened.workspace.folder, "c", ink=60)
     bare = re.sub(r"<Word .*?</Word>|<TextEquiv.*?</TextEquiv>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)

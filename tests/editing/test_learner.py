@@ -17,14 +17,14 @@ from drethtr.editing import Session, Workspace
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.index import index_of
 from drethtr.editing.jobs import State
-from drethtr.editing.learner import MODEL, AlreadyLearning, adopted_in, drethtr_command, trained_share
+from drethtr.editing.learner import MODEL, AlreadyLearning, adopted_in, base_of, drethtr_command, trained_share
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.recognition.confidence.calibration import Calibration
 from drethtr.recognition.confidence.error_rate import ErrorRate
 from drethtr.recognition.confidence.logistic import Logistic
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Greedy, VerifiedDrafts
-from drethtr.recognition.model.file import save_model, save_record
+from drethtr.recognition.model.file import SHIPPED, save_model, save_record
 from drethtr.search.index import open_index
 from drethtr.text.tokenizer import EOS
 from drethtr.training.metrics_log import MetricsLog
@@ -98,6 +98,17 @@ def test_a_model_that_another_program_is_writing_is_not_replaced(opened, tiny_pa
     assert not file.exists() and opened.learner.adopted is None
     ended(opened, opened.learner.adopt(job))
     assert file.read_bytes() == learned.read_bytes()
+
+
+def test_a_model_learned_from_the_shipped_one_is_none_of_an_earlier_base(opened, tiny_path):
+    for base in (tiny_path, SHIPPED):
+        opened.learner.base = base
+        job = opened.jobs.new("learn", 1)
+        opened.jobs.update(job, state=State.DONE, result={})
+        opened.learner.models[job.id] = learned = tiny_path.with_name(MODEL)
+        learned.write_bytes(tiny_path.read_bytes())
+        ended(opened, opened.learner.adopt(job))
+        assert base_of(opened.workspace.folder) == base
 
 
 def test_an_index_is_built_anew_with_the_model_that_is_adopted(opened, tiny_model, tmp_path):

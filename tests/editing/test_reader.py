@@ -136,6 +136,15 @@ def test_a_word_has_at_most_four_other_texts_whatever_else_was_typed(opened):
         opened.alternatives.of_word(page["id"], "gone", "wodr", 0, 4)
 
 
+def test_a_word_is_looked_up_on_the_scan_as_it_is_now(opened):
+    page = page_named(opened, "a.png")
+    asked = page["id"], page["lines"][0]["id"], "Dear Sir", 0, 4
+    before = opened.alternatives.of_word(*asked)
+    assert opened.alternatives.of_word(*asked) == before
+    blank(700, 340).image.save(opened.workspace.folder / "a.png")
+    assert opened.alternatives.of_word(*asked) != before
+
+
 def test_a_cancelled_job_keeps_what_it_has_read(opened):
     job = opened.jobs.new("read", 1)
     job.cancelled.set()

@@ -9,20 +9,23 @@ from io import BytesIO
 
 import printed_pages
 import pytest
-from edited_folders import foreign, put_page
+from edited_folders import foreign, put_page, scan
 from made_pages import TEXTS
 from PIL import Image
 
 from drethtr.base import files
 from drethtr.base.errors import DataError
 from drethtr.documents.document import About
+from drethtr.documents.page import Region, TextLine
 from drethtr.documents.read import parse_page, read_page
 from drethtr.documents.transcription import Review, Tag
 from drethtr.editing.changes import LineEdit
 from drethtr.editing.export import EDITION, about_of
 from drethtr.editing.journal import FOLDER
+from drethtr.editing.layout import Join, Split
 from drethtr.editing.overview import Overview
 from drethtr.editing.page_files import Missing, Stale
+from drethtr.editing.repairs import Replace
 from drethtr.editing.workspace import Workspace
 from drethtr.layout.given import Outlines
 
@@ -292,15 +295,29 @@ def test_the_overview_counts_and_remembers(tmp_path):
 
 @pytest.mark.parametrize(("status", "confirmed"), [("GT", 4), ("FINAL", 4), ("DONE", 4), ("IN_PROGRESS", 0)])
 def test_a_page_that_is_done_in_transkribus_is_confirmed(tmp_path, status, confirmed):
-    path = foreign(put_page(tmp_path, "a", confidence=None))
-    told = f'<TranskribusMetadata docId="1" pageNr="1" status="{status}"/></Metadata>'
-    path.write_text(path.read_text(encoding="utf-8").replace("</Metadata>", told), encoding="utf-8")
+    done_in_transkribus(foreign(put_page(tmp_path, "a", confidence=None)), status)
     with Workspace.open(tmp_path) as folder:
         [row] = folder.pages()
         assert (row["confirmed"], row["corrected"]) == (confirmed, 4 - confirmed)
         edit(folder, text="Corrected again")
         [row] = folder.pages()
         assert row["corrected"] == (1 if confirmed else 4)
+
+
+def done_in_transkribus(path, status):
+    told = f'<TranskribusMetadata docId="1" pageNr="1" status="{status}"/></Metadata>'
+    path.write_text(path.read_text(encoding="utf-8").replace("</Metadata>", told), encoding="utf-8")
+
+
+def test_what_was_read_here_and_approved_in_transkribus_outlasts_changes_of_the_layout(tmp_path):
+    done_in_transkribus(put_page(tmp_path, "a", confidence=0.9), "GT")
+    with Workspace.open(tmp_path) as folder:
+        page = only_page(folder)
+        folder.act(page["id"], Replace((Region("r", (TextLine("new", baseline=((40, 330), (300, 330))),)),)))
+        folder.act(page["id"], Join(("l0", "l1")))
+        folder.act(page["id"], Split("l2", (200, page["lines"][2]["baseline"][0][1])))
+        edit(folder, -2, baseline=((40, 300), (600, 300)))
+        assert " ".join(line["text"] for line in only_page(folder)["lines"]).split() == " ".join(TEXTS[:4]).split()
 
 
 def test_unknown_pages_and_lines_are_missing(folder):
@@ -406,3 +423,10 @@ def test_a_folder_that_is_gone_is_said_to_be(tmp_path):
         with pytest.raises(DataError, match="moved, renamed or deleted"):
             folder.pages()
         assert "moved, renamed or deleted" in folder.page(row["id"])["error"]
+
+
+def test_a_strip_has_another_address_once_its_scan_is_replaced(folder, file):
+    before = only_page(folder)["lines"][0]["strip"]
+    assert only_page(folder)["lines"][0]["strip"] == before
+    scan(ink=90).image.save(file.with_name("a.png"))
+    assert only_page(folder)["lines"][0]["strip"] != before

@@ -201,6 +201,24 @@ def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
     assert found["index_error"].startswith("letters.drethtr.sqlite: ") and str(tmp_path) not in found["index_error"]
 
 
+def test_misread_lines_are_found_beside_many_that_were_read_right(client, page, tiny_path, tmp_path):
+    folder = tmp_path / "scans"
+    truth = put_page(folder, "a", confidence=None)
+    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
+    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("auto")) as builder:
+        for original in open_originals(truth):
+            builder.read(original)
+    asked = {"q": "the", "limit": 1, "page": page}
+    assert client.get("/api/search", params=asked).json()["total"] == 3
+    *_, second, third = client.get(f"/api/pages/{page}").json()["lines"]
+    client.put(address(page, third), json={"text": "misread"}, headers={"If-Match": third["revision"]})
+    assert client.get("/api/search", params=asked).json()["total"] == 3
+    assert "more" not in client.get("/api/search", params={**asked, "limit": 9}).json()
+    client.put(address(page, second), json={"text": "misread"}, headers={"If-Match": second["revision"]})
+    found = client.get("/api/search", params=asked).json()
+    assert found["total"] == 2 and found["more"], "one of the two that were misread is beyond the limit"
+
+
 def test_search_ignores_case_accents_and_the_long_s(client, page, line):
     client.put(address(page, line), json={"text": "Waſſer fließt, Café"}, headers={"If-Match": line["revision"]})
     for query in ("wasser", "CAFE waſſer", "fliesst"):
@@ -352,6 +370,26 @@ def test_whole_pages_are_confirmed_and_lines_that_changed_meanwhile_are_not(clie
     asked = {"pages": [first["id"]], "lines": lines}
     assert client.post("/api/confirm", json=asked).json() == {"confirmed": len(lines) - 1}
     assert client.post("/api/confirm", json={"pages": "all"}).status_code == 400
+
+
+def test_pages_without_lines_and_damaged_ones_keep_no_other_from_being_confirmed(client, tmp_path):
+    first, second = client.get("/api/pages").json()
+    pages = [second["id"], first["id"]]
+    assert client.post("/api/confirm", json={"pages": [*pages, "nothing"]}).status_code == 404
+    file = tmp_path / "scans" / "sub" / "b.alto.xml"
+    file.write_bytes(b"<alto")
+    answer = client.post("/api/confirm", json={"pages": pages}).json()
+    [failed] = answer.pop("failed")
+    assert answer == {"confirmed": 4} and failed.startswith("sub/b.alto.xml: ")
+    file.unlink()
+    assert client.post("/api/confirm", json={"pages": pages}).json() == {"confirmed": 0}
+
+
+def test_half_a_character_in_a_name_keeps_nobody_from_being_shown(client, page):
+    broken = {"content": rb'{"id": "1", "who": "\ud800"}', "headers": {"Content-Type": "application/json"}}
+    assert client.post("/api/here", **broken).status_code == 400
+    ada = {"id": "2", "who": "Ada \U0001f58b", "page": page, "line": None}
+    assert client.post("/api/here", json=ada).json() == [ada]
 
 
 def test_everybody_learns_where_the_others_are(client, page):

@@ -23,3 +23,15 @@ test("drafts are those of one page of one folder", () => {
   drafts.drop("l1");
   assert.equal(drafts.all().size, 0);
 });
+
+test("a damaged draft hides no other", () => {
+  const storage = new Storage();
+  const drafts = new Drafts("parish", "p1", storage);
+  drafts.keep("l1", "first", "r0");
+  drafts.keep("l2", "second", "r0");
+  drafts.keep("l3", "third", "r0");
+  const [first, second] = storage.keys();
+  storage.set(first, '{"text": "fi');
+  storage.set(second, "null");
+  assert.deepEqual([...drafts.all()], [["l3", { text: "third", revision: "r0" }]]);
+});

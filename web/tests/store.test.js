@@ -53,3 +53,51 @@ test("what was typed stays in its line while the whole page is gone, and is kept
   await new Promise((done) => setTimeout(done));
   assert.equal(store.entries.get("l1").state, "gone");
 });
+
+test("a tag is added once the text is saved, to those that the line has then", async () => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  const person = { name: "person", start: 0, length: 1, details: {} };
+  const place = { ...person, name: "place" };
+  const asked = [];
+  globalThis.fetch = async (_, { headers, body }) => {
+    const { text, tags } = JSON.parse(body);
+    asked.push([headers["If-Match"], text, tags]);
+    return Response.json({ id: "l0", text: "b", revision: `r${asked.length}`, tags: tags ?? [person] });
+  };
+  store.type("l0", "b");
+  store.save("l0");
+  await store.tag("l0", (now) => [...now, place]);
+  assert.deepEqual(asked, [
+    ['"a"', "b", undefined],
+    ['"r1"', undefined, [person, place]],
+  ]);
+  const { state, line } = store.entries.get("l0");
+  assert.deepEqual([state, line.revision, line.tags], ["clean", "r2", [person, place]]);
+});
+
+test("no tag is sent while the text is not saved, and a refusal of tags is told", async () => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  const asked = [];
+  globalThis.fetch = async (_, { body }) => {
+    asked.push(JSON.parse(body));
+    throw new TypeError("no network");
+  };
+  store.type("l0", "b");
+  await assert.rejects(
+    store.tag("l0", () => []),
+    /text is not saved/,
+  );
+  assert.deepEqual([asked.map(({ tags }) => tags), store.entries.get("l0").state], [[undefined], "failed"]);
+  globalThis.fetch = async (_, { body }) =>
+    JSON.parse(body).tags
+      ? Response.json({ error: "ALTO has no tags" }, { status: 422 })
+      : Response.json({ id: "l0", text: "b", revision: "b" });
+  await assert.rejects(
+    store.tag("l0", () => []),
+    /ALTO has no tags/,
+  );
+  await store.save("l0");
+  assert.equal(store.entries.get("l0").state, "clean");
+});

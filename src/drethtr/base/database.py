@@ -32,8 +32,17 @@ MAX_VALUE = 64 << 20
 class Database(sqlite3.Connection):
     """A connection whose statements end; made by `connect`."""
 
-    size = 0
+    path: Path
     steps = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file now, and of the changes that wait beside it."""
+        size = 0
+        for file in (self.path, self.path.with_name(self.path.name + "-wal")):
+            with suppress(OSError):
+                size += file.stat().st_size
+        return size
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         """Begin a statement."""
@@ -43,7 +52,7 @@ class Database(sqlite3.Connection):
     def has_enough(self) -> bool:
         """Whether the present statement took more steps than one of an honest file could; called every now and then."""
         self.steps += STEPS_A_CHECK
-        return self.steps > STEPS + STEPS_A_BYTE * self.size
+        return self.steps > STEPS and self.steps > STEPS + STEPS_A_BYTE * self.size
 
     def rows(self, statement: str, arguments: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows of a statement.
@@ -55,7 +64,7 @@ class Database(sqlite3.Connection):
         held = 0
         for row in self.execute(statement, arguments):
             held += sum(len(value) if isinstance(value, str | bytes) else 1 for value in row)
-            if held > MAX_VALUE + self.size:
+            if held > MAX_VALUE and held > MAX_VALUE + self.size:
                 raise ValueError("it claims to have more than it can hold")
             yield row
 
@@ -81,7 +90,7 @@ def connect(path: Path, mode: str, *, wait: float, longest: int = MAX_VALUE, **o
         f"{path.as_uri()}?mode={mode}", uri=True, timeout=wait, check_same_thread=False, factory=Database, **options
     )
     try:
-        database.size = path.stat().st_size
+        database.path = path
         database.set_progress_handler(database.has_enough, STEPS_A_CHECK)
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
         database.execute("PRAGMA trusted_schema = OFF")

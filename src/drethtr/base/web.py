@@ -191,7 +191,7 @@ class Web:
             with closing(sock), deadline(sock, self.longest, name):
                 if isinstance(sock, SSLSocket):
                     sock.do_handshake()
-                connection = HTTPConnection(host)
+                connection = HTTPConnection(parts.netloc)
                 connection.sock = sock
                 headers = {
                     "Host": parts.netloc,
@@ -267,11 +267,15 @@ def check_url(address: str, named: str) -> SplitResult:
         DataError: if it is not a valid HTTP or HTTPS URL.
     """
     try:
-        parts = urlsplit(quote(address, safe=MARKS))
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:
+        given = urlsplit(address)
+        host = (given.hostname or "").encode("idna").decode()
+        port = "" if given.port is None else f":{given.port}"
+        known = address if given.netloc.isascii() else address.replace(given.netloc, f"{host}{port}", 1)
+        parts = urlsplit(quote(known, safe=MARKS))
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0 and "@" not in given.netloc
+    except ValueError:  # also for labels of no or too many letters
         usable = False
-    if not usable or "@" in parts.netloc:
+    if not usable:
         raise DataError("is not a web address" if address == named else f"leads to {address!r}", named)
     return parts
 

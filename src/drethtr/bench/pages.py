@@ -148,7 +148,7 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return result, perf_counter() - start
 
 
-def peak_bytes(page: Original, finder: Finder, threads: int | None = None) -> int | None:
+def peak_bytes(page: Original, finder: Finder, device: str = "auto", threads: int | None = None) -> int | None:
     """Peak memory of a process that reads the page enlarged to `LARGE`; None if the system cannot measure it."""
     if not RESET.exists():
         return None
@@ -156,12 +156,12 @@ def peak_bytes(page: Original, finder: Finder, threads: int | None = None) -> in
         # In a process of its own: what this one has taken and freed would hide the peak.
         path = Path(folder) / "scan.jpg"
         page.source.image().resize(LARGE, Image.Resampling.BICUBIC).save(path, quality=90)
-        return pool.submit(read_and_weigh, path, finder, threads).result()
+        return pool.submit(read_and_weigh, path, finder, device, threads).result()
 
 
-def read_and_weigh(path: Path, finder: Finder, threads: int | None) -> int:
+def read_and_weigh(path: Path, finder: Finder, device: str, threads: int | None) -> int:
     """Read a page in this process, and return the peak memory of the process."""
-    transcribe_page(path, Recognizer.load(threads=threads), finder)
+    transcribe_page(path, Recognizer.load(device=device, threads=threads), finder)
     return resident("VmHWM")
 
 

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from drethtr.base.errors import DrethtrError
 from drethtr.base.version import __version__
 from drethtr.cli.commands import Lazy, WithPlugIns
-from drethtr.cli.screen import use_screen
+from drethtr.cli.screen import shown, use_screen
 
 COMMANDS = {
     "Read and correct": {
@@ -128,10 +128,10 @@ def main() -> None:
     except OSError as error:
         if error.errno not in UNWRITABLE:
             raise
-        typer.echo(f"drethtr: {error.filename or 'cannot write the output'}: {error.strerror}", err=True)
+        typer.echo(shown(f"drethtr: {error.filename or 'cannot write the output'}: {error.strerror}"), err=True)
         sys.exit(2)
     except DrethtrError as error:
         from drethtr.base.archive import as_given  # with child processes behind it
 
-        typer.echo(f"drethtr: {as_given(str(error))}", err=True)
+        typer.echo(shown(f"drethtr: {as_given(str(error))}"), err=True)
         sys.exit(2)

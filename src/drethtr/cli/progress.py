@@ -11,6 +11,7 @@ import typer
 from drethtr.base.archive import as_given
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
+from drethtr.cli.screen import shown
 
 if TYPE_CHECKING:
     from drethtr.datasets.layouts.pages import Pages
@@ -53,10 +54,10 @@ def stopping_run(folder: Path) -> Iterator[None]:
 
 
 def say(words: str) -> None:
-    """Print a message without breaking a progress bar."""
+    """Print a message, which may name files of others, without breaking a progress bar."""
     from tqdm import tqdm
 
-    tqdm.write(as_given(words), file=sys.stderr)
+    tqdm.write(shown(as_given(words)), file=sys.stderr)
 
 
 def report_skipped(error: DataError) -> None:

@@ -21,6 +21,7 @@ from drethtr.base.config import named
 from drethtr.base.errors import DataError, DrethtrError
 from drethtr.base.wording import counted, first_of
 from drethtr.cli.progress import CONTINUE, INTERRUPTED, doubts_text, report_skipped, say, unknown_hands_text
+from drethtr.cli.screen import shown
 from drethtr.documents.page import Page
 from drethtr.pages.events import DoubtCounts, JobSummary
 from drethtr.pages.flags import has_unknown_hand
@@ -171,11 +172,11 @@ class TextLog(RunLog):
     def finished(self, summary: JobSummary) -> None:
         self.close_bar()
         if self.files > 1 or self.output is not None:
-            typer.echo(as_given(self.summary(summary.done - self.before)), err=True)
+            typer.echo(shown(as_given(self.summary(summary.done - self.before))), err=True)
         if summary.doubts.lines or summary.doubts.kept or summary.doubts.reviewed:
             typer.echo(doubts_text(summary.doubts), err=True)
         if self.unknown_hands:
-            typer.echo(as_given(unknown_hands_text(self.unknown_hands, self.units)), err=True)
+            typer.echo(shown(as_given(unknown_hands_text(self.unknown_hands, self.units))), err=True)
 
     def summary(self, read: int) -> str:
         """A summary: what was read in which time, what failed, and where the results are."""

@@ -46,7 +46,8 @@ def segment(
     The files open in eScriptorium, Transkribus and other programs, and in drethtr edit; drethtr transcribe reads them
     after corrections. Existing files are kept; the exit code is 1 if a page cannot be used, or 2 if none can.
     """
-    formats = {name: named("format", name, WITH_LINES) for name in dict.fromkeys(format.split(","))}
+    names = dict.fromkeys(name.strip() for name in format.split(","))
+    formats = {name: named("format", name, WITH_LINES) for name in names}
     segmentation = segmentation_named(lines, order)
     endings = [one.ending for one in formats.values()]
     selection = select(inputs, output, endings, pages=pages, recursive=recursive, images=images)

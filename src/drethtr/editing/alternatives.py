@@ -5,7 +5,7 @@ from typing import Any
 
 from drethtr.base.recent import RecentResults
 from drethtr.editing.reader import Reader
-from drethtr.editing.scans import place_mark
+from drethtr.editing.scans import place_mark, scan_mark, source_of
 from drethtr.recognition.alternatives import LineViews, WordCandidate, encode_line, word_candidates
 
 MAX_ALTERNATIVES = 4
@@ -49,7 +49,8 @@ class Alternatives:
         known = get_close_matches(word, confirmed, MAX_KNOWN, LIKE)
 
         def rank() -> list[WordCandidate]:
-            seen = self.seen.get((page, line, place_mark(placed), recognizer.model.identity), see_line)
+            place = page, line, scan_mark(source_of(folder_page)), place_mark(placed)
+            seen = self.seen.get((*place, recognizer.model.identity), see_line)
             return [] if seen is None else word_candidates(recognizer, seen, text, start, end, known)
 
         def see_line() -> LineViews | None:

@@ -18,15 +18,22 @@ Outline = Callable[[TextLine, PageFile], Points | None]
 
 @dataclass(frozen=True)
 class PageContext:
-    """What a change has to know of a page: its id, whether drethtr made its file, and what finds outlines of lines."""
+    """What a change has to know of a page.
+
+    page       its id
+    made_here  whether drethtr created its file
+    outline    finds outlines of lines
+    approved   whether its page status in Transkribus says that its text is done
+    """
 
     page: str
     made_here: bool
     outline: Outline
+    approved: bool = False
 
     def status(self, line: TextLine) -> Status:
         """The state of a line."""
-        return status_of(line, made_here=self.made_here)
+        return status_of(line, made_here=self.made_here, approved=self.approved)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_file
 from drethtr.documents.beside import DESCRIPTION, IMAGES, image_beside, numbered_stem, page_stem, walk_visible
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.names import SETTLED
@@ -57,7 +58,7 @@ def find_pages(folder: Path, images: Path | None = None) -> list[FolderPage]:
         os.scandir(folder).close()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", folder) from error
-    files = [here / entry.name for here, entries in walk_visible(folder) for entry in entries if entry.is_file()]
+    files = [here / entry.name for here, entries in walk_visible(folder) for entry in entries if is_file(entry)]
     copies = {copy for group in by_folder(files).values() for copy in searchable_copies(group)}
     scans = [file for file in files if file.suffix.lower() in {*IMAGES, PDF} and file not in copies]
     xml_files, lost = match_to_scans([file for file in files if file.suffix.lower() == DESCRIPTION], images)

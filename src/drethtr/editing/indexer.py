@@ -75,6 +75,9 @@ class Indexer:
             self.jobs.update(job, state=State.DONE, message=message)
         except Cancelled:
             self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages are searchable")
-        except DrethtrError as error:
+        except Exception as error:
             self.jobs.update(job, state=State.FAILED, error=self.workspace.without_private_paths(error))
-        self.workspace.notify("status")
+            if not isinstance(error, DrethtrError):
+                raise
+        finally:
+            self.workspace.notify("status")

@@ -231,12 +231,11 @@ class Learner:
             try:
                 with claimed(file), atomic_write(file) as unfinished:
                     copyfile(target, unfinished)
+                    self.keep_base()  # before the model takes its name, so that it never stands beside another base
             except OSError as error:
                 raise DataError(f"cannot be written: {error.strerror}", file) from error
             other = self.workspace.folder / (MODEL if file.name == ADAPTER else ADAPTER)
             other.unlink(missing_ok=True)  # of an earlier time, which the next start might take
-            if self.base != SHIPPED:
-                write_own(self.workspace.folder / FOLDER / BASE, str(self.base.resolve()))
             self.model = file
             before = self.reader.recognizer
             self.reader.use(recognizer)
@@ -244,6 +243,18 @@ class Learner:
             self.jobs.update(job, result=job.result | {"adopted": True, "file": file.name})
             self.discard(job)
             return self.reader.read_pages(list(self.workspace.folder_pages), again=True)
+
+    def keep_base(self) -> None:
+        """Write down which model was learned from, see `BASE`.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        file = self.workspace.folder / FOLDER / BASE
+        if self.base == SHIPPED:
+            file.unlink(missing_ok=True)
+        else:
+            write_own(file, str(self.base.resolve()))
 
     def discard(self, job: Job) -> None:
         """Remove the model of a job; an adopted copy stays."""

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,10 +21,10 @@ from drethtr.base.locks import change_bytes
 from drethtr.base.recent import RecentResults
 from drethtr.documents.markup import MAX_BYTES
 from drethtr.documents.page import Page, TextLine
-from drethtr.documents.page_file import PageFile
+from drethtr.documents.page_file import PageFile, revision_of
 from drethtr.documents.points import Points
 from drethtr.documents.read import MADE_HERE, first_bytes
-from drethtr.editing.folder_pages import FolderPage, mark_of
+from drethtr.editing.folder_pages import FolderPage, file_mark, mark_of
 from drethtr.editing.scans import Scans, place_mark
 from drethtr.editing.status import Status, status_of, status_of_page
 from drethtr.layout.orientation import orientation_of
@@ -70,11 +71,14 @@ class OpenPage:
     made_here: bool
     approved: bool = False
 
+    @cached_property
+    def scan_mark(self) -> str:
+        """A hash that changes with the file of the scan; the addresses of pictures of lines have it."""
+        return revision_of(file_mark(self.page.source.path).encode()) if self.page.source is not None else ""
+
     def status(self, line: TextLine) -> Status:
         """The state of a line."""
-        if self.approved and line.text and not line.is_reviewed:
-            return Status.CONFIRMED
-        return status_of(line, made_here=self.made_here)
+        return status_of(line, made_here=self.made_here, approved=self.approved)
 
     def line(self, id: str) -> TextLine:
         """A line.
@@ -212,7 +216,7 @@ def line_content(opened: OpenPage, line: TextLine, region: str) -> dict[str, Any
     page, status = opened.page, opened.status(line)
     sure = [word.confidence for word in line.words if word.confidence is not None]
     known = status is Status.READ and sure and len(sure) == len(line.words)
-    address = f"/api/pages/{page.id}/lines/{quote(line.id, safe='')}/strip.jpg?v={place_mark(line)}"
+    address = f"/api/pages/{page.id}/lines/{quote(line.id, safe='')}/strip.jpg?v={place_mark(line)}{opened.scan_mark}"
     has_strip = page.source is not None and (line.baseline or line.polygon)
     return {
         "id": line.id,

@@ -1,8 +1,8 @@
 """Search in a folder: in the texts of its lines, and, also for misread words, in its index if there is one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.editing.folder_pages import FolderPage
@@ -22,8 +22,9 @@ MAX_HITS = 1000  # what a browser shows without a pause; the total is told besid
 def search(workspace: Workspace, query: str, limit: int, page: str | None = None) -> dict[str, Any]:
     """The lines that have all words of a query, in the order of pages and lines: in their texts, or by the index.
 
-    Returns at most `limit` lines, how many there are, and why the index could not be searched, if so. A line of the
-    index has a `probability`, and the `box` on the scan in which the words may stand; it is `unread` if its page is.
+    Returns at most `limit` lines, how many there are, whether the index has `more` that are less probable, and why it
+    could not be searched, if so. A line of the index has a `probability`, and the `box` on the scan in which the words
+    may stand; it is `unread` if its page is.
 
     Args:
         page: The id of the only page whose lines are wanted.
@@ -35,34 +36,54 @@ def search(workspace: Workspace, query: str, limit: int, page: str | None = None
     only = None if page is None else workspace.folder_page(page)
     summaries = workspace.page_summaries() if only is None else workspace.overview.of([only])
     pages = [(one, summary) for one, summary in summaries if isinstance(summary, Summary)]
-    error, possible = None, dict[tuple[Path, int], list[Hit]]()
+    certain = [ranges_on(summary, words) for _, summary in pages]
+    # The most probable lines of the index are those whose texts have the words, which are hits without it.
+    most = limit + min(sum(map(len, certain)), MAX_HITS)
+    error, found, possible = None, list[Hit](), dict[tuple[Path, int], list[Hit]]()
     try:
-        for hit in search_index(workspace, query, limit, only) if words else ():
-            possible.setdefault((hit.page.resolve(), hit.number), []).append(hit)
+        found = search_index(workspace, query, most + 1, only) if words else []
     except DataError as failed:
         error = workspace.without_private_paths(failed)
+    for hit in found[:most]:
+        possible.setdefault((hit.page.resolve(), hit.number), []).append(hit)
     hits: list[dict[str, Any]] = []
-    for one, summary in pages if words else ():
+    for (one, summary), ranges in zip(pages, certain, strict=True):
         place = possible and one.source and (one.source.path.resolve(), one.source.number)
-        hits += page_hits(one, summary, words, possible.get(place, []) if place else [])
-    found = {"total": len(hits), "hits": hits[:limit]}
-    return found if error is None else {**found, "index_error": error}
+        hits += page_hits(one, summary, ranges, possible.get(place, []) if place else [])
+    return {
+        "total": len(hits),
+        "hits": hits[:limit],
+        **({"more": True} if len(found) > most else {}),
+        **({} if error is None else {"index_error": error}),
+    }
+
+
+Ranges: TypeAlias = Sequence[tuple[int, int]]
+"""The passages of a line that are words searched for."""
+
+
+def ranges_on(summary: Summary, words: Sequence[str]) -> Mapping[str, Ranges]:
+    """The lines of a page whose texts have all words, with their ranges."""
+    found: dict[str, Ranges] = {}
+    if words and all(word in summary.folded for word in words):
+        for line, text, _ in summary.texts:
+            plain, places = fold_text(text)
+            if all(word in plain for word in words):
+                found[line] = sorted({ranges for word in words for ranges in ranges_of(word, plain, places)})
+    return found
 
 
 def page_hits(
-    page: FolderPage, summary: Summary, words: Sequence[str], possible: Sequence[Hit]
+    page: FolderPage, summary: Summary, certain: Mapping[str, Ranges], possible: Sequence[Hit]
 ) -> Iterator[dict[str, Any]]:
     """The lines of a page that have all words, in their order; those of the index only where the text misses them."""
     by_line = {hit.line: hit for hit in possible}
     if not summary.texts:
         for hit in sorted(possible, key=lambda hit: hit.box.top):
             yield {**known_line(page, hit.line, hit.text, Status.UNREAD), "unread": True, **likely(hit)}
-    is_certain = all(word in summary.folded for word in words)
-    for line, text, status in summary.texts if is_certain or by_line else ():
-        plain, places = fold_text(text)
-        if is_certain and all(word in plain for word in words):
-            ranges = sorted({found for word in words for found in ranges_of(word, plain, places)})
-            yield {**known_line(page, line, text, status), "ranges": ranges}
+    for line, text, status in summary.texts if certain or by_line else ():
+        if line in certain:
+            yield {**known_line(page, line, text, status), "ranges": certain[line]}
         elif line in by_line:
             yield {**known_line(page, line, text, status), **likely(by_line[line])}
 

@@ -179,7 +179,7 @@ class Watcher:
         """Add and read new pages; remove those whose scans are gone."""
         try:
             now = self.workspace.pages_now()
-        except DataError:
+        except (DataError, OSError):
             return  # a disk that comes back, or an error that the next request reports
         known = dict(self.workspace.folder_pages)
         if now == known:

@@ -436,7 +436,7 @@ class Workspace:
         def outline(line: TextLine, file: PageFile) -> Points | None:
             return self.scans.outline(opened.page, line, file.page.lines)
 
-        return PageContext(opened.page.id, opened.made_here, outline)
+        return PageContext(opened.page.id, opened.made_here, outline, opened.approved)
 
     def history(self, page: str, line: str) -> list[dict[str, Any]]:
         """The changes of a line, newest first.

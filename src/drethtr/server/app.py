@@ -19,7 +19,7 @@ from drethtr.layout.finder import Finder
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.answers import error_response, internal_error, unknown_route
-from drethtr.server.connections import HearOut
+from drethtr.server.connections import DrainBody
 from drethtr.server.editor.folder import Folder, JobHandlers
 from drethtr.server.editor.lines import Lines
 from drethtr.server.editor.pages import Pages
@@ -77,7 +77,11 @@ def make_app(
     app = Starlette(
         routes=routes,
         exception_handlers={**expected, **unknown, Exception: internal_error},
-        middleware=[Middleware(HearOut), Middleware(CountRequests, metrics=metrics), Middleware(Guard, access=access)],
+        middleware=[
+            Middleware(DrainBody),
+            Middleware(CountRequests, metrics=metrics),
+            Middleware(Guard, access=access),
+        ],
     )
     app.state.budget = service.budget
     app.state.endings = [] if session is None else [folder.end_streams]

@@ -90,7 +90,7 @@ class TimedConnection(H11Protocol):
         longest.transport.abort()
 
 
-class HearOut:
+class DrainBody:
     """Middleware that reads the rest of a body before a response after which the connection is closed.
 
     Many clients read no response until they have sent everything. Closing the connection while their bytes are still in

@@ -10,8 +10,10 @@ from archives import build_index, make_archive
 from conftest import TINY
 from printed_pages import put_page
 
+from drethtr.base.errors import ConfigError
 from drethtr.bench import pages, training
 from drethtr.bench.commands.choices import RaceOptions
+from drethtr.layout.projection import Projection
 from drethtr.paper.speed import peers
 from drethtr.paper.speed.race import can_measure
 from drethtr.recognition.model import architecture
@@ -87,6 +89,22 @@ def test_pages_are_measured(drethtr, tmp_path, monkeypatch):
     found = json.loads((tmp_path / "pages.json").read_text())
     assert [page["name"] for page in found["pages"]] == [str(tmp_path / "a.xml")] and "of 2 marked lines" in outcome.out
     assert (found["peak_bytes"] or 0) > 1e8 or not can_measure(torch.device("cpu"))
+
+
+def test_pages_are_measured_with_the_threads_and_on_the_device_that_are_asked_for(drethtr, tmp_path, monkeypatch):
+    seen, measure_page = [], pages.measure_page
+
+    def seeing(page, recognizer, finder):
+        seen.append((recognizer.threads, finder.threads))
+        return measure_page(page, recognizer, finder)
+
+    monkeypatch.setattr(pages, "measure_page", seeing)
+    monkeypatch.setattr(pages, "LARGE", (600, 800))
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc def", "a cabbage"])
+    assert drethtr("bench", "pages", tmp_path / "a.xml", "--device", "cpu", "--threads", "1").code == 0
+    assert set(seen) == {(1, 1)}
+    with pytest.raises(ConfigError, match="device"):
+        pages.read_and_weigh(tmp_path / "a.png", Projection(), "tpu", None)
 
 
 def test_drift_is_measured(drethtr, tmp_path, lines):

@@ -8,7 +8,7 @@ import pytest
 from bulk_runs import Here, write_shard
 
 from drethtr.base.errors import DataError
-from drethtr.bench.quality.retrieval.figures import Among, fit_search, load_weights, save_weights, table
+from drethtr.bench.quality.retrieval.figures import Among, fit_search, judge_sets, load_weights, save_weights, table
 from drethtr.bench.quality.retrieval.lines import Crowd, LabeledLines, exact_scores, fuzzy_features, queries_of
 from drethtr.bench.quality.retrieval.ranking import average_precision, judge
 from drethtr.bulk.inputs import Columns
@@ -123,6 +123,19 @@ def test_weights_are_learned_from_several_sets_and_kept(lines, tmp_path):
     (tmp_path / "weights.json").write_text('{"bias": 0, "weights": {}}')
     with pytest.raises(DataError, match="no weights for search"):
         load_weights(tmp_path / "weights.json")
+
+
+def test_a_set_is_judged_by_weights_that_know_nothing_of_it(lines):
+    wrong = line("by the hill", "by the mill", "3"), line("a mile", "a mill", "4")
+    lines = both_of(lines, LabeledLines(*map(list, zip(*wrong, strict=True))))
+
+    def named(name, some):
+        return LabeledLines([replace(sample, set=name) for sample in some.samples], some.readings)
+
+    rest, model = both_of(named("b", lines), named("c", lines)), (ALPHABET, LANGUAGES)
+    every = both_of(named("a", lines.of([0, 3, 4])), rest)
+    weights, _ = fit_search(rest, NOBODY, model)
+    assert fit_search(every, NOBODY, model)[1]["a"] == judge_sets(every, NOBODY, model, weights)["a"]
 
 
 def test_the_weights_in_the_package_are_whole():

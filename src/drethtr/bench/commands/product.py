@@ -114,9 +114,10 @@ def pages(
     from drethtr.recognition.recognizer import Recognizer
 
     refuse_results(json_file, force=force)
-    originals, finder = open_references(data), finder_named(lines)
-    figures = measure(originals, Recognizer.load(device=device, threads=threads), finder)
-    peak = peak_bytes(originals[0], finder, threads)
+    originals, recognizer = open_references(data), Recognizer.load(device=device, threads=threads)
+    finder = finder_named(lines).with_threads(recognizer.threads)
+    figures = measure(originals, recognizer, finder)
+    peak = peak_bytes(originals[0], finder, device, threads)
     typer.echo(report(figures, peak))
     if json_file is not None:
         write_json(json_file, to_json(figures, peak))

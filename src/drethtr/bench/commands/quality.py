@@ -1,4 +1,4 @@
-"""Benches of quality: how well given texts are checked, running text is aligned, and words are found by search."""
+"""Benchmarks of quality: how well given texts are checked, running text is aligned, and words are found by search."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from drethtr.base.errors import DataError
+from drethtr.base.files import is_file
 from drethtr.datasets.layouts.layout import Layout
 from drethtr.datasets.sample import Entry, LeftOut, Sample
 from drethtr.datasets.splits import set_named, split_named
 from drethtr.datasets.text_files import is_quoted, rows_of
-from drethtr.documents.beside import IMAGES, is_file, is_hidden
+from drethtr.documents.beside import IMAGES, is_hidden
 
 ENDINGS = (".tsv", ".jsonl", ".txt")
 FOLDERS = (".", "image", "images", "lines")

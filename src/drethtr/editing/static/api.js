@@ -1,5 +1,6 @@
 // The server's API. Every call returns the parsed answer or throws a `Refused` or, with no server, an `Unreachable`.
 
+import { counted } from "./format.js";
 import { setting } from "./settings.js";
 
 export class Refused extends Error {
@@ -55,8 +56,8 @@ export const search = (words, page) =>
 export const judgeHit = (q, page, line, stands) =>
   ask("POST", "/api/search/judge", { body: { q, page, line, stands } });
 
-export const putLine = (page, line, revision, body, options) =>
-  ask("PUT", linePath(page, line), { body: signed(body), revision, ...options });
+export const putLine = (page, line, revision, body) =>
+  ask("PUT", linePath(page, line), { body: signed(body), revision });
 // What the word from `start` to `end` of a text may be instead; places count code points.
 export const alternatives = (page, line, body) => ask("POST", `${linePath(page, line)}/alternatives`, { body });
 export const history = (page, line) => ask("GET", `${linePath(page, line)}/history`);
@@ -73,8 +74,16 @@ export const steps = (page) => ask("GET", `${pagePath(page)}/history`);
 export const compare = (page, { name, content, allow }) =>
   ask("POST", `${pagePath(page)}/compare?${new URLSearchParams({ name, allow })}`, { content });
 
-// Confirms pages; with `lines`, of one page, only lines of these revisions.
-export const confirm = (pages, lines) => ask("POST", "/api/confirm", { body: signed({ pages, lines }) });
+// Confirms pages; with `lines`, of one page, only lines of these revisions. Answers with the number of lines, and throws
+// if some pages could not be changed, though the others are.
+export async function confirm(pages, lines) {
+  const { confirmed, failed = [] } = await ask("POST", "/api/confirm", { body: signed({ pages, lines }) });
+  if (failed.length)
+    throw new Error(
+      `${counted(confirmed, "line")} confirmed. ${counted(failed.length, "page")} could not be: ${failed[0]}`,
+    );
+  return confirmed;
+}
 
 export const readPage = (page) => ask("POST", `${pagePath(page)}/read`);
 // Reads pages; without their ids, those that were never read.

@@ -32,13 +32,21 @@ export class Drafts {
     try {
       for (let place = 0; place < this.storage.length; place++) {
         const key = this.storage.key(place);
-        if (key.startsWith(this.prefix)) {
-          found.set(key.slice(this.prefix.length), JSON.parse(this.storage.getItem(key)));
-        }
+        const draft = key.startsWith(this.prefix) ? parsed(this.storage.getItem(key)) : null;
+        if (typeof draft?.text === "string") found.set(key.slice(this.prefix.length), draft);
       }
     } catch {
       // As if nothing had been kept.
     }
     return found;
+  }
+}
+
+// The value of some JSON; null if it is damaged.
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }

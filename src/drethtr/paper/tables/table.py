@@ -131,7 +131,7 @@ class Experiment(ABC):
 
 @dataclass(frozen=True)
 class TableRow:
-    """A system, the experiment that measures it, and its published figures by `result.MEASURES`."""
+    """A system, the experiment that measures it, and its published figures by `MEASURES`."""
 
     name: str
     experiment: Experiment

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from drethtr.base.errors import ConfigError
+from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.document import About
 from drethtr.editing.characters import special_characters
 from drethtr.editing.export import Exported, about_of, export, keep_about, preview
@@ -145,17 +145,28 @@ class Folder:
         return JSONResponse({"stands": stands})
 
     async def confirm(self, request: Request) -> Response:
-        """`POST /api/confirm`: confirm whole pages; `lines` confirms those of one page that are of these revisions."""
+        """`POST /api/confirm`: confirm whole pages; `lines` confirms those of one page that are of these revisions.
+
+        Pages that have not been read are left out, and `failed` says why others could not be changed.
+        """
         body = await json_of(request)
         refuse_unknown(body, "pages", "lines", "who")
         pages, lines, who = body.get("pages"), body.get("lines"), who_of(body)
         if not isinstance(pages, list) or not (lines is None or (isinstance(lines, dict) and len(pages) == 1)):
             raise ConfigError('name pages, as {"pages": ["5f0c"]}, or one with its lines and their revisions')
 
-        def work() -> int:
-            return sum(len(self.workspace.confirm(str(page), lines, who)) for page in pages)
+        def work() -> dict[str, Any]:
+            confirmed, failed = 0, list[str]()
+            for page in [self.workspace.folder_page(str(page)) for page in pages]:
+                try:
+                    confirmed += len(self.workspace.confirm(page.id, lines, who))
+                except Missing:
+                    continue
+                except DataError as error:
+                    failed.append(self.workspace.without_private_paths(error))
+            return {"confirmed": confirmed, **({"failed": failed} if failed else {})}
 
-        return JSONResponse({"confirmed": await asyncio.to_thread(work)})
+        return JSONResponse(await asyncio.to_thread(work))
 
     async def characters(self, request: Request) -> Response:
         """`GET /api/pages/{page}/characters`: characters that keyboards lack, those of the page's language first."""

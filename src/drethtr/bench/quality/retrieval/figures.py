@@ -7,7 +7,7 @@ is `drethtr search`. A set is judged by a fit on other sets.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -65,29 +65,42 @@ def search_scores(situation: Situation, lines: LabeledLines, calibration: Search
 
 @dataclass(frozen=True)
 class Among:
-    """Queries on the L lines of a set and the C lines of a crowd.
+    """Queries on the L lines of a set and the C lines of crowds.
 
     relevant  (Q, L + C) whether the query is on the line
     chances   (Q, L + C) the sum over all readings of the line
     """
 
     lines: LabeledLines
-    crowd: Crowd
+    crowds: tuple[Crowd, ...]
     queries: Sequence[str]
     relevant: Booleans
     chances: Floats
 
     @classmethod
-    def of(cls, own: Situation, lines: LabeledLines, crowd: Crowd) -> "Among":
+    def of(cls, own: Situation, lines: LabeledLines, *crowds: Crowd) -> "Among":
         """The queries of a situation, on its lines and on others."""
-        relevant = np.stack([crowd.having(query) for query in own.queries])
-        chances = np.stack([crowd.chances(query) for query in own.queries])
-        return cls(lines, crowd, own.queries, np.hstack([own.relevant, relevant]), np.hstack([own.chances, chances]))
+        relevant = [np.stack([crowd.having(query) for query in own.queries]) for crowd in crowds]
+        chances = [np.stack([crowd.chances(query) for query in own.queries]) for crowd in crowds]
+        every = np.hstack([own.relevant, *relevant]), np.hstack([own.chances, *chances])
+        return cls(lines, crowds, own.queries, *every)
+
+    def leaving_out(self, gone: Crowd) -> "Among":
+        """The same without the lines of one of the crowds."""
+        number = next(number for number, crowd in enumerate(self.crowds) if crowd is gone)
+        start = len(self.lines) + sum(map(len, self.crowds[:number]))
+        places = slice(start, start + len(gone))
+        return replace(
+            self,
+            crowds=self.crowds[:number] + self.crowds[number + 1 :],
+            relevant=np.delete(self.relevant, places, axis=1),
+            chances=np.delete(self.chances, places, axis=1),
+        )
 
     @cached_property
     def stored(self) -> Crowd:
         """All lines."""
-        return Crowd.joined([self.lines.crowd, self.crowd])
+        return Crowd.joined([self.lines.crowd, *self.crowds])
 
     def searched(self, row: int, *, without: bool) -> NDArray[np.int64]:
         """The places of the lines to search for a query: all, or `without` those of the crowd that contain it."""
@@ -151,8 +164,10 @@ class SetFigures(NamedTuple):
         }
 
 
-def figures_of(lines: LabeledLines, crowd: Crowd, model: LanguageModel, weights: SearchWeights) -> SetFigures:
-    """Evaluate all methods on the lines of a set, and the search also among the lines of a crowd."""
+def figures_of(
+    lines: LabeledLines, crowds: Sequence[Crowd], model: LanguageModel, weights: SearchWeights
+) -> SetFigures:
+    """Evaluate all methods on the lines of a set, and the search also among the lines of crowds."""
     queries = queries_of(lines, model)
     situation = lines.situation(queries)
     methods = {
@@ -161,13 +176,14 @@ def figures_of(lines: LabeledLines, crowd: Crowd, model: LanguageModel, weights:
         "search": search_scores(situation, lines, weights.search),
     }
     judged = {name: judge(scores, situation.relevant, lines.pages, probable=True) for name, scores in methods.items()}
-    among = Among.of(situation, lines, crowd) if len(crowd) else None
+    others = sum(map(len, crowds))
+    among = Among.of(situation, lines, *crowds) if others else None
     return SetFigures(
         lines=len(lines),
         queries=len(queries),
         occurring=int(situation.relevant.any(1).sum()),
         bytes_per_line=lines.crowd.stored_bytes / len(lines),
-        others=len(crowd),
+        others=others,
         among=None if among is None else among.judge(weights.search, without=False),
         without=None if among is None else among.judge(weights.search, without=True),
         **judged,
@@ -280,23 +296,26 @@ def fit_search(lines: LabeledLines, crowd: Crowd, model: LanguageModel) -> tuple
         raise DataError(
             "fitting needs at least two sets, as each is judged by a fit on the others; give lines of another set"
         )
-    others = {name: others_of(name, sets, crowd) for name in sets}
-    material = {name: material_of(of_set, others[name], model) for name, of_set in sets.items()}
+    among = {}
+    for name, of_set in sets.items():
+        situation = of_set.situation(queries_of(of_set, model))
+        among[name] = Among.of(situation, of_set, *others_of(name, sets, crowd))
     judged = {}
     for name, of_set in sets.items():
-        weights = learned([known for other, known in material.items() if other != name])
-        judged[name] = figures_of(of_set, others[name], model, weights)
-    return learned(list(material.values())), judged
+        # A set is unknown to the weights that judge it: it is not among the lines that others are searched in either.
+        rest = [one.leaving_out(of_set.crowd) for other, one in among.items() if other != name]
+        weights = learned(list(map(material_of, rest)))
+        judged[name] = figures_of(of_set, others_of(name, sets, crowd), model, weights)
+    return learned(list(map(material_of, among.values()))), judged
 
 
-def material_of(lines: LabeledLines, others: Crowd, model: LanguageModel) -> FitData:
+def material_of(among: Among) -> FitData:
     """The cases from the lines of a set: searched alone, among others, and among those without the word."""
-    queries = queries_of(lines, model)
-    own = lines.situation(queries)
-    among = Among.of(own, lines, others)
+    lines, queries = among.lines, among.queries
+    chances, relevant = among.chances[:, : len(lines)], among.relevant[:, : len(lines)]
     alone = candidates_of(lines.crowd)
-    rows = zip(own.chances, queries, own.relevant, strict=True)
-    situations = [joined([cases_of(chances, query, alone, right) for chances, query, right in rows])]
+    rows = zip(chances, queries, relevant, strict=True)
+    situations = [joined([cases_of(of_query, query, alone, right) for of_query, query, right in rows])]
     for without in (False, True):
         some = []
         for number, query in enumerate(queries):
@@ -306,7 +325,7 @@ def material_of(lines: LabeledLines, others: Crowd, model: LanguageModel) -> Fit
         situations.append(joined(some))
     similar = fuzzy_features(queries, lines)
     near = similar[:, :, 0] > 0
-    return FitData(situations, (similar[near], own.relevant[near]))
+    return FitData(situations, (similar[near], relevant[near]))
 
 
 def cases_of(chances: Floats, query: str, lines: CandidateLines, right: Booleans) -> Cases:
@@ -349,6 +368,6 @@ def judge_sets(
     return {name: figures_of(of_set, others_of(name, sets, crowd), model, weights) for name, of_set in sets.items()}
 
 
-def others_of(name: str, sets: Mapping[str, LabeledLines], crowd: Crowd) -> Crowd:
+def others_of(name: str, sets: Mapping[str, LabeledLines], crowd: Crowd) -> tuple[Crowd, ...]:
     """The lines of all other sets, and of a crowd."""
-    return Crowd.joined([*(of_set.crowd for other, of_set in sets.items() if other != name), crowd])
+    return *(of_set.crowd for other, of_set in sets.items() if other != name), crowd

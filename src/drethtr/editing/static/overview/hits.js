@@ -52,7 +52,7 @@ export function Hits({ words, status, jobs, pages, start }) {
   return html`
     ${trouble}
     ${found.index_error && html`<p class="hint flag" role="alert">Only texts were searched: ${found.index_error}</p>`}
-    <p class="count" role="status">${number ? counted(number, "line") : "No line contains these words"}${saidOf(pages, isIndexed)}.${
+    <p class="count" role="status">${number ? `${found.more ? "At least " : ""}${counted(number, "line")}` : "No line contains these words"}${saidOf(pages, isIndexed)}.${
       hidden > 0 && ` ${counted(hidden, "less likely line")} below ${least} %.`
     }</p>
     ${

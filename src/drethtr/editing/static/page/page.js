@@ -91,6 +91,13 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const { active, caret, follow, back, step } = cursor;
   const { comparison } = comparing;
   const entry = store.entries.get(active) ?? null;
+  // A line that is to be read shows in gray what it said before, which is not what would be confirmed.
+  const isToRead = (line) => {
+    const { text, line: known } = store.entries.get(line) ?? {};
+    const isSo = known?.status === "unread" && !text.trim();
+    if (isSo) say("This line is not read yet; wait until it is, or type its text.");
+    return isSo;
+  };
   const doubts = order.reduce((sum, other) => sum + doubtsIn(other, threshold).length, 0);
   const confirmed = order.filter(({ line }) => line.status === "confirmed").length;
 
@@ -111,10 +118,12 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       step(line, by);
     },
     confirm: (line) => {
+      if (isToRead(line)) return;
       const { state, line: known } = store.entries.get(line);
       store.save(line, known.status === "confirmed" && state === "clean" ? "corrected" : "confirmed");
     },
     confirmAndGo: (line) => {
+      if (isToRead(line)) return;
       store.save(line, "confirmed");
       step(line, 1);
     },
@@ -122,7 +131,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
       await store.saveAll();
       const clean = order.filter(({ state }) => state === "clean").map(({ line }) => [line.id, line.revision]);
       try {
-        const { confirmed } = await api.confirm([id], Object.fromEntries(clean));
+        const confirmed = await api.confirm([id], Object.fromEntries(clean));
         say(`${counted(confirmed, "line")} confirmed.`);
         load();
       } catch (failed) {
@@ -201,15 +210,7 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
     cancel: active && on.unchoose,
     tag: () => isReadOnly || on.tag(),
   };
-  const tag = async (tags) => {
-    try {
-      await store.save(active);
-      await api.putLine(id, active, store.entries.get(active).line.revision, { tags });
-      load();
-    } catch (failed) {
-      say(failed.message);
-    }
-  };
+  const tag = (change) => store.tag(active, change).catch((failed) => say(failed.message));
   press.current = (event) => undoKeys(event) || screenKeys(event, keys);
   const { state, error: unsaved } = store;
   const shown = { name: page.name, previous: page.previous, next: page.next, state, unsaved, page: id };

@@ -132,23 +132,46 @@ export class PageStore {
     clearTimeout(entry?.timer);
     if (!entry || entry.state === "conflict" || entry.state === "gone") return;
     entry.status = status ?? entry.status;
-    if (entry.state === "saving" || (entry.state === "clean" && !entry.status)) return;
-    const sent = { text: entry.text, status: entry.status };
-    entry.status = undefined;
+    if (entry.state !== "saving") {
+      if (entry.state === "clean" && !entry.status) return;
+      const { text, status: said } = entry;
+      entry.status = undefined;
+      entry.sending = this.send(entry, { text, status: said });
+    }
+    await entry.sending;
+  }
+
+  // Changes the tags of a line by a function. Their places are in its text, so that has to be saved as it stands.
+  async tag(id, change) {
+    const entry = this.entries.get(id);
+    const { text } = entry;
+    await this.save(id);
+    if (entry.state !== "clean" || entry.text !== text)
+      throw new Error("The tags stay as they are, as the text is not saved; try again when it is.");
+    entry.sending = this.send(entry, { tags: change(entry.line.tags ?? []) });
+    if (!(await entry.sending)) throw new Error(entry.error ?? "The tags were not saved; try again.");
+  }
+
+  // Sends a change of a line, and then what was typed meanwhile; says whether the server took the change.
+  async send(entry, body) {
+    const { text } = entry;
+    let isTaken = false;
     entry.state = "saving";
     this.changed();
     try {
-      this.accept(entry, await api.putLine(this.id, id, entry.line.revision, sent), sent);
+      this.accept(entry, await api.putLine(this.id, entry.line.id, entry.line.revision, body), text);
+      isTaken = true;
     } catch (error) {
-      this.refused(entry, error, sent);
+      this.refused(entry, error, text, body.status);
     }
     this.changed();
-    if (entry.state === "typed" || (entry.state === "clean" && entry.status)) await this.save(id);
+    if (entry.state === "typed" || (entry.state === "clean" && entry.status)) await this.save(entry.line.id);
+    return isTaken;
   }
 
-  accept(entry, line, sent) {
+  accept(entry, line, text) {
     this.failures = 0;
-    const isCurrent = entry.text === sent.text;
+    const isCurrent = entry.text === text;
     Object.assign(entry, {
       line,
       state: isCurrent ? "clean" : "typed",
@@ -164,12 +187,12 @@ export class PageStore {
     this.page.lines = this.page.lines.map((other) => (other.id === line.id ? line : other));
   }
 
-  refused(entry, error, sent) {
-    entry.status ??= sent.status;
+  refused(entry, error, text, status) {
+    entry.status ??= status;
     const theirs = error.answer?.line ?? null;
     if (error.status === 409) {
       // Two windows, or an answer that got lost after the server had saved the text: nothing to choose between.
-      if (theirs?.text === entry.text) this.accept(entry, theirs, sent);
+      if (theirs?.text === entry.text) this.accept(entry, theirs, text);
       else Object.assign(entry, theirs ? { state: "conflict", theirs } : { state: "gone" }, { error: null });
       return;
     }
