@@ -1,22 +1,23 @@
-"""Fill the accuracy tables of docs/model.md and docs/comparison.md with the results of `drethtr evaluate`.
+"""Fill the rows of sets in docs/model.md and docs/comparison.md with the results of `drethtr evaluate`.
 
 drethtr evaluate 'lines/*.test.parquet' --json joint.json
 drethtr evaluate 'lines/*.test.parquet' --decoder careful --json careful.json
 python docs/fill_accuracy.py joint.json careful.json
 
-Prints the CER of groups of sets, which the text beside the tables quotes.
+Prints the CER of groups of sets, for the last row of each table and for the text beside them, which stay as they are.
 """
 
 import argparse
 import json
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 DOCS = Path(__file__).parent
 TABLES = (DOCS / "model.md", DOCS / "comparison.md")
-SET = re.compile(r"\b[a-z]+\d*_(?:de|en|fr|mul)\b")
+SET = re.compile(r"\b[a-z]\w*_(?:de|en|fr|mul)\b")
 SINCE_0_2_0 = r"bundesrat|senat|read17|tna_|htromance17|htrogene16"
 GROUPS = {
     "all": r".",
@@ -85,6 +86,8 @@ if __name__ == "__main__":
     parser.add_argument("careful", type=Path)
     arguments = parser.parse_args()
     joint, careful = by_name(arguments.joint), by_name(arguments.careful)
+    if missing := joint.keys() - set(SET.findall(TABLES[0].read_text(encoding="utf-8"))):
+        sys.exit(f"{TABLES[0]} has no row for {', '.join(sorted(missing))}; add it")
     for page in TABLES:
         page.write_text(filled(page.read_text(encoding="utf-8"), joint, careful), encoding="utf-8")
     for group, pattern in GROUPS.items():

@@ -114,8 +114,9 @@ def learned(model: Path, case: Case, result: Path, amount: int, method: str) -> 
     store_parquet(lines, data)
     begun = time.process_time()
     plan = Plan(data=(str(data),), model=str(model), adapter=adapter)
-    if not result.exists():  # or else the run was stopped after it had written it
-        finetune(gather(plan), result, resume=True, workers=0)
+    if result.exists():
+        raise DataError("was trained, but not measured before the end; remove it to train it again", result)
+    finetune(gather(plan), result, resume=True, workers=0)
     minutes = (time.process_time() - begun) / 60
     if not result.exists():  # nothing became better, so the start is kept
         recognizer = Recognizer.load(model)

@@ -213,6 +213,11 @@ def test_what_is_no_address_is_refused(web, address):
         web.fetch([address])
 
 
+def test_a_host_that_browsers_would_look_up_as_another_one_is_refused(web):
+    with pytest.raises(DataError, match="write its host as xn--"):
+        web.fetch(["http://straße.example/a"])
+
+
 DRIPS = {
     "header": (b"HTTP/1.1 200 OK\r\nX: ", b"a"),
     "chunk size": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),

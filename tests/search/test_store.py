@@ -55,6 +55,14 @@ def test_pages_on_a_drive_that_is_not_connected_stay(left, build, archive, recog
         assert builder.remove_deleted() == 1 and not builder.missing()
 
 
+def test_pages_that_were_moved_are_found_once(build, archive, recognizer, tmp_path):
+    assert build() == 2
+    archive.rename(tmp_path / "other")
+    assert build_index(tmp_path / "other", recognizer, tmp_path / "a.sqlite") == 2
+    with open_builder(tmp_path / "a.sqlite", recognizer, segmentation_named("auto")) as builder:
+        assert builder.store.size()[0] == 4 and builder.remove_deleted() == 2 and not builder.missing()
+
+
 def test_of_a_corrected_page_only_the_corrected_line_is_read(build, archive, recognizer, tmp_path, monkeypatch):
     read, read_lines = [], Recognizer.read_lines
     build()

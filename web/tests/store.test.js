@@ -76,6 +76,19 @@ test("a tag is added once the text is saved, to those that the line has then", a
   assert.deepEqual([state, line.revision, line.tags], ["clean", "r2", [person, place]]);
 });
 
+test("tags of a line that somebody else has changed are refused, and the line is theirs", async () => {
+  const store = new PageStore("p1", DRAFTS);
+  store.take(pageOf("a"));
+  const theirs = { id: "l0", text: "theirs", revision: "t" };
+  globalThis.fetch = async () => Response.json({ error: "changed by somebody else", line: theirs }, { status: 409 });
+  await assert.rejects(
+    store.tag("l0", () => []),
+    /hanged by somebody else/,
+  );
+  const { state, text, line } = store.entries.get("l0");
+  assert.deepEqual([state, text, line], ["clean", "theirs", theirs]);
+});
+
 test("no tag is sent while the text is not saved, and a refusal of tags is told", async () => {
   const store = new PageStore("p1", DRAFTS);
   store.take(pageOf("a"));

@@ -45,6 +45,9 @@ MAX_HOPS = 5
 MARKS = "%/:=&?~#+!$,;'@()*[]-._"
 """Characters that stay in a URL beside letters and digits; others, such as accents and spaces, are percent-encoded."""
 
+AMBIGUOUS = frozenset("ßς\u200c\u200d")
+"""Letters in names of hosts that Python looks up as in IDNA 2003 and browsers as in IDNA 2008: two different hosts."""
+
 TRANSLATED = "64:ff9b::/96"
 """IPv6 addresses that embed an IPv4 address in their last 32 bits (NAT64, RFC 6052)."""
 
@@ -268,6 +271,8 @@ def check_url(address: str, named: str) -> SplitResult:
     """
     try:
         given = urlsplit(address)
+        if not AMBIGUOUS.isdisjoint(given.hostname or ""):
+            raise DataError("has a letter that browsers look up otherwise; write its host as xn--…", named)
         host = (given.hostname or "").encode("idna").decode()
         port = "" if given.port is None else f":{given.port}"
         known = address if given.netloc.isascii() else address.replace(given.netloc, f"{host}{port}", 1)

@@ -23,6 +23,7 @@ from drethtr.cli.options import (
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import open_lines, report_skipped
 from drethtr.cli.proofs import PAGE_FORMATS, formats_of_pages, prove_all, targets_of, write_pages
+from drethtr.cli.screen import shown
 from drethtr.datasets.sample import Sample
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.opening import images_in
@@ -112,7 +113,7 @@ def check(
     if html_file is not None:
         title = f"{', '.join(Path(name).name for name in inputs)}: what the ink does not support"
         write_text(html_file, write_report(found, strips, title, str(provenance_of(recognizer))))
-    typer.echo(doubtful_words(found))
+    typer.echo(shown(doubtful_words(found)))
     if failed or any(line.doubts for line in found):
         raise typer.Exit(1)
 

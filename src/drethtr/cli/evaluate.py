@@ -26,6 +26,7 @@ from drethtr.cli.options import (
 from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import open_lines, report_skipped, say
 from drethtr.cli.reports import EvaluationResult, error_rates, figure, interval, read_by, table, trustworthiness
+from drethtr.cli.screen import shown
 from drethtr.cli.transcribe import lines_unread
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample
@@ -233,14 +234,14 @@ def summary(scores: Scores, recognizer: Recognizer) -> str:
         sets = ", ".join(f"{number} of {name}" for name, number in scores.empty.items())
         parts.append(f"Lines without text, where anything read counts as an error: {sets}.")
     if scores.unknown:
-        shown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
-        parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {shown}")
+        unknown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
+        parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {unknown}")
     return "\n".join(parts)
 
 
 def page_table(scores: Mapping[str, Any]) -> str:
     """Error rates in percent, a row per page, from the result of `whole_pages.to_json`."""
-    rows = [{**page, "name": Path(page["name"]).name} for page in scores["pages"]]
+    rows = [{**page, "name": shown(Path(page["name"]).name)} for page in scores["pages"]]
     rows.append({"name": "all", **scores["overall"]})
     found = table(
         ["page", "lines", "found", "characters", *(f"CER % {title}" for title in PAGE_TITLES.values())],

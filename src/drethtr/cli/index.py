@@ -82,7 +82,6 @@ def index(
     recognizer = reading.load(posteriors=True)
     read = 0
     with stopping(CONTINUE), open_builder(output, recognizer, segmentation, rebuild=force) as builder:
-        removed = builder.remove_deleted()
         waiting = list(builder.waiting(originals))
         with tqdm(total=len(waiting), unit="page", disable=None if waiting else True) as bar:
             for original in waiting:
@@ -95,7 +94,7 @@ def index(
                     report_skipped(error)
                     failed += 1
                 bar.update()
-        typer.echo(summary(builder, output, read, removed, failed))
+        typer.echo(summary(builder, output, read, builder.remove_deleted(), failed))
     update(target, output)
     if failed:
         raise typer.Exit(1 if read or len(originals) > len(waiting) else 2)

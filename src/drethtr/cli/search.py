@@ -15,6 +15,7 @@ from drethtr.base.errors import ConfigError
 from drethtr.base.wording import counted
 from drethtr.cli.options import threads_option
 from drethtr.cli.outputs import refuse_ending, refuse_results
+from drethtr.cli.screen import shown
 from drethtr.search.index import LEAST, LIMIT, Hit, open_index
 from drethtr.search.query import unclosed
 
@@ -97,7 +98,7 @@ def search(
         typer.echo(table(hits), nl=False)
     else:
         for hit in hits:
-            typer.echo(row(hit))
+            typer.echo(shown(row(hit)))
     if image is not None and hits:
         from drethtr.pictures.hits import draw_hits  # a search without a picture starts without Pillow
 

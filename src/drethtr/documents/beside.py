@@ -58,7 +58,10 @@ def visible_below(folder: Path) -> list[Path]:
     """
 
     def refuse(error: OSError) -> None:
-        raise DataError(f"cannot be accessed: {error.strerror}", error.filename or folder) from error
+        raise DataError(
+            f"cannot be accessed: {error.strerror}; allow reading it, move it away, or give only the folders to read",
+            error.filename or folder,
+        ) from error
 
     return sorted(here / entry.name for here, entries in walk_visible(folder, refuse) for entry in entries)
 

@@ -60,7 +60,6 @@ class Indexer:
             new = job.done
             read = self.reader.executor.in_turns(recognizer.read_lines, job.check)
             with index.open(recognizer) as builder:
-                builder.remove_deleted()
                 for number, page in enumerate(pages):
                     job.check()
                     try:
@@ -71,6 +70,7 @@ class Indexer:
                             raise  # no page can be added, such as while another process writes
                         failed += 1  # the overview says why the page cannot be read
                     self.jobs.update(job, done=max(new, number + 1))
+                builder.remove_deleted()
             message = f"{job.total - failed} of {job.total} pages can be searched for words that were misread"
             self.jobs.update(job, state=State.DONE, message=message)
         except Cancelled:

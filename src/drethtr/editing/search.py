@@ -129,10 +129,10 @@ def judge(workspace: Workspace, query: str, page: str, line: str, *, stands: boo
     folder_page, path = workspace.folder_page(page), index_of(workspace)
     if path is None or folder_page.source is None:
         raise Missing("the folder has no index any more")
-    place = (folder_page.source.path.resolve(), folder_page.source.number, line)
+    place = (folder_page.source.path, folder_page.source.number)
     with open_index(path) as index:
-        for hit in index.search(query, least=MIN_PROBABILITY, limit=MAX_HITS, rejected=True):
-            if (hit.page.resolve(), hit.number, hit.line) == place:
+        for hit in index.search(query, least=MIN_PROBABILITY, rejected=True, on=place):
+            if hit.line == line:
                 index.judge(hit, stands=stands)
                 return
     raise Missing("the index no longer finds these words on that line; search again")

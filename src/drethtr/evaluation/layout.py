@@ -317,7 +317,10 @@ def in_succession(shares: NDArray[np.float64]) -> tuple[int, int]:
 
 
 def figures_of(pages: Sequence[PageLayout]) -> dict[str, float | None]:
-    """The figures of some pages as fractions, with the limits of their intervals; `None` where nothing is measured."""
+    """The figures of some pages as fractions, with the limits of their intervals.
+
+    Figures are `None` where nothing is measured, and limits also where there are fewer than `MIN_PAGES` pages.
+    """
     table = np.array([page.row() for page in pages])
     figures: dict[str, float | None] = {"pages": len(pages), "lines": sum(len(page.fates) for page in pages)}
     own = figures_by_name(table.sum(0)[None])

@@ -108,11 +108,13 @@ class Builder:
     def remove_deleted(self) -> int:
         """Remove the pages whose scans are gone, and return their number.
 
-        A folder that is missing or empty may be on a drive that is not connected: its pages stay.
+        A folder that is missing or empty may be on a drive that is not connected: its pages stay, unless the index has
+        the same content from another place, to which the folder was moved.
         """
-        missing = self.missing()
+        states, missing = self.store.states(), self.missing()
         filled = {folder for folder in {scan.parent for scan in missing.values()} if is_filled(folder)}
-        gone = [key for key, scan in missing.items() if scan.parent in filled]
+        moved = {state.digest for key, state in states.items() if key not in missing} - {UNKNOWN}
+        gone = [key for key, scan in missing.items() if scan.parent in filled or states[key].digest in moved]
         with self.store.writing():
             for key in gone:
                 self.store.remove(key)

@@ -238,7 +238,6 @@ async def json_of(request: Request) -> dict[str, Any]:
         raise HTTPException(415, "send JSON, with the header Content-Type: application/json")
     try:
         found = json.loads(content)
-        json.dumps(found, ensure_ascii=False).encode()  # half a character, as "\ud800", could be sent to nobody
     except (ValueError, RecursionError) as error:
         raise HTTPException(400, f"the request is not valid JSON: {error}") from error
     if not isinstance(found, dict):

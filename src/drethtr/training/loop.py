@@ -81,8 +81,8 @@ def train_locked(
     validator = Validator(run.validation, mixture.real_samples())
     # A snapshot is only continued with the same settings, alphabet, lines and models, so all are opened before it is.
     models = [*run.start.digests(), *([run.teacher.digest()] if run.teacher else [])]
-    data = [*batches.digests(), validator.digest(), *models]
-    settings = config.to_dict(run), config.to_dict(batches.tokenizer), data
+    data = [*batches.digests(), validator.digest()]
+    settings = config.to_dict(run), config.to_dict(batches.tokenizer), data, models
     progress = load_snapshot(snapshot, learner, *settings) if snapshot.exists() else initial_progress(run, devices)
     deadline = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
 

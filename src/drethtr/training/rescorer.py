@@ -195,7 +195,7 @@ def train_rescorer(
         DataError: if there are no lines, or the texts have no characters of the alphabet.
     """
     if not material.lines:
-        raise DataError("no line has a text; a rescorer learns from texts alone")
+        raise DataError("no line has a text, and a rescorer learns from texts alone; give other lines")
     run, devices = material.run, Devices.open(device)
     torch.manual_seed(run.seed)
     network = RescorerNetwork(run.network, material.tokenizer.size)
@@ -207,10 +207,12 @@ def train_rescorer(
     )
     settings = {"run": config.to_dict(run), "texts": material.digest(), "start": start and weights_hash(start.weights)}
     restored = restore_run(snapshot, learner, settings) if snapshot is not None else None
-    done, bfloat16 = restored or (0, devices.uses_bfloat16(run.bfloat16))
+    done, known = restored or (0, None)
+    bfloat16 = devices.uses_bfloat16(run.bfloat16) if known is None else known
+    cure = "another seed" if snapshot is None or not snapshot.exists() else f"another seed, without {snapshot}"
     for step, texts in zip(range(done, run.steps), material.batches(done), strict=False):
         with devices.precision(bfloat16):
-            loss = train_step(learner, texts.to(devices.device), run, step)
+            loss = train_step(learner, texts.to(devices.device), run, step, cure)
         if advance is not None:
             advance(step + 1, loss)
         if snapshot is not None and (step + 1) % SAVED == 0:
@@ -220,27 +222,27 @@ def train_rescorer(
     return Rescorer(run.network, {name: weight.cpu().numpy() for name, weight in weights.items()})
 
 
-def train_step(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, step: int) -> float:
+def train_step(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRun, step: int, cure: str) -> float:
     """One step; returns the loss in nats per character, including line ends.
 
     Raises:
-        ConfigError: if the gradient is not finite; the weights are then unchanged.
+        ConfigError: with how to start again, `cure`, if the gradient is not finite; the weights are then unchanged.
     """
     set_learning_rate(learner.optimizer, learning_rate(run.optimizer, step * run.per_step, run.characters))
     learner.optimizer.zero_grad(set_to_none=True)
     before, after = teacher_forcing(texts, (texts != PAD).sum(1))
     loss = cross_entropies(learner.network(before), after).sum() / (after != PAD).sum()
     loss.backward()  # type: ignore[no-untyped-call]
-    clip_gradient(
-        learner.network, run.optimizer.clip, step + 1, "another seed, a lower learning rate or bfloat16 = False"
-    )
+    clip_gradient(learner.network, run.optimizer.clip, step + 1, cure)
     learner.optimizer.step()
     learner.average.update(learner.network, step + 1)
     return float(loss.detach())
 
 
-def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> tuple[int, bool] | None:
-    """Restore the state of a run; returns the number of finished steps and whether they were in bfloat16.
+def restore_run(
+    path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]
+) -> tuple[int, bool | None] | None:
+    """Restore the state of a run; returns the number of finished steps and whether they were in bfloat16, if known.
 
     None without a snapshot.
 
@@ -255,6 +257,6 @@ def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping
         if any(header[name] != value for name, value in settings.items()):
             raise CheckpointError("of a run with other settings or texts; remove it to start again", path)
         restore(tensors, learner)
-        return int(header["steps"]), bool(header["bfloat16"])
+        return int(header["steps"]), header.get("bfloat16")  # snapshots of earlier versions lack it
     except SETTINGS_ERRORS as error:
         raise CheckpointError("not a snapshot of a rescorer's run; remove it to start again", path) from error

@@ -63,14 +63,20 @@ class Learner(Generic[Network]):
 
 
 def save_snapshot(
-    path: Path, learner: Learner[Any], progress: Progress, run: Any, tokenizer: Any, lines: Sequence[str]
+    path: Path,
+    learner: Learner[Any],
+    progress: Progress,
+    run: Any,
+    tokenizer: Any,
+    lines: Sequence[str],
+    models: Sequence[str] = (),
 ) -> None:
     """Write the state of a run.
 
-    `run` and `tokenizer` are its configs as dicts, and `lines` describes its data with digests; `load_snapshot` checks
-    them.
+    `run` and `tokenizer` are its configs as dicts; `lines` and `models` describe its data and the models that it learns
+    from with digests. `load_snapshot` checks them.
     """
-    header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer, "lines": list(lines)}
+    header = {"progress": asdict(progress), "run": run, "tokenizer": tokenizer, "lines": [*lines], "models": [*models]}
     write_tensors(tensors_of(learner), path, {HEADER: json.dumps(header)})
 
 
@@ -84,19 +90,26 @@ def tensors_of(learner: Learner[Any]) -> dict[str, NDArray[Any]]:
 
 
 def load_snapshot(
-    path: Path, learner: Learner[Any], run: Any, tokenizer: Any, lines: Sequence[str], *, kind: type[Any] = RunConfig
+    path: Path,
+    learner: Learner[Any],
+    run: Any,
+    tokenizer: Any,
+    lines: Sequence[str],
+    models: Sequence[str] = (),
+    *,
+    kind: type[Any] = RunConfig,
 ) -> Progress:
     """Restore a run, whose config is of this kind.
 
     Raises:
-        CheckpointError: if the file is damaged, of another version, of another run, or of other lines.
+        CheckpointError: if the file is damaged, of another version, of another run, or of other lines or models.
     """
     metadata = read_metadata(path)
     if HEADER not in metadata:
         raise CheckpointError("not a snapshot of a training run; start a new output", path)
     try:
         header = json.loads(metadata[HEADER])
-        check_same(header, path, run, tokenizer, lines, kind)
+        check_same(header, path, run, tokenizer, lines, models, kind)
         restore(read_tensors(path), learner)
         saved = header["progress"]
         return Progress(**{**saved, "positions": tuple(Position(*position) for position in saved["positions"])})
@@ -109,7 +122,9 @@ def load_snapshot(
         ) from error
 
 
-def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str], kind: type[Any]) -> None:
+def check_same(
+    header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequence[str], models: Sequence[str], kind: type[Any]
+) -> None:
     """Refuse the snapshot of another run."""
     saved = config.to_dict(config.from_dict(kind, header["run"]))  # settings added since then have their defaults
     if saved != run:
@@ -123,6 +138,12 @@ def check_same(header: Any, path: Path, run: Any, tokenizer: Any, lines: Sequenc
         raise CheckpointError(
             f"the data of this run have changed: then {missing_from(header['lines'], lines)}, now "
             f"{missing_from(lines, header['lines'])}; restore the data, or start a new output",
+            path,
+        )
+    if (before := header.get("models", [*models])) != [*models]:
+        raise CheckpointError(
+            f"this run learned from {missing_from(before, models)}, not from {missing_from(models, before)}; restore "
+            "the model, or start a new output",
             path,
         )
 

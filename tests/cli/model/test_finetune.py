@@ -201,25 +201,43 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
     assert f"{100 * told['cer']:.2f} –" in measured.out
 
 
-def test_language_models_learn_the_new_lines_too(drethtr, data, tiny_model, tmp_path):
-    start, output = tmp_path / "start.safetensors", tmp_path / "mine.safetensors"
+@pytest.fixture
+def worded(tiny_model, tmp_path):
+    """The path of a model with n-grams and a rescorer."""
     ngrams = learn([["a fine day", "no pen"] * 5], [1.0], tiny_model.tokenizer, order=3, most=500)
     config = RescorerConfig(layers=1, width=32, heads=2, hidden=8)
     network = RescorerNetwork(config, tiny_model.tokenizer.size)
     rescorer = Rescorer(config, {name: weight.numpy() for name, weight in network.state_dict().items()})
-    save_model(replace(tiny_model, languages=Languages({"all": ngrams}), rescorer=rescorer), start)
-    assert drethtr("finetune", data, "--model", start, "--output", output, *SHORT).code == 0
-    model = load_model(output)
+    path = tmp_path / "start.safetensors"
+    save_model(replace(tiny_model, languages=Languages({"all": ngrams}), rescorer=rescorer), path)
+    return path
+
+
+def test_language_models_learn_the_new_lines_too(drethtr, data, worded, tmp_path):
+    output = tmp_path / "mine.safetensors"
+    assert drethtr("finetune", data, "--model", worded, "--output", output, *SHORT).code == 0
+    start, model = load_model(worded), load_model(output)
     new, old, odd = (
         log_probability(model.languages, model.tokenizer.encode(text)) for text in ("beach", "a fin", "pfkml")
     )
     assert min(new, old) > odd + 3
-    assert new > log_probability(ngrams, tiny_model.tokenizer.encode("beach")) + 3
+    assert new > log_probability(start.languages, start.tokenizer.encode("beach")) + 3
     before, after = (
-        surprise(rescorer_of(one.rescorer, one.tokenizer), one.tokenizer.encode("cabbage"))
-        for one in (load_model(start), model)
+        surprise(rescorer_of(one.rescorer, one.tokenizer), one.tokenizer.encode("cabbage")) for one in (start, model)
     )
     assert after < before - 1
+
+
+def test_a_rescorer_that_diverges_stays_as_it_was(drethtr, data, worded, tmp_path, monkeypatch):
+    monkeypatch.setattr("drethtr.training.rescorer.CONTINUED", 1e30)
+    output = tmp_path / "mine.safetensors"
+    outcome = drethtr("finetune", data, "--model", worded, "--output", output, *SHORT)
+    assert outcome.code == 0 and "the rescorer stays as it was: training diverged" in outcome.err
+    start, model = load_model(worded), load_model(output)
+    kept = [name for name in start.rescorer.weights if name.startswith("blocks")]  # others have a new character
+    assert kept and all(
+        np.allclose(model.rescorer.weights[name], start.rescorer.weights[name], atol=0.01) for name in kept
+    )
 
 
 @torch.inference_mode()

@@ -131,8 +131,9 @@ def test_a_model_gets_a_rescorer(drethtr, known, tiny_path, tmp_path):
 def test_lines_without_a_clean_text_teach_nothing(command, drethtr, tiny_path, tmp_path):
     samples = [Sample(written("abc"), text) for text in (" ", "a [?] b")]
     store_parquet(samples, tmp_path / "marked.parquet")
-    refused = drethtr(command, tiny_path, tmp_path / "marked.parquet", "--force")
-    assert refused.code == 2 and "no line has a text" in refused.err
+    for options in ((), ("--name", "en")) if command == "language" else ((),):
+        refused = drethtr(command, tiny_path, tmp_path / "marked.parquet", "--force", *options)
+        assert refused.code == 2 and "no line has a text without editorial marks" in refused.err
 
 
 def test_without_a_ctc_head_there_is_nothing_to_rescore(drethtr, known, headless_model, tmp_path):

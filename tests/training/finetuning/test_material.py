@@ -38,10 +38,13 @@ def test_whole_pages_are_drawn():
     check_apart({"train": parts.train, "validation": parts.validation})
 
 
-def test_sets_of_validation_lines_are_counted():
-    others = [replace(sample, set="theirs") for sample in lines(20)]
-    assert split_lines(lines(30), [*lines(30)[20:], *others]).sets == 2
-    assert all_lines(lines(30)).sets == 1, "it has no validation lines"
+@pytest.mark.parametrize(
+    ("sets", "each"), [((150, 5), 200), ((1000, *[1] * 9), 191), ((50, 50), 200), ((70, 70, 70), 66), ([3] * 300, 1)]
+)
+def test_about_as_many_lines_choose_the_weights_however_many_sets_there_are(sets, each):
+    """What small sets lack, large ones give."""
+    validation = [replace(sample, set=f"set {n}") for n, number in enumerate(sets) for sample in lines(number)]
+    assert replace(all_lines(lines(30)), validation=tuple(validation)).per_set(200) == each
 
 
 def test_training_lines_come_page_by_page():

@@ -83,13 +83,6 @@ def test_only_the_first_layers_of_the_shipped_model_stay_as_they_are():
     assert kept == {"stem", "blocks"} and any(weight.requires_grad for weight in network.backbone.blocks.parameters())
 
 
-@pytest.mark.parametrize(("sets", "lines"), [(1, 200), (3, 66), (1000, 1)])
-def test_about_as_many_lines_choose_the_weights_however_many_sets_there_are(tiny_model, sets, lines):
-    files = Path("mine.parquet"), Path("val.parquet")
-    wanted = run_of(Plan(data=("mine",)), tiny_model, tiny_model.tokenizer, 60, *files, sets=sets)
-    assert wanted.validation.lines == lines
-
-
 @pytest.mark.parametrize("wishes", [{"seed": -1}, {"adapter": True, "drop_unused": True}])
 def test_senseless_wishes_are_refused(wishes):
     with pytest.raises(ConfigError):

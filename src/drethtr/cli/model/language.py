@@ -74,9 +74,9 @@ def language(
         raise ConfigError("has no CTC head, so n-grams cannot guide its search; train a model with one", model)
     tokenizer = loaded.tokenizer
     usable = [sample for sample in clean_lines(open_all(data)) if sample.text.strip()]
-    known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
-    if not (known or name):
+    if not (usable or (texts and name)):
         raise DataError("no line has a text without editorial marks; give others, or texts with --text and --name")
+    known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
     if not (known or texts):
         raise DataError(f"no line is in the language {name}; give texts in it with --text")
     sources: list[Iterable[str] | NGrams] = [known] if known else []

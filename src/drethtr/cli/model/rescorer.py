@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from drethtr.base.errors import ConfigError, require
+from drethtr.base.errors import ConfigError, DataError, require
 from drethtr.base.locks import claimed
 from drethtr.cli.options import (
     ChangedModel,
@@ -61,6 +61,8 @@ def rescorer(
     if go_on and start is None:
         raise ConfigError("has no rescorer to continue; leave --continue out", model)
     lines = [sample.text for sample in clean_lines(open_all(data)) if sample.text.strip()]
+    if not lines:
+        raise DataError("no line has a text without editorial marks; give other lines")
     corpus = Corpus(files=tuple(texts), alphabet=loaded.tokenizer.alphabet) if texts else None
     run = RescorerRun(characters=characters, share=share, seed=seed)
     if start is not None:

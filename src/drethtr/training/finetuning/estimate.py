@@ -18,7 +18,7 @@ from drethtr.training.feed.stream import PackedBatch
 from drethtr.training.finetuning.effect import SHARES
 from drethtr.training.finetuning.interpolation import FRACTIONS
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.plan import run_of
+from drethtr.training.finetuning.plan import VALIDATION_LINES, run_of
 from drethtr.training.loop import batches_of, count, initial_progress, make_learner, train_step
 from drethtr.training.run import RunConfig
 from drethtr.training.snapshot import Learner, Progress
@@ -54,15 +54,18 @@ def estimate(material: Material, device: str = "cpu", threads: int | None = None
         runs = runs_of(material, Path(folder))
         line = seconds_to_learn(runs[-1], device)
     network = TorchNetwork(network_of(material.start).to(device))
-    validation = runs[-1].validation
+    validation = runs[0].validation
     fast = seconds_to_read(Recognizer(material.start, validation.decoder, network=network), material)
     usual = seconds_to_read(Recognizer(material.start, device=device, threads=threads), material)
-    validated = len(to_read(lines, validation.lines))
-    # Before the first step, after every part of a training, and with each share of the change, 0 included.
-    readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in runs)
+    first, crossed = material.folds()[0].parts.validation, material.plan.cross_fit
+    validated = len(to_read(first, validation.lines))
+    # Before the first step, after every part of a training, and with each share of the change, 0 included. Of crossed
+    # trainings, only the first is validated.
+    chosen = runs[:1] if crossed else runs
+    readings = sum(-(-run.samples // run.validation.every) + 2 + len(FRACTIONS) for run in chosen)
     training = sum(run.samples for run in runs) * line + readings * validated * fast
     # All validation lines are read by the starting model, by each new one (by that of their fold), and to calibrate.
-    rounds = 1 + (1 if material.plan.cross_fit else len(runs)) + passes(material.start, len(lines), device=device)
+    rounds = 1 + (1 if crossed else len(runs)) + passes(material.start, len(lines), device=device)
     return Estimate(
         sum(run.samples for run in runs), training, (rounds * len(lines) + 2 * len(material.remembered)) * usual
     )
@@ -77,7 +80,8 @@ def runs_of(material: Material, folder: Path) -> list[RunConfig]:
         lines = folder / f"{number}.parquet"
         store_parquet(samples, lines)
         tokenizer = material.alphabet.tokenizer
-        run = run_of(material.plan, material.start, tokenizer, len(samples), lines, validation, sets=first.sets)
+        choosing = first.per_set(VALIDATION_LINES)
+        run = run_of(material.plan, material.start, tokenizer, len(samples), lines, validation, choosing=choosing)
         runs.append(run)
     return runs
 

@@ -48,7 +48,7 @@ from drethtr.training.finetuning.interpolation import (
     with_rescorer,
 )
 from drethtr.training.finetuning.material import Material
-from drethtr.training.finetuning.plan import rank_of, run_of
+from drethtr.training.finetuning.plan import VALIDATION_LINES, rank_of, run_of
 from drethtr.training.loop import LATEST, train
 
 PLAN = "plan.json"
@@ -248,7 +248,7 @@ def train_share(material: Material, share: float, place: Workplace, found: Found
             lines,
             validation if found is None else None,
             old if material.old else None,
-            sets=material.parts.sets,
+            choosing=material.parts.per_set(VALIDATION_LINES),
             effort=1 if found is None else found.effort,
         )
         batches = replace(run.batches, fixed_shapes=place.device.startswith("cuda"))
@@ -278,7 +278,11 @@ def as_saved(material: Material, share: float, best: Model, place: Workplace) ->
     if not material.plan.adapter:
         texts = [sample.text for sample in material.some(share)]
         kept = found_by(best).part_of_change
-        worded = with_rescorer(with_language(best, texts), texts, kept, place.device, bfloat16=place.bfloat16)
+        worded = with_language(best, texts)
+        try:
+            worded = with_rescorer(worded, texts, kept, place.device, bfloat16=place.bfloat16)
+        except ConfigError as error:  # it diverged, and is of less use than the rest
+            place.report(f"the rescorer stays as it was: {error}")
         return replace(in_8_bits(worded), record=record), None
     # The interpolated model is a full one again; its change is brought back to low rank for the file.
     changes = changes_between(network_of(material.start), network_of(best), rank_of(material.start))

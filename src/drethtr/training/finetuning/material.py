@@ -60,10 +60,10 @@ class Parts:
     by_page: bool
     left_out: Mapping[str, int]
 
-    @property
-    def sets(self) -> int:
-        """The number of sets of the validation lines, at least 1."""
-        return len({sample.set for sample in self.validation}) or 1
+    def per_set(self, most: int) -> int:
+        """How many validation lines to read of each set, at least 1, so that at most `most` are read together."""
+        lines = Counter(sample.set for sample in self.validation).values()
+        return max((each for each in range(1, most + 1) if sum(min(each, own) for own in lines) <= most), default=1)
 
 
 @dataclass(frozen=True)

@@ -95,13 +95,13 @@ def run_of(
     validation: Path | None,
     old: Path | None = None,
     *,
-    sets: int = 1,
+    choosing: int = VALIDATION_LINES,
     effort: float = 1,
 ) -> RunConfig:
     """The run that fine-tunes `model` on the `lines` lines of the file `train`, with those of `old` mixed in.
 
-    Validation lines are of `sets` sets; without any, its last weights are the result. It ends after the share `effort`
-    of its lines, with the learning rate that a whole run has there.
+    At most `choosing` validation lines of each set choose its weights; without any, its last weights are the result. It
+    ends after the share `effort` of its lines, with the learning rate that a whole run has there.
     """
     if plan.adapter:
         # Muon learns less in the small matrices of an adapter: 33.9 against 30.8 % CER (LOG.md, 2026-11-22).
@@ -129,7 +129,7 @@ def run_of(
         train=tuple(sources),
         validation=ValidationConfig(
             paths=() if validation is None else (escape(str(validation)),),
-            lines=max(1, VALIDATION_LINES // sets),
+            lines=choosing,
             every=samples if validation is None else every,
             # The start counts as a candidate, so that fine-tuning never ends with something worse.
             at_start=validation is not None,

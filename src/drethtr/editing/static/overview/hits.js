@@ -52,8 +52,8 @@ export function Hits({ words, status, jobs, pages, start }) {
   return html`
     ${trouble}
     ${found.index_error && html`<p class="hint flag" role="alert">Only texts were searched: ${found.index_error}</p>`}
-    <p class="count" role="status">${number ? `${found.more ? "At least " : ""}${counted(number, "line")}` : "No line contains these words"}${saidOf(pages, isIndexed)}.${
-      hidden > 0 && ` ${counted(hidden, "less likely line")} below ${least} %.`
+    <p class="count" role="status">${number ? `${found.more && !hidden ? "At least " : ""}${counted(number, "line")}` : "No line contains these words"}${saidOf(pages, isIndexed)}.${
+      hidden > 0 && ` ${found.more ? "At least " : ""}${counted(hidden, "less likely line")} below ${least} %.`
     }</p>
     ${
       !status.index &&

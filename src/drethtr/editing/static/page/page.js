@@ -91,11 +91,13 @@ export function Page({ id, status, wanted, isReading, people, onLine, toolbar })
   const { active, caret, follow, back, step } = cursor;
   const { comparison } = comparing;
   const entry = store.entries.get(active) ?? null;
-  // A line that is to be read shows in gray what it said before, which is not what would be confirmed.
+  // A line that is to be read may show in gray what it said before, which is not what would be confirmed. Other lines
+  // are left empty on purpose.
   const isToRead = (line) => {
     const { text, line: known } = store.entries.get(line) ?? {};
-    const isSo = known?.status === "unread" && !text.trim();
-    if (isSo) say("This line is not read yet; wait until it is, or type its text.");
+    const isEmpty = known?.status === "unread" && !text.trim();
+    const isSo = isEmpty && known.strip && (isReading || page.status === "unread");
+    if (isSo) say("This line is not read yet; wait until it is, choose Read again, or type its text.");
     return isSo;
   };
   const doubts = order.reduce((sum, other) => sum + doubtsIn(other, threshold).length, 0);

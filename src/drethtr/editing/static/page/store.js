@@ -146,7 +146,7 @@ export class PageStore {
     const entry = this.entries.get(id);
     const { text } = entry;
     await this.save(id);
-    if (entry.state !== "clean" || entry.text !== text)
+    if (entry.state !== "clean" || entry.text !== text.trimEnd())
       throw new Error("The tags stay as they are, as the text is not saved; try again when it is.");
     entry.sending = this.send(entry, { tags: change(entry.line.tags ?? []) });
     if (!(await entry.sending)) throw new Error(entry.error ?? "The tags were not saved; try again.");
@@ -162,7 +162,8 @@ export class PageStore {
       this.accept(entry, await api.putLine(this.id, entry.line.id, entry.line.revision, body), text);
       isTaken = true;
     } catch (error) {
-      this.refused(entry, error, text, body.status);
+      if (body.tags && entry.text === text) this.tagsRefused(entry, error);
+      else this.refused(entry, error, text, body.status);
     }
     this.changed();
     if (entry.state === "typed" || (entry.state === "clean" && entry.status)) await this.save(entry.line.id);
@@ -200,6 +201,14 @@ export class PageStore {
     Object.assign(entry, { state: "failed", error: error.message });
     const wait = RETRIES[Math.min(this.failures++, RETRIES.length - 1)];
     entry.timer = setTimeout(() => this.save(entry.line.id), wait);
+  }
+
+  // Nothing was typed, so the line stands as the server has it.
+  tagsRefused(entry, error) {
+    const theirs = error.answer?.line;
+    if (theirs) this.accept(entry, theirs, entry.text);
+    entry.state = "clean";
+    entry.error = error.message;
   }
 
   // Ends a conflict with one of the two texts.
