@@ -86,7 +86,7 @@ test("tags of a line that somebody else has changed are refused, and the line is
     /hanged by somebody else/,
   );
   const { state, text, line } = store.entries.get("l0");
-  assert.deepEqual([state, text, line], ["clean", "theirs", theirs]);
+  assert.deepEqual([state, text, line, store.state], ["clean", "theirs", theirs, "saved"]);
 });
 
 test("no tag is sent while the text is not saved, and a refusal of tags is told", async () => {

@@ -149,25 +149,26 @@ export class PageStore {
     if (entry.state !== "clean" || entry.text !== text.trimEnd())
       throw new Error("The tags stay as they are, as the text is not saved; try again when it is.");
     entry.sending = this.send(entry, { tags: change(entry.line.tags ?? []) });
-    if (!(await entry.sending)) throw new Error(entry.error ?? "The tags were not saved; try again.");
+    const refusal = await entry.sending;
+    if (refusal) throw new Error(refusal);
   }
 
-  // Sends a change of a line, and then what was typed meanwhile; says whether the server took the change.
+  // Sends a change of a line, and then what was typed meanwhile; answers with the reason if the change was refused.
   async send(entry, body) {
     const { text } = entry;
-    let isTaken = false;
+    let refusal = null;
     entry.state = "saving";
     this.changed();
     try {
       this.accept(entry, await api.putLine(this.id, entry.line.id, entry.line.revision, body), text);
-      isTaken = true;
     } catch (error) {
+      refusal = error.message;
       if (body.tags && entry.text === text) this.tagsRefused(entry, error);
       else this.refused(entry, error, text, body.status);
     }
     this.changed();
     if (entry.state === "typed" || (entry.state === "clean" && entry.status)) await this.save(entry.line.id);
-    return isTaken;
+    return refusal;
   }
 
   accept(entry, line, text) {
@@ -208,7 +209,6 @@ export class PageStore {
     const theirs = error.answer?.line;
     if (theirs) this.accept(entry, theirs, entry.text);
     entry.state = "clean";
-    entry.error = error.message;
   }
 
   // Ends a conflict with one of the two texts.
