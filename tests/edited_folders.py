@@ -9,6 +9,10 @@ from drethtr.documents.document import Document, Provenance, Scan, Sheet
 from drethtr.documents.formats import FORMATS
 from drethtr.documents.page import Page, Region, TextLine
 from drethtr.documents.transcription import PageWord, Transcription
+from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.source import open_originals
+from drethtr.recognition.recognizer import Recognizer
+from drethtr.search.build import open_builder
 
 LINES = 4
 
@@ -44,6 +48,14 @@ def put_page(folder, stem, format="page", confidence=0.9, lines=LINES, ink=40):
     path = folder / f"{stem}.{format}.xml"
     path.write_bytes(FORMATS[format].write(document))
     return path
+
+
+def put_index(folder, description, model, lines="auto"):
+    """Index the pages that a file describes, for the searches of the editor."""
+    recognizer = Recognizer.load(model, decoder="ctc", posteriors=True)
+    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named(lines)) as builder:
+        for original in open_originals(description):
+            builder.read(original)
 
 
 def foreign(path):

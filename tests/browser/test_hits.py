@@ -2,7 +2,7 @@
 
 import pytest
 from browser_steps import enter, served, texts
-from edited_folders import put_page, scan
+from edited_folders import put_index, put_page, scan
 from made_pages import TEXTS
 
 from drethtr.pages.segmentation import segmentation_named
@@ -20,10 +20,7 @@ def indexed(tmp_path, tiny_path):
     """A folder with an index that knows a word better than the text of its line."""
     folder = tmp_path / "scans"
     path = put_page(folder, "a", confidence=None)
-    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
-    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("projection")) as builder:
-        for original in open_originals(path):
-            builder.read(original)
+    put_index(folder, path, tiny_path, lines="projection")
     path.write_text(path.read_text(encoding="utf-8").replace(WORD, "misread"), encoding="utf-8")
     return folder
 

@@ -6,7 +6,7 @@ from io import BytesIO
 from zipfile import ZipFile
 
 import pytest
-from edited_folders import put_page
+from edited_folders import put_index, put_page
 from starlette.testclient import TestClient
 
 from drethtr import Recognizer
@@ -14,8 +14,6 @@ from drethtr.documents.formats import FORMATS
 from drethtr.editing import Session, Workspace
 from drethtr.editing.folder_pages import file_mark
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.source import open_originals
-from drethtr.search.build import open_builder
 from drethtr.server.app import make_app
 from drethtr.server.editor import folder
 from drethtr.server.guard import Access, Role
@@ -173,11 +171,7 @@ def test_a_long_overview_is_compressed_for_clients_that_can_unpack_it(client, mo
 def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
     """What stands in the index, but not in the text, comes with its probability, in the order of pages."""
     folder = tmp_path / "scans"
-    truth = put_page(folder, "a", confidence=None)
-    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
-    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("auto")) as builder:
-        for original in open_originals(truth):
-            builder.read(original)
+    put_index(folder, put_page(folder, "a", confidence=None), tiny_path)
     line = client.get(f"/api/pages/{page}").json()["lines"][1]
     word = max(re.findall(r"\w+", line["text"]), key=len)
     client.put(address(page, line), json={"text": "misread"}, headers={"If-Match": line["revision"]})
@@ -203,11 +197,7 @@ def test_search_asks_the_index_of_the_folder(client, page, tiny_path, tmp_path):
 
 def test_misread_lines_are_found_beside_many_that_were_read_right(client, page, tiny_path, tmp_path):
     folder = tmp_path / "scans"
-    truth = put_page(folder, "a", confidence=None)
-    recognizer = Recognizer.load(tiny_path, decoder="ctc", posteriors=True)
-    with open_builder(folder / "letters.drethtr.sqlite", recognizer, segmentation_named("auto")) as builder:
-        for original in open_originals(truth):
-            builder.read(original)
+    put_index(folder, put_page(folder, "a", confidence=None), tiny_path)
     asked = {"q": "the", "limit": 1, "page": page}
     assert client.get("/api/search", params=asked).json()["total"] == 3
     *_, second, third = client.get(f"/api/pages/{page}").json()["lines"]

@@ -147,7 +147,7 @@ def summary(builder: Builder, output: Path, read: int, removed: int, failed: int
     if missing := len(builder.missing()):
         parts.append(
             f"{missing:,} kept from folders that are missing or empty: connect their drive, "
-            "or use --force to build the index anew without them"
+            "or rebuild the index without them (--force)"
         )
     parts += [f"{failed:,} could not be read"] if failed else []
     return "; ".join(parts)

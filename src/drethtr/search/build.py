@@ -230,7 +230,7 @@ def kept_reading(path: Path, original: Original, recognizer: Recognizer, segment
 
 def is_filled(folder: Path) -> bool:
     """Whether a folder can be opened and is not empty."""
-    with suppress(OSError), os.scandir(folder) as entries:
+    with suppress(OSError), os.scandir(folder) as entries:  # a folder that may only be listed fails at `stat`
         return any(entry.stat(follow_symlinks=False) for entry in entries)
     return False
 

@@ -206,10 +206,9 @@ def train_rescorer(
         network, network, MovingAverage(network, run.optimizer.average), make_optimizer(network, run.optimizer)
     )
     settings = {"run": config.to_dict(run), "texts": material.digest(), "start": start and weights_hash(start.weights)}
-    restored = restore_run(snapshot, learner, settings) if snapshot is not None else None
-    done, known = restored or (0, None)
+    done, known = restore_run(snapshot, learner, settings) if snapshot is not None else (0, None)
     bfloat16 = devices.uses_bfloat16(run.bfloat16) if known is None else known
-    cure = "another seed" if snapshot is None or not snapshot.exists() else f"another seed, without {snapshot}"
+    cure = "another seed" if snapshot is None else f"another seed, without the file {snapshot}"
     for step, texts in zip(range(done, run.steps), material.batches(done), strict=False):
         with devices.precision(bfloat16):
             loss = train_step(learner, texts.to(devices.device), run, step, cure)
@@ -239,18 +238,16 @@ def train_step(learner: Learner[RescorerNetwork], texts: Tensor, run: RescorerRu
     return float(loss.detach())
 
 
-def restore_run(
-    path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]
-) -> tuple[int, bool | None] | None:
-    """Restore the state of a run; returns the number of finished steps and whether they were in bfloat16, if known.
+def restore_run(path: Path, learner: Learner[RescorerNetwork], settings: Mapping[str, Any]) -> tuple[int, bool | None]:
+    """Restore the state of a run, if there is a snapshot.
 
-    None without a snapshot.
+    Returns the number of finished steps, and whether they were in bfloat16, if known.
 
     Raises:
         CheckpointError: if it is of another run, or damaged.
     """
     if not path.exists():
-        return None
+        return 0, None
     tensors, metadata = read_file(path)
     try:
         header = json.loads(metadata[HEADER])
