@@ -23,8 +23,8 @@ from drethtr.cli.outputs import refuse_results
 from drethtr.cli.proofs import PAGE_FORMATS, formats_of_pages, prove_all, targets_of, write_pages
 from drethtr.datasets.parquet import store_parquet
 from drethtr.pages.catalog import Catalog
-from drethtr.pages.opening import images_in
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import images_in
 from drethtr.proofreading.alignment import LineBreaks
 from drethtr.proofreading.inputs import open_proof_inputs
 from drethtr.proofreading.proof import ProofLine, accepted, ground_truth, shortened

@@ -26,9 +26,9 @@ from drethtr.cli.proofs import PAGE_FORMATS, formats_of_pages, prove_all, target
 from drethtr.cli.screen import shown
 from drethtr.datasets.sample import Sample
 from drethtr.pages.catalog import Catalog
-from drethtr.pages.opening import images_in
 from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import images_in
 from drethtr.proofreading.check import DOUBTED
 from drethtr.proofreading.inputs import are_lines, open_proof_inputs
 from drethtr.proofreading.proof import ProofLine, prove_lines

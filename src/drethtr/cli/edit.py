@@ -27,8 +27,8 @@ from drethtr.cli.serve import AllowedHosts, address, listener, serving
 from drethtr.editing import Session, Workspace
 from drethtr.editing.journal import ADDRESS, FOLDER
 from drethtr.editing.learner import adopted_in
-from drethtr.pages.opening import images_in
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import images_in
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.server.app import make_app
 from drethtr.server.guard import Access, is_loopback

@@ -44,9 +44,9 @@ from drethtr.evaluation.whole_pages import (
     total_of,
 )
 from drethtr.layout.given import outlines_named
-from drethtr.pages.opening import images_in
 from drethtr.pages.record import measured_with
 from drethtr.pages.segmentation import GivenLines, Segmentation, segmentation_named
+from drethtr.pages.selection import images_in
 from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
 

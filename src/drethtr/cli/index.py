@@ -20,8 +20,8 @@ from drethtr.cli.options import (
     with_reading_options,
 )
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
-from drethtr.pages.opening import Selection, select
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import Selection, select
 from drethtr.pages.source import Original, open_originals
 from drethtr.search.build import Builder, open_builder, refuse_passing
 from drethtr.search.store import Store

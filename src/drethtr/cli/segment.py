@@ -12,9 +12,9 @@ from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, Lines, Pages, TableOrder, format_option, output_option, threads_option
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
 from drethtr.documents.formats import FORMATS
-from drethtr.pages.opening import select
 from drethtr.pages.segment import segment_file
 from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.selection import select
 from drethtr.pages.source import open_originals
 from drethtr.pages.task import task_for
 

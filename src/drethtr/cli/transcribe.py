@@ -34,8 +34,9 @@ from drethtr.documents.page import Page
 from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.flags import LAYOUT
 from drethtr.pages.job import PageJob
-from drethtr.pages.opening import open_selected, select
+from drethtr.pages.opening import open_selected
 from drethtr.pages.segmentation import WITHOUT_FINDER, Segmentation, segmentation_named
+from drethtr.pages.selection import select
 from drethtr.pages.source import Original
 from drethtr.pages.transcribe import ignore_line
 from drethtr.recognition.recognizer import Recognizer
@@ -182,15 +183,15 @@ def run_job(
                 log.page(original, page)
                 for words in remarks(original, page, job.segmentation, verbose=verbose) if page is not None else ():
                     log.note(words)
-            case FileRead(_, document) if job.output is None:
+            case FileRead(_, document) if job.selection.output is None:
                 for format in job.formats.values():
                     typer.echo(on_screen(document, format, alone=alone).decode(), nl=False)
 
     for error in job.unreadable:
         log.failed(error)
-    for words in job.remarks:
+    for words in job.selection.remarks:
         log.note(words)
-    if job.output is None:
+    if job.selection.output is None:
         typer.echo(b"".join(format.header for format in job.formats.values()).decode(), nl=False)
     summary = job.run(load, show, ignore_line if builder is None else builder.on_line)
     if summary.doubts.unused:
@@ -299,7 +300,6 @@ class Choices:
             self.refuse_for_pages()
         job = open_selected(
             selection,
-            self.output,
             names,
             segmentation=segmentation,
             update=self.update,

@@ -1,4 +1,25 @@
-"""Files of pages in, documents out. An interrupted job resumes where it stopped: existing results are kept."""
+"""Files of pages in, documents out. An interrupted job resumes where it stopped: existing results are kept.
+
+Who decides whether a page is read, in this order:
+
+1. `open_selected`: files that cannot be opened are left out; they count as failed.
+2. `Planner.difference`: a file is left out if one of its results was made with other settings or from other files, as
+   the record of its folder says. The results are kept and count as failed.
+3. `FileTask.done`: a file is done if all its results exist and none lacks pages. One that is updated in place never is:
+   only reading it shows which lines lack text.
+4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results exist by then, or
+   at the end (`Claims.settle`).
+5. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
+
+Then `Run.write` decides about each result: it is written if it does not exist, or lacks pages that were read now. With
+`force`, 2, 3 and 5 let everything pass, and all results are replaced. Never replaced are results on which a person has
+worked (`refuse_replacing_reviewed` asks before reading, `write_result` after it) and lines that a person reviewed
+(`PageJob.keeps`).
+
+Who writes: `PageJob.keep_catalog` what the inputs are, before reading; `PageCache` each page of a file with several,
+until all its results are complete; `write_result` or `write_update` a result, and the `Recorder` how it was made, after
+it.
+"""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,11 +39,11 @@ from drethtr.documents.document import Document, Provenance, Sheet
 from drethtr.documents.formats import Format
 from drethtr.documents.page import Page, TextLine
 from drethtr.images.line import Line
-from drethtr.pages.catalog import Catalog
 from drethtr.pages.events import DoubtCounts, FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.plan import UNMARKED, Claims, Planner, Recorder
-from drethtr.pages.record import Records, made_with, provenance_of
+from drethtr.pages.record import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
+from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
 from drethtr.pages.task import UPDATE, FileTask, refuse_replacing_reviewed, write_result, write_update
 from drethtr.pages.transcribe import LineCallback, SegmentedPage, WholeLine, ignore_line, transcribe
@@ -43,25 +64,19 @@ READ_TOGETHER = 64
 class PageJob:
     """Files to read, and the results to write; see `opening.open_job`.
 
+    selection   the files as selected; without a folder for results, documents are only reported
     unreadable  errors of files that cannot be opened; they count as failed
-    output      the folder for results; if it is None, documents are only reported
     of_lines    whether all files are images of single lines, and their results have the forms of `LINE_FORMATS`
-    remarks     what was left out when the job was opened, in sentences
-    catalog     what the files are, as found when the job was opened
-    records     the records of the folders for results, likewise
     """
 
+    selection: Selection
     tasks: tuple[FileTask, ...]
     unreadable: tuple[DataError, ...]
     formats: Mapping[str, Format]
-    output: Path | None
     segmentation: Segmentation
     update: bool
     force: bool
-    of_lines: bool = False
-    remarks: tuple[str, ...] = ()
-    catalog: Catalog = field(default_factory=Catalog, compare=False)
-    records: Records = field(default_factory=Records, compare=False)
+    of_lines: bool
 
     def __repr__(self) -> str:
         return f"<PageJob: {counted(len(self.tasks), 'file')} to read, {len(self.unreadable)} unreadable>"
@@ -86,11 +101,11 @@ class PageJob:
         failed = len(self.unreadable)
         if not self.tasks:
             return JobSummary(0, failed, DoubtCounts())
-        folders = self.catalog.folders
-        if self.output is not None and (self.force or not all(task.done(folders.is_there) for task in self.tasks)):
-            make_folder(self.output)
+        output, folders, records = self.selection.output, self.selection.catalog.folders, self.selection.records
+        if output is not None and (self.force or not all(task.done(folders.is_there) for task in self.tasks)):
+            make_folder(output)
         recognizer = load()  # after what can refuse the job, since it takes longest
-        planner = Planner(partial(self.made, recognizer), self.records, folders)
+        planner = Planner(partial(self.made, recognizer), records, folders)
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
         stale = sum(map(len, plan.refused.values()))
@@ -105,18 +120,19 @@ class PageJob:
             run.read(plan.waiting)
             # Files of other processes that were killed meanwhile have no results; they count as failed.
             left = claims.settle()
-        self.records.known.clear()
+        records.known.clear()
         for reason in left:
             run.fail(reason)
         return JobSummary(run.done + claims.done, run.failed, run.doubts, stale)
 
     def keep_catalog(self) -> None:
         """Record what the files are; what was seen in folders no longer holds once results are written."""
-        if self.output is not None and self.catalog.new:
+        output, catalog = self.selection.output, self.selection.catalog
+        if output is not None and catalog.new:
             with suppress(DataError):  # the next run opens the files again
-                self.records.of(self.output).add_inputs(self.catalog.new)
-                self.catalog.new.clear()
-        self.catalog.forget_folders()
+                self.selection.records.of(output).add_inputs(catalog.new)
+                catalog.new.clear()
+        catalog.forget_folders()
 
     def made(self, recognizer: Recognizer, format: str) -> Mapping[str, Any]:
         """The settings that determine the content of a result."""
@@ -308,7 +324,7 @@ class Run:
             write_update(task, read[0].page, self.provenance, replace=self.job.force)
             if not task.in_place:
                 record(UPDATE, task.updated)
-        if self.job.output is not None:
+        if self.job.selection.output is not None:
             self.write(task, record, sheets)
         self.report(FileRead(task, Document(read, self.provenance, name=task.given)))
         self.done += 1

@@ -23,7 +23,7 @@ from drethtr.datasets.parquet import ParquetStore
 from drethtr.datasets.sample import Entry, LeftOut, Tally, checked
 from drethtr.datasets.splits import by_lists, read_lists
 from drethtr.layout.given import Outlines, outlines_named
-from drethtr.pages.opening import images_in
+from drethtr.pages.selection import images_in
 from drethtr.text.normalize import nfc
 
 SPLITS = ("train", "val", "test", "")

@@ -10,7 +10,7 @@ from drethtr.cli.options import DeviceName, ImagesFolder, Seed, TrainingThreads,
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.cli.progress import report_remarks, stopping_run
 from drethtr.datasets.layouts.pages import Pages
-from drethtr.pages.opening import images_in
+from drethtr.pages.selection import images_in
 from drethtr.recognition.backends import resolve_device
 
 

@@ -42,9 +42,9 @@ from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt, doubt_of_page
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.flags import doubt_in
 from drethtr.pages.inputs import find_inputs
-from drethtr.pages.opening import images_in
 from drethtr.pages.record import measured_with
 from drethtr.pages.segmentation import Segmentation, segmentation_named
+from drethtr.pages.selection import images_in
 from drethtr.pages.source import open_originals
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of

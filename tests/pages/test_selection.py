@@ -11,8 +11,8 @@ from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.beside import part_of, with_pages
 from drethtr.pages import open_job
 from drethtr.pages.inputs import find_inputs
-from drethtr.pages.opening import PageRanges, select
 from drethtr.pages.record import RECORD
+from drethtr.pages.selection import PageRanges, select
 
 
 @pytest.mark.parametrize(
