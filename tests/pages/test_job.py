@@ -1,5 +1,7 @@
 """Jobs as Python programs run them; tests/cli/test_transcribe_pages.py has their other laws."""
 
+import csv
+import json
 from functools import partial
 
 import pytest
@@ -9,8 +11,9 @@ from printed_pages import draw_page, put_page
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.documents.read import read_page
+from drethtr.images.page import PageSource
 from drethtr.pages import FileRead, PageRead, Planned, Skipped, open_job
-from drethtr.pages.record import RECORD
+from drethtr.pages.record import RECORD, Record
 
 
 @pytest.fixture
@@ -167,3 +170,61 @@ def test_two_formats_whose_files_have_the_same_names_are_refused(scans, tmp_path
 def test_a_string_is_no_list(given, tmp_path):
     with pytest.raises(ConfigError, match=r"must be a list; for a single one: \['(scans|alto)'\]"):
         open_job(**given, output=tmp_path)
+
+
+@pytest.fixture
+def damaged(monkeypatch):
+    """A function that damages the second page of every file, or mends it."""
+    gray = PageSource.gray
+
+    def damage(is_damaged=True):
+        def read(source):
+            if is_damaged and source.number == 2:
+                raise DataError(f"{source.name}: is damaged")
+            return gray(source)
+
+        monkeypatch.setattr(PageSource, "gray", read)
+
+    damage()
+    return damage
+
+
+def read_book(book, out, model, formats=("txt",)):
+    """Read a book; the numbers of the pages that are read now."""
+    events = []
+    job = open_job([book], out, formats, segmentation="projection")
+    job.run(lambda: Recognizer.load(model, decoder="ctc"), events.append)
+    return [event.original.source.number for event in events if isinstance(event, PageRead) and event.page is not None]
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_what_an_older_version_noted_about_missing_pages_is_understood(scans, damaged, tiny_path, tmp_path, recorded):
+    """It wrote the numbers into files, and how the results were made into the record, unless it was killed before."""
+    out = tmp_path / "out"
+    assert read_book(scans / "two.tif", out, tiny_path, ["txt", "csv"]) == [1]
+    rows = [json.loads(row) for row in (out / RECORD).read_text().splitlines()]
+    assert [row.pop("lacks") for row in rows if "result" in row] == [[2], [2]]
+    rows = [row for row in rows if recorded or "result" not in row]
+    (out / RECORD).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name in ("two.txt", "two.csv"):
+        (out / ".two.pages" / f"{name}.lacks").write_text("2")
+    assert read_book(scans / "two.tif", out, tiny_path) == [] and not list(out.rglob("*.lacks"))
+    damaged(False)
+    assert read_book(scans / "two.tif", out, tiny_path) == [2] and (out / "two.txt").read_text().count("\n\n") == 1
+    assert read_book(scans / "two.tif", out, tiny_path, ["csv", "txt"]) == [] and not (out / ".two.pages").exists()
+    rows = csv.DictReader((out / "two.csv").read_text(encoding="utf-8-sig").splitlines())
+    assert {row["page"] for row in rows} == {"1", "2"}
+
+
+def test_a_result_that_lacks_a_page_never_looks_complete(scans, damaged, tiny_path, tmp_path, monkeypatch):
+    """Not even if the program is killed before it has recorded what is missing."""
+    with monkeypatch.context() as killed:
+        killed.setattr(Record, "add", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            read_book(scans / "two.tif", tmp_path / "out", tiny_path)
+    damaged(False)
+    assert read_book(scans / "two.tif", tmp_path / "out", tiny_path) == [2]
+
+
+def interrupted(*arguments):
+    raise KeyboardInterrupt

@@ -8,6 +8,7 @@ from drethtr.base.files import tidied, unfinished_name
 from drethtr.base.locks import claimed
 from drethtr.pages import PageRead, Skipped, open_job
 from drethtr.pages.plan import Claims
+from drethtr.pages.record import Entry, Record
 
 
 @pytest.fixture
@@ -31,14 +32,15 @@ def test_a_file_that_another_program_reads_is_left_to_it(lines, tiny_path, tmp_p
 
 
 def test_what_another_program_has_finished_meanwhile_is_not_read_again(lines, tmp_path):
-    one, two = open_job([lines], tmp_path / "out").tasks
-    with Claims(force=False) as claims, claimed(two.wanted[0]):
+    job = open_job([lines], tmp_path / "out")
+    one, two = job.tasks
+    with Claims(job.selection.records, force=False) as claims, claimed(two.wanted[0]):
         assert not claims.win(two)  # it is being read
         for task in (one, two):
             task.wanted[0].parent.mkdir(exist_ok=True)
             task.wanted[0].touch()
         assert not claims.win(one) and claims.settle() == [] and claims.done == 2
-    with Claims(force=True) as claims:
+    with Claims(job.selection.records, force=True) as claims:
         assert claims.win(one)
 
 
@@ -53,3 +55,19 @@ def test_files_of_a_killed_process_are_removed(lines, tiny_path, tmp_path):
         tidied.cache_clear()  # as in a new program
     job.run(lambda: Recognizer.load(tiny_path, decoder="ctc"))
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [".drethtr.jsonl", "one.txt", "two.txt"]
+
+
+def test_what_another_program_has_written_without_a_page_is_read_again(tmp_path):
+    """Its record was read before."""
+    image = blank(700, 200)
+    write(image, TEXTS[:1]).image.save(tmp_path / "book.tif", save_all=True, append_images=[image.image])
+    out = tmp_path / "out"
+    job = open_job([tmp_path / "book.tif"], out)
+    [task], records = job.tasks, job.selection.records
+    assert not records.of(out).results
+    out.mkdir()
+    (out / "book.txt").touch()
+    for lacks in ({2}, ()):
+        Record(out).add(out / "book.txt", Entry("", "", {}, frozenset(lacks)))
+        with Claims(records, force=False) as claims:
+            assert claims.win(task) is bool(lacks)

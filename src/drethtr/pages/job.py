@@ -5,8 +5,8 @@ Who decides whether a page is read, in this order:
 1. `open_selected`: files that cannot be opened are left out; they count as failed.
 2. `Planner.difference`: a file is left out if one of its results was made with other settings or from other files, as
    the record of its folder says. The results are kept and count as failed.
-3. `FileTask.done`: a file is done if all its results exist and none lacks pages. One that is updated in place never is:
-   only reading it shows which lines lack text.
+3. `FileTask.is_written`: a file is done if all its results exist and, as the record says, lack no pages. One that is
+   updated in place never is: only reading it shows which lines lack text.
 4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results exist by then, or
    at the end (`Claims.settle`).
 5. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
@@ -17,8 +17,8 @@ worked (`refuse_replacing_reviewed` asks before reading, `write_result` after it
 (`PageJob.keeps`).
 
 Who writes: `PageJob.keep_catalog` what the inputs are, before reading; `PageCache` each page of a file with several,
-until all its results are complete; `write_result` or `write_update` a result, and the `Recorder` how it was made, after
-it.
+until all its results are complete; `write_result` or `write_update` a result, and the `Recorder` how it is made: after
+it, but before it if it lacks pages, so that no result looks complete that is not.
 """
 
 from collections import deque
@@ -102,19 +102,18 @@ class PageJob:
         if not self.tasks:
             return JobSummary(0, failed, DoubtCounts())
         output, folders, records = self.selection.output, self.selection.catalog.folders, self.selection.records
-        if output is not None and (self.force or not all(task.done(folders.is_there) for task in self.tasks)):
+        if output is not None and (self.force or not all(task.is_written(folders.is_there) for task in self.tasks)):
             make_folder(output)
         recognizer = load()  # after what can refuse the job, since it takes longest
         planner = Planner(partial(self.made, recognizer), records, folders)
         plan = planner.plan(self.tasks, force=self.force)
         report(Planned(plan))
         stale = sum(map(len, plan.refused.values()))
-        with Claims(force=self.force) as claims:
+        with Claims(records, force=self.force) as claims:
             # Before reading, while what was seen in the folders still holds.
             claims.tidy(plan.done, folders)
             for task in plan.done:
-                if task.cache is not None:
-                    task.cache.remove()  # of a process that was killed after writing everything
+                planner.forget_pages(task)  # of a process that was killed after writing everything
             self.keep_catalog()
             run = Run(self, recognizer, planner, claims, report, on_line, len(plan.done), failed + stale)
             run.read(plan.waiting)
@@ -262,7 +261,7 @@ class Run:
             waiting = deque[tuple[FileTask, Recorder, Original, Segment]]()
             for task, record in self.won(tasks):
                 if self.job.force and task.cache is not None:
-                    task.cache.clear_pages()  # or the pages of the last run would be taken for this one's
+                    task.cache.remove()  # or the pages of the last run would be taken for this one's
                 for original in task.originals:
                     segment = partial(self.segment, task, original, reader, max(1, threads // (ahead + 1)))
                     waiting.append((task, record, original, pool.submit(segment).result if ahead else segment))
@@ -323,7 +322,7 @@ class Run:
         if task.updated is not None and (self.job.force or task.in_place or not is_there(task.updated)):
             write_update(task, read[0].page, self.provenance, replace=self.job.force)
             if not task.in_place:
-                record(UPDATE, task.updated)
+                record(UPDATE, task.updated, frozenset())
         if self.job.selection.output is not None:
             self.write(task, record, sheets)
         self.report(FileRead(task, Document(read, self.provenance, name=task.given)))
@@ -332,26 +331,26 @@ class Run:
     def write(self, task: FileTask, record: Recorder, sheets: Sheets) -> None:
         """Write missing results, or all with `force`; rewrite those that lack pages which have been read since.
 
-        Then remove the cache. It stays while a page is missing, so that the next run reads only that page.
+        Then forget the pages. They stay while one is missing, so that the next run reads only that one.
 
         Raises:
             DataError: if something cannot be written.
         """
         lost = [original for original, sheet in zip(task.originals, sheets, strict=True) if sheet is None]
-        missing = frozenset(str(original.source.number) for original in lost)
+        missing = frozenset(original.source.number for original in lost)
         for name, paths in task.targets.items():
             format = self.job.formats[name]
-            lacking = missing if format.together else frozenset()
+            lacks = missing if format.together else frozenset()
             for path, document in self.parts(task, format, paths, sheets):
-                if self.job.force or not is_there(path) or lacking < task.lacking(path):
+                if self.job.force or not is_there(path) or lacks < self.planner.records.lacking(path):
                     content = format.write(document)
-                    if task.cache is None:
-                        write_result(path, content)
-                    else:
-                        task.cache.write(path, content, lacking)
-                    record(name, path)
-        if task.cache is not None and not missing:
-            task.cache.remove()
+                    if lacks:  # recorded first: a process that is killed in between leaves no file that looks complete
+                        record(name, path, lacks)
+                    write_result(path, content)
+                    if not lacks:
+                        record(name, path, lacks)
+        if not missing:
+            self.planner.forget_pages(task)
 
     def parts(
         self, task: FileTask, format: Format, paths: Sequence[Path], sheets: Sheets

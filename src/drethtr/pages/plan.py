@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from drethtr.base.errors import DataError
-from drethtr.base.files import tidied
+from drethtr.base.files import is_there, tidied
 from drethtr.base.locks import claimed, note_on, remove_note
 from drethtr.pages.catalog import Folders
 from drethtr.pages.record import Entry, Records, digest_of, state_of
@@ -19,8 +19,8 @@ from drethtr.pages.task import FileTask, reviewed_lines
 Made: TypeAlias = Callable[[str], Mapping[str, Any]]
 """The settings that determine the content of a result, by the name of its format."""
 
-Recorder: TypeAlias = Callable[[str, Path], None]
-"""Records a written result: the name of its format, and its path."""
+Recorder: TypeAlias = Callable[[str, Path, frozenset[int]], None]
+"""Records how a result is made: the name of its format, its path, and the numbers of the pages that it lacks."""
 
 UNMARKED = "unmarked"
 """Recorded in place of the threshold of doubts for formats that do not mark them."""
@@ -72,13 +72,14 @@ class Planner:
         """
         plan = JobPlan()
         for task in tasks:
+            self.adopt_notes(task)
             known, unknown = self.entries(task) if not force else ([], False)
             if unknown:
                 plan.unrecorded.append(task)
             # Before asking whether all results are there: a missing format must not be added to those of another model.
             if reason := self.difference(task, known):
                 plan.refused.setdefault(reason, []).append(task)
-            elif force or not task.done(self.folders.is_there):
+            elif force or not task.is_written(self.folders.is_there) or any(entry.lacks for _, entry in known):
                 plan.waiting.append(task)
             else:
                 plan.done.append(task)
@@ -98,6 +99,30 @@ class Planner:
                 if other != name
             )
         )
+
+    def adopt_notes(self, task: FileTask) -> None:
+        """Move what drethtr 0.2 noted about results that lack pages into the record.
+
+        Raises:
+            DataError: if a record cannot be read or written.
+        """
+        for note, lacks in task.cache.notes() if task.cache is not None else ():
+            result = task.results[0][1].with_name(note.stem)
+            entry = self.records.of(result.parent).results.get(result.name)
+            with suppress(DataError):  # the files cannot be accessed; reading them tells why
+                if entry is None:  # a process was killed before it recorded this
+                    entry = Entry(state_of(task.sources), digest_of(task.sources).hex(), {})
+                self.records.of(result.parent).add(result, entry._replace(lacks=lacks))
+                note.unlink()
+
+    def forget_pages(self, task: FileTask) -> None:
+        """Remove the pages of a file that were read, unless a result from the same files lacks one, in any format."""
+        if task.cache is None or not is_there(task.cache.folder):
+            return
+        results = self.records.of(task.cache.folder.parent).results
+        digests = {results[path.name].digest for _, path in task.results if path.name in results}
+        if not any(entry.lacks and entry.digest in digests for entry in results.values()):
+            task.cache.remove()
 
     def entries(self, task: FileTask) -> tuple[list[tuple[str, Entry]], bool]:
         """The entries of the results of a file, with the names of their formats, and whether one has no entry."""
@@ -137,8 +162,8 @@ class Planner:
             task = task.opened()
             digest = digest_of(task.sources, task.contents).hex() if task.results else ""
 
-        def record(name: str, path: Path) -> None:
-            self.records.of(path.parent).add(path, Entry(state, digest, self.made(name)))
+        def record(name: str, path: Path, lacks: frozenset[int]) -> None:
+            self.records.of(path.parent).add(path, Entry(state, digest, self.made(name), lacks))
 
         return task, record
 
@@ -146,10 +171,12 @@ class Planner:
 class Claims:
     """The files that this process is reading.
 
-    done  number of files that other processes have finished in the meantime
+    records  of the folders for results
+    done     number of files that other processes have finished in the meantime
     """
 
-    def __init__(self, *, force: bool) -> None:
+    def __init__(self, records: Records, *, force: bool) -> None:
+        self.records = records
         self.force = force
         self.done = 0
         self.held: dict[Path, ExitStack] = {}
@@ -189,12 +216,23 @@ class Claims:
             self.lost.append((task, DataError(f"cannot be written: {error.strerror}", path)))
             return False
         # Looked at again under the claim: another process may have finished it since the job was planned.
-        if task.done() and not self.force:
+        if not self.force and self.is_done(task):
             self.done += 1
             stack.close()
             return False
         self.held[task.path] = stack
         return True
+
+    def is_done(self, task: FileTask) -> bool:
+        """Whether a file has all its results by now, with all pages; false if their record cannot be read."""
+        if not task.is_written():
+            return False
+        if len(task.originals) == 1:
+            return True
+        with suppress(DataError):  # writing to it tells why
+            self.records.known.pop(task.wanted[0].parent, None)  # other processes have written to it
+            return not any(map(self.records.lacking, task.wanted))
+        return False
 
     def release(self, task: FileTask) -> None:
         """Give up the claim on a file, if there is one."""
@@ -202,6 +240,6 @@ class Claims:
 
     def settle(self) -> list[DataError]:
         """At the end: the errors of files that could not be claimed and have no results; the others count as done."""
-        left = [error for task, error in self.lost if self.force or not task.done()]
+        left = [error for task, error in self.lost if self.force or not self.is_done(task)]
         self.done += len(self.lost) - len(left)
         return left

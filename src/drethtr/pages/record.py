@@ -72,11 +72,18 @@ class Entry(NamedTuple):
     state   size and time of the files it was made from, see `state_of`
     digest  of their content, in hexadecimal
     made    the settings that determined its content, by name
+    lacks   the numbers of its pages that could not be read
     """
 
     state: str
     digest: str
     made: Mapping[str, Any]
+    lacks: frozenset[int] = frozenset()
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as plain values."""
+        values = {"state": self.state, "digest": self.digest, "made": self.made}
+        return {**values, "lacks": sorted(self.lacks)} if self.lacks else values
 
     def difference(self, made: Mapping[str, Any]) -> str:
         """The first different setting, in words; empty if there is none. Unrecorded settings do not count."""
@@ -116,17 +123,17 @@ class Record:
                 found: Any = json.loads(row)
                 match found:
                     case {"result": str(name), "state": str(state), "digest": str(digest), "made": dict(made)}:
-                        self.results[name] = Entry(state, digest, made)
+                        self.results[name] = Entry(state, digest, made, frozenset(found.get("lacks", ())))
                     case {"input": str(name), "state": str(state)}:
                         self.inputs[name] = Catalogued(state, Facts.from_json(found))
 
     def add(self, result: Path, entry: Entry) -> None:
-        """Record a result that is written.
+        """Record how a result is made.
 
         Raises:
             DataError: if that cannot be written.
         """
-        self.append([{"result": result.name, **entry._asdict()}])
+        self.append([{"result": result.name, **entry.to_json()}])
         self.results[result.name] = entry
 
     def add_inputs(self, inputs: Mapping[str, Catalogued]) -> None:
@@ -169,6 +176,15 @@ class Records:
         if folder not in self.known:
             self.known[folder] = Record(folder)
         return self.known[folder]
+
+    def lacking(self, result: Path) -> frozenset[int]:
+        """The numbers of the pages that a result lacks.
+
+        Raises:
+            DataError: if its record cannot be read.
+        """
+        entry = self.of(result.parent).results.get(result.name)
+        return frozenset() if entry is None else entry.lacks
 
 
 def provenance_of(recognizer: Recognizer) -> Provenance:

@@ -2,8 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -32,13 +31,13 @@ from drethtr.pages.volume import given_name
 
 ReadPage: TypeAlias = Callable[[Original], Page]
 
-LACKS, MAX_NOTE = ".lacks", 100_000
-"""Extension of a note that lists the pages a file lacks, and most characters of it."""
+NOTE, MAX_NOTE = ".lacks", 100_000
+"""Extension of a file in which drethtr 0.2 noted the pages that a result lacks, and most characters of it."""
 
 
 @dataclass(frozen=True)
 class PageCache:
-    """A hidden folder with the pages of a file that were read, until all are, and notes on results that lack pages."""
+    """A hidden folder with the pages of a file that were read, until all results have all of them."""
 
     folder: Path
 
@@ -63,34 +62,18 @@ class PageCache:
         mark = blake2b(f"{reader} {state_of(files_of(original))}".encode(), digest_size=8).hexdigest()
         return self.folder / f"{original.source.number:04}.{mark}.json"
 
-    def write(self, target: Path, content: bytes, lacking: frozenset[str]) -> None:
-        """Write a file, after a note on the pages it lacks, so that it never looks complete."""
-        # The note first: a process killed between the two leaves a note too many, never a file that looks complete.
-        if lacking:
-            write_bytes(self.note_on(target), " ".join(sorted(lacking)).encode())
-        write_result(target, content)
-        if not lacking:
-            self.note_on(target).unlink(missing_ok=True)
+    def notes(self) -> Iterator[tuple[Path, frozenset[int]]]:
+        """The notes of drethtr 0.2, each with the numbers of the pages that the result of its stem lacks.
 
-    def lacking(self, target: Path) -> frozenset[str]:
-        """The numbers of the pages that `target` lacks."""
-        note = self.note_on(target)
-        return frozenset(text_of_own(note, MAX_NOTE).split())
-
-    def note_on(self, target: Path) -> Path:
-        """The path of the note on a file."""
-        return self.folder / f"{target.name}{LACKS}"
-
-    def clear_pages(self) -> None:
-        """Remove the pages, so that they are read again; the notes stay."""
-        for page in self.folder.glob("*.json"):
-            with suppress(OSError):
-                page.unlink()
+        Raises:
+            DataError: if one is a link.
+        """
+        for note in sorted(self.folder.glob(f"*{NOTE}")):
+            yield note, frozenset(int(word) for word in text_of_own(note, MAX_NOTE).split() if word.isdecimal())
 
     def remove(self) -> None:
-        """Remove the folder, unless some file lacks pages."""
-        if not any(self.folder.glob(f"*{LACKS}")):
-            shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 UPDATE = "update"
@@ -158,10 +141,9 @@ class FileTask:
         """Whether the file itself is updated; then only reading it shows which lines lack text."""
         return self.updated is not None and self.updated.resolve() == self.path.resolve()
 
-    def done(self, exists: Callable[[Path], bool] = is_there) -> bool:
-        """Whether every file to write exists and has all pages."""
-        there = all(exists(target) and not self.lacking(target) for target in self.wanted)
-        return bool(self.wanted) and not self.in_place and there
+    def is_written(self, exists: Callable[[Path], bool] = is_there) -> bool:
+        """Whether every file to write exists, maybe without some pages; never if the file itself is updated."""
+        return bool(self.wanted) and not self.in_place and all(map(exists, self.wanted))
 
     @cached_property
     def is_whole_pdf(self) -> bool:
@@ -175,10 +157,6 @@ class FileTask:
         if len(self.originals) == 1 or not self.targets:
             return None
         return PageCache(next(iter(self.targets.values()))[0].parent / f".{page_stem(self.path)}.pages")
-
-    def lacking(self, target: Path) -> frozenset[str]:
-        """The numbers of the pages that `target` lacks."""
-        return frozenset() if self.cache is None else self.cache.lacking(target)
 
 
 def task_for(
