@@ -69,3 +69,11 @@ def test_what_cannot_be_segmented_is_told(drethtr, scan, tmp_path):
     assert outcome.code == 2 and outcome.out == "0 lines found in 0 files\n"
     outcome = drethtr("segment", scan, "--format", "pdf")
     assert outcome.code == 2 and "unknown format 'pdf'" in outcome.err
+
+
+def test_pages_that_were_not_asked_for_are_not_counted(drethtr, scan):
+    letter().image.save(scan.with_name("next.png"))
+    outcome = drethtr("segment", scan.parent, "--pages", "1")
+    assert outcome.code == 0 and "1 file; results are beside the scans\n" in outcome.out
+    outcome = drethtr("segment", scan.parent, "--pages", "9")
+    assert outcome.code == 2 and "none of the files has a page in the given ranges" in outcome.err

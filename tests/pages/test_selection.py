@@ -5,6 +5,7 @@ from shutil import make_archive, rmtree
 
 import pytest
 from made_pages import TEXTS, blank, write
+from printed_pages import put_page
 
 from drethtr import Recognizer
 from drethtr.base.errors import ConfigError, DataError
@@ -150,3 +151,13 @@ def test_some_files_of_a_folder(tree, tmp_path):
     selection = select([tree, tree / "1"], pages="1-2,4")
     chosen = [file.name for file in selection.files if selection.chooser.of(file, (None,))]
     assert chosen == ["b.png", "c.png", "e.png", "a.png"]
+
+
+def test_files_without_a_chosen_page_are_not_refused(tmp_path):
+    """An image cannot be updated."""
+    put_page(tmp_path / "a.png", tmp_path / "a.xml", ["abc"])
+    (tmp_path / "b.png").write_bytes((tmp_path / "a.png").read_bytes())
+    inputs = [tmp_path / "a.xml", tmp_path / "b.png"]
+    assert "neither PAGE nor ALTO" in str(open_job(inputs, None, [], update=True).unreadable)
+    job = open_job(inputs, None, [], update=True, pages="1")
+    assert not job.unreadable and [task.path for task in job.tasks] == inputs[:1]

@@ -1,6 +1,6 @@
 """`drethtr index`: index pages for search."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -21,8 +21,7 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
 from drethtr.pages.segmentation import segmentation_named
-from drethtr.pages.selection import Selection, select
-from drethtr.pages.source import Original, open_originals
+from drethtr.pages.selection import select
 from drethtr.search.build import Builder, open_builder, refuse_passing
 from drethtr.search.store import Store
 from drethtr.search.targets import Target, target_named
@@ -70,8 +69,8 @@ def index(
     segmentation = segmentation_named(lines, outlines=outlines)
     selection = select(inputs, pages=pages, recursive=recursive, images=images)
     refuse_passing(selection.files)
-    errors = list(selection.unreadable)
-    originals = originals_of(selection, errors.append)
+    errors: list[DataError] = []
+    originals = list(selection.originals(errors.append))
     for error in errors:
         report_skipped(error)
     for words in selection.remarks:
@@ -125,18 +124,6 @@ def update(target: Target | None, output: Path) -> None:
     if target is not None:
         with Store.read(output) as store:
             typer.echo(target.update(store))
-
-
-def originals_of(selection: Selection, report: Callable[[DataError], object]) -> list[Original]:
-    """Open the selected pages; files that cannot be opened are reported."""
-    originals: list[Original] = []
-    for file in selection.files:
-        try:
-            originals += selection.chooser.of(file, open_originals(file, selection.catalog))
-        except DataError as error:
-            report(error)
-    selection.chooser.refuse_nothing()
-    return originals
 
 
 def summary(builder: Builder, output: Path, read: int, removed: int, failed: int) -> str:

@@ -15,7 +15,6 @@ from drethtr.documents.formats import FORMATS
 from drethtr.pages.segment import segment_file
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import select
-from drethtr.pages.source import open_originals
 from drethtr.pages.task import task_for
 
 WITH_LINES = {name: FORMATS[name] for name in ("page", "alto", "json")}
@@ -51,16 +50,12 @@ def segment(
     segmentation = segmentation_named(lines, order)
     endings = [one.ending for one in formats.values()]
     selection = select(inputs, output, endings, pages=pages, recursive=recursive, images=images)
-    errors, done, kept, found = list(selection.unreadable), 0, 0, 0
-    with stopping(CONTINUE), tqdm(selection.files, unit="file", disable=None) as files:
-        for file in files:
+    errors, done, kept, found = list[DataError](), 0, 0, 0
+    with stopping(CONTINUE), tqdm(list(selection.opened(errors.append)), unit="file", disable=None) as files:
+        for file, originals in files:
+            task = task_for(file, originals, formats, selection.folders.get(file, file.parent), update=False)
             try:
-                originals = selection.chooser.of(file, open_originals(file, selection.catalog))
-                folder = selection.folders.get(file, file.parent)
-                task = task_for(file, originals, formats, folder, update=False)
-                number = None
-                if originals:
-                    number = segment_file(task, formats, segmentation, force=force, threads=threads, report=say)
+                number = segment_file(task, formats, segmentation, force=force, threads=threads, report=say)
             except DataError as error:
                 errors.append(error)
             else:

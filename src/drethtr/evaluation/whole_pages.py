@@ -26,10 +26,9 @@ from drethtr.layout.doubt import doubt_of_layout, odd_share
 from drethtr.layout.finder import FoundLine, Kind, Layout
 from drethtr.layout.given import GivenLine, complete
 from drethtr.layout.order import arranged
-from drethtr.pages.catalog import Catalog
-from drethtr.pages.inputs import files_of
 from drethtr.pages.segmentation import Segmentation
-from drethtr.pages.source import Original, open_originals
+from drethtr.pages.selection import select
+from drethtr.pages.source import Original
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
@@ -173,27 +172,27 @@ def open_references(
     Raises:
         DataError: if there is no PAGE, ALTO or JSON file, or none can be compared; otherwise what `skip` raises.
     """
-    catalog = Catalog(images=None if images is None else Path(images))
-    names, skipped, references = ", ".join(data), 0, []
-    for path in (file for name in data for file in files_of(name, catalog=catalog)):
-        try:
-            described = [one for one in open_originals(path, catalog) if one.description is not None]
-        except DataError as error:
-            skip(error)
-            skipped += 1
+    selection = select(data, images=None if images is None else Path(images))
+    if selection.unreadable:
+        raise selection.unreadable[0]
+    skipped, references = list[DataError](), list[Original]()
+
+    def left_out(error: DataError) -> None:
+        skipped.append(error)
+        skip(error)
+
+    for original in selection.originals(left_out):
+        if original.description is None:
             continue
-        for original in described:
-            try:
-                check_reference(original, texts=texts)
-            except DataError as error:
-                skip(error)
-                skipped += 1
-            else:
-                references.append(original)
-    if not references and skipped:
-        raise DataError(f"{names}: no page can be compared")
+        try:
+            check_reference(original, texts=texts)
+        except DataError as error:
+            left_out(error)
+        else:
+            references.append(original)
     if not references:
-        raise DataError(f"{names}: no PAGE or ALTO files; whole pages are evaluated against their texts")
+        others = "no PAGE or ALTO files; whole pages are evaluated against their texts"
+        raise DataError(f"{', '.join(data)}: {'no page can be compared' if skipped else others}")
     return references
 
 

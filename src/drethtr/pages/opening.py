@@ -12,11 +12,10 @@ from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_protected
 from drethtr.documents.formats import FORMATS, LINE_FORMATS, TEXT_WITH_DOUBTS, Format
-from drethtr.pages.catalog import Catalog
 from drethtr.pages.job import PageJob
 from drethtr.pages.segmentation import DetectedLines, Segmentation, segmentation_named
 from drethtr.pages.selection import Selection, select
-from drethtr.pages.source import Original, open_originals
+from drethtr.pages.source import Original
 from drethtr.pages.task import refuse_overwriting, task_for
 
 
@@ -89,20 +88,18 @@ def open_selected(
     wanted = {name: named("format", name, known) for name in formats}
     refuse_same_endings(wanted)
     of_lines = line_forms and wanted.keys() <= LINE_FORMATS.keys() and len(wanted) == 1
-    opened, errors = dict[Path, tuple[Original, ...]](), list(selection.unreadable)
-    for file in selection.files:
+    prepared, errors = dict[Path, tuple[Original, ...]](), list[DataError]()
+    for file, chosen in selection.opened(errors.append):
+        originals = tuple(map(segmentation.prepare, chosen))
         try:
-            originals = selection.chooser.of(file, originals_in(file, segmentation, selection.catalog, update=update))
-            if update and selection.output is None:
-                if (archive := archive_of(file)) is not None:
-                    raise DataError("cannot be updated in place; give a folder for the copies as --output", archive)
-                refuse_protected(file)
+            if update:
+                refuse_no_update(file, originals[0], in_place=selection.output is None)
+            refuse_unreadable(originals)
             of_lines = of_lines and all(map(segmentation.is_line, originals))
         except DataError as error:
             errors.append(error)
         else:
-            opened[file] = originals
-    selection.chooser.refuse_nothing()
+            prepared[file] = originals
     # Only now is known whether all files are lines, on which the form of `json` depends.
     if of_lines:
         wanted = {name: LINE_FORMATS[name] for name in wanted}
@@ -112,8 +109,7 @@ def open_selected(
         wanted["txt"] = TEXT_WITH_DOUBTS
     tasks = [
         task_for(file, originals, wanted, selection.folders.get(file), update=update)
-        for file, originals in opened.items()
-        if originals
+        for file, originals in prepared.items()
     ]
     if selection.output is not None:
         refuse_overwriting(tasks, selection.catalog.folders)
@@ -136,23 +132,31 @@ def refuse_same_endings(formats: Mapping[str, Format]) -> None:
             )
 
 
-def originals_in(file: Path, segmentation: Segmentation, catalog: Catalog, *, update: bool) -> tuple[Original, ...]:
-    """The pages of a file.
+def refuse_unreadable(originals: Sequence[Original]) -> None:
+    """Refuse a file none of whose pages can be read, before the model is loaded; a single page is only skipped.
 
     Raises:
-        DataError: if it cannot be opened, lacks required lines, or cannot be updated.
+        DataError: why the first page cannot be read.
     """
-    originals = open_originals(file, catalog)
-    if update and (originals[0].description != file or file.suffix.lower() == ".json"):
+    errors = [original.error for original in originals if original.error is not None]
+    if len(errors) == len(originals):
+        raise errors[0]
+
+
+def refuse_no_update(file: Path, original: Original, *, in_place: bool) -> None:
+    """Refuse a file that cannot be updated; `original` is its first page.
+
+    Raises:
+        DataError: saying why.
+    """
+    if original.description != file or file.suffix.lower() == ".json":
         raise DataError(
             "neither PAGE nor ALTO, so there is nothing to update; for new files use --format page --output FOLDER",
             file,
         )
-    if update and not originals[0].has_lines:
+    if not original.has_lines:
         raise DataError("has no lines to write text into; for a new file use --format page --output FOLDER", file)
-    prepared = tuple(map(segmentation.prepare, originals))
-    # A page that cannot be read is skipped; a file without any other is refused before the model is loaded.
-    errors = [original.error for original in prepared if original.error is not None]
-    if len(errors) == len(prepared):
-        raise errors[0]
-    return prepared
+    if in_place:
+        if (archive := archive_of(file)) is not None:
+            raise DataError("cannot be updated in place; give a folder for the copies as --output", archive)
+        refuse_protected(file)

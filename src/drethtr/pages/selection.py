@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonpath
 from pathlib import Path
@@ -16,7 +16,7 @@ from drethtr.documents.beside import page_stem
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.inputs import READABLE, are_below, find_inputs
 from drethtr.pages.record import Records
-from drethtr.pages.source import Original
+from drethtr.pages.source import Original, open_originals
 
 RANGE = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
 
@@ -117,6 +117,32 @@ class Selection:
     chooser: PageChooser
     catalog: Catalog
     records: Records
+
+    def opened(self, skip: Callable[[DataError], object]) -> Iterator[tuple[Path, tuple[Original, ...]]]:
+        """The files that have a chosen page, each with its chosen pages.
+
+        Args:
+            skip: Called with why an input, or a file, cannot be used.
+
+        Raises:
+            ConfigError: at the end, if no file has a page in the given ranges.
+        """
+        for error in self.unreadable:
+            skip(error)
+        for file in self.files:
+            try:
+                chosen = self.chooser.of(file, open_originals(file, self.catalog))
+            except DataError as error:
+                skip(error)
+            else:
+                if chosen:
+                    yield file, chosen
+        self.chooser.refuse_nothing()
+
+    def originals(self, skip: Callable[[DataError], object]) -> Iterator[Original]:
+        """All chosen pages; see `opened`."""
+        for _, chosen in self.opened(skip):
+            yield from chosen
 
 
 def select(

@@ -7,8 +7,10 @@ from conftest import written
 from PIL import Image
 from printed_pages import put_page
 
+from drethtr.base.errors import DataError
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
+from drethtr.images.page import PageSource
 from drethtr.layout.doubt import USUAL
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import load_model, save_record
@@ -158,6 +160,23 @@ def test_scans_are_read_and_their_layout_is_doubted(drethtr, taught, tmp_path):
     assert found[1]["high"] >= found[1]["cer"] > found[1]["layout"]
     outcome = drethtr("predict-cer", tmp_path / "scans", "--lines", "rapid", "--truth", "--model", taught)
     assert outcome.code == 2 and "leave out --learn, --truth and --limit" in outcome.err
+
+
+def test_a_damaged_page_of_a_file_costs_itself_only(drethtr, taught, tmp_path, monkeypatch):
+    put_page(tmp_path / "1.png", tmp_path / "1.xml", ["abc def", "a big egg", "a cabbage", "jam"])
+    gray = PageSource.gray
+
+    def damaged(source):
+        if source.number == 1:
+            raise DataError("is damaged", source.name)
+        return gray(source)
+
+    with Image.open(tmp_path / "1.png") as page:
+        page.save(tmp_path / "book.tif", save_all=True, append_images=[page])
+    monkeypatch.setattr(PageSource, "gray", damaged)
+    outcome = drethtr("predict-cer", tmp_path / "book.tif", "--lines", "rapid", "--model", taught)
+    assert outcome.code == 1 and "page 1: is damaged" in outcome.err and "page 2" in outcome.out
+    assert "1 of 2 images could not be used" in outcome.out
 
 
 def test_no_rate_is_told_where_nothing_was_read(drethtr, taught, tmp_path, monkeypatch):

@@ -39,13 +39,10 @@ from drethtr.evaluation.predict import (
 )
 from drethtr.evaluation.untranscribed import lines_to_read
 from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt, doubt_of_page
-from drethtr.pages.catalog import Catalog
 from drethtr.pages.flags import doubt_in
-from drethtr.pages.inputs import find_inputs
 from drethtr.pages.record import measured_with
 from drethtr.pages.segmentation import Segmentation, segmentation_named
-from drethtr.pages.selection import images_in
-from drethtr.pages.source import open_originals
+from drethtr.pages.selection import images_in, select
 from drethtr.pages.transcribe import transcribe
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
 from drethtr.recognition.decoding.strategies import name_of
@@ -245,23 +242,23 @@ def of_scans(
     Raises:
         typer.Exit: with 2 if none could, or with 1 if none has text.
     """
-    catalog = Catalog(images=images)
-    files, errors = find_inputs(inputs, recursive=True, catalog=catalog)
+    errors: list[DataError] = []
+    originals = list(select(inputs, recursive=True, images=images).originals(errors.append))
     pages: dict[str, Doubts] = {}
     sure, given = True, 0
-    with tqdm(files, unit="file", disable=None) as bar:
-        for file in bar:
+    with tqdm(originals, unit="page", disable=None) as bar:
+        for original in map(segmentation.prepare, bar):
             try:
-                for original in map(segmentation.prepare, open_originals(file, catalog)):
-                    page = transcribe(original, recognizer, segmentation.finder(original))
-                    for words in original.remarks(page):
-                        say(words)
-                    name = original.name if original.name not in pages else f"{original.name} {len(pages) + 1}"
-                    pages[name] = Doubts(doubt_in(page.lines), NO_DOUBT if original.has_lines else doubt_of_page(page))
-                    given += original.has_lines
-                    sure = sure and all(line.transcription.calibrated for line in page.lines if line.transcription)
+                page = transcribe(original, recognizer, segmentation.finder(original))
             except DataError as error:
                 errors.append(error)
+                continue
+            for words in original.remarks(page):
+                say(words)
+            name = original.name if original.name not in pages else f"{original.name} {len(pages) + 1}"
+            pages[name] = Doubts(doubt_in(page.lines), NO_DOUBT if original.has_lines else doubt_of_page(page))
+            given += original.has_lines
+            sure = sure and all(line.transcription.calibrated for line in page.lines if line.transcription)
     for skipped in errors:
         report_skipped(skipped)
     if not pages:
