@@ -20,8 +20,9 @@ from drethtr.cli.options import (
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_results
-from drethtr.cli.proofs import PAGE_FORMATS, formats_of_pages, prove_all, targets_of, write_pages
+from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
 from drethtr.datasets.parquet import store_parquet
+from drethtr.documents.formats import formats_named
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import images_in
@@ -82,16 +83,15 @@ def align(
     """
     if output is None and ground_truth is None:
         raise ConfigError("nothing to write; give --output, --ground-truth or both")
-    segmentation, formats = segmentation_named(lines, outlines=outlines), formats_of_pages(format)
+    segmentation = segmentation_named(lines, outlines=outlines)
+    formats = formats_named(format.split(","), PAGE_FORMATS)
     breaks = named("line breaks", line_breaks, {known.value: known for known in LineBreaks})
     refuse_results(ground_truth, force=force, inputs=inputs)
     given = open_proof_inputs(inputs, texts_needed=True, catalog=Catalog(images=images_in(images)))
-    originals = [original for one in given for original in one.originals]
-    targets = targets_of(originals, output, formats, force=force) if output is not None else {}
+    tasks = tasks_of(given, output, formats, force=force) if output is not None else []
     recognizer = reading.load()
     proofs, failed = prove_all(given, recognizer, segmentation, Rules(), breaks)
-    if output is not None:
-        write_pages([page for proof in proofs for page in proof.pages], recognizer, targets, formats)
+    write_pages(tasks, [page for proof in proofs for page in proof.pages], recognizer, formats)
     if ground_truth is not None:
         typer.echo(write_ground_truth(proofs, recognizer, ground_truth, correct))
     pages = [page.lines for proof in proofs for page in proof.pages]

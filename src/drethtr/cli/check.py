@@ -22,9 +22,10 @@ from drethtr.cli.options import (
 )
 from drethtr.cli.outputs import refuse_results
 from drethtr.cli.progress import open_lines, report_skipped
-from drethtr.cli.proofs import PAGE_FORMATS, formats_of_pages, prove_all, targets_of, write_pages
+from drethtr.cli.proofs import PAGE_FORMATS, prove_all, tasks_of, write_pages
 from drethtr.cli.screen import shown
 from drethtr.datasets.sample import Sample
+from drethtr.documents.formats import formats_named
 from drethtr.pages.catalog import Catalog
 from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import segmentation_named
@@ -85,7 +86,7 @@ def check(
     Parquet, a folder of images with .txt files. The exit code is 1 if a word is doubtful or something is unreadable.
     """
     rules, segmentation = Rules(least, conventions_named(allow)), segmentation_named(lines, outlines=outlines)
-    formats = formats_of_pages(format)
+    formats = formats_named(format.split(","), PAGE_FORMATS)
     refuse_results(json_file, html_file, force=force, inputs=inputs)
     if are_lines(inputs):
         if output is not None:
@@ -96,14 +97,12 @@ def check(
         strips = row_strips(found, samples) if html_file is not None else {}
     else:
         given = open_proof_inputs(inputs, texts_needed=False, catalog=Catalog(images=images_in(images)))
-        originals = [original for one in given for original in one.originals]
-        targets = targets_of(originals, output, formats, force=force) if output is not None else {}
+        tasks = tasks_of(given, output, formats, force=force) if output is not None else []
         recognizer = reading.load()
         proofs, failed = prove_all(given, recognizer, segmentation, rules)
         found = [line for proof in proofs for line in proof.lines]
         pages = [page for proof in proofs for page in proof.pages]
-        if output is not None:
-            write_pages(pages, recognizer, targets, formats)
+        write_pages(tasks, pages, recognizer, formats)
         strips = page_strips(found, pages) if html_file is not None else {}
     if not found:
         raise DataError(f"{', '.join(inputs)}: none of the lines could be checked")

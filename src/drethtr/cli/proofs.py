@@ -5,19 +5,16 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.files import make_folder, refuse_file
 from drethtr.cli.progress import report_skipped, say
-from drethtr.documents.beside import page_stem, stem_of_page
-from drethtr.documents.document import Document
-from drethtr.documents.formats import FORMATS
+from drethtr.documents.formats import FORMATS, Format
 from drethtr.documents.page import Page
-from drethtr.pages.opening import refuse_same_endings
+from drethtr.pages.catalog import Folders
 from drethtr.pages.record import provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.source import Original
-from drethtr.pages.task import write_result
+from drethtr.pages.task import FileTask, refuse_overwriting, task_for, write_result
 from drethtr.proofreading.alignment import LineBreaks
 from drethtr.proofreading.inputs import ProofInput
 from drethtr.proofreading.proof import PageProof
@@ -66,51 +63,39 @@ PAGE_FORMATS = {name: format for name, format in FORMATS.items() if name != "txt
 """Those that can express doubts, unlike plain text."""
 
 
-def formats_of_pages(names: str) -> tuple[str, ...]:
-    """Parse a comma-separated list of `PAGE_FORMATS`.
+def tasks_of(
+    given: Sequence[ProofInput], output: Path, formats: Mapping[str, Format], *, force: bool
+) -> list[FileTask]:
+    """What to write for each file of pages.
 
     Raises:
-        ConfigError: if one is unknown, or two have the same file extension.
-    """
-    wanted = dict.fromkeys(name.strip() for name in names.split(","))
-    formats = {name: named("format", name, PAGE_FORMATS) for name in wanted}
-    refuse_same_endings(formats)
-    return tuple(formats)
-
-
-def targets_of(originals: Sequence[Original], output: Path, formats: Sequence[str], *, force: bool) -> dict[str, Path]:
-    """The output path of each page without extension, by the page's name.
-
-    Raises:
-        DataError: if a file is there and may not be replaced, or two pages would have the same name.
+        DataError: if a file is there and may not be replaced, or would replace another or an input.
     """
     refuse_file(output)
-    targets: dict[str, Path] = {}
-    for original in originals:
-        stem = stem_of_page(page_stem(original.description or original.source.path), original.source)
-        if output / stem in targets.values():
-            raise DataError(f"another page is also named {stem}; process them in two runs", original.name)
-        targets[original.name] = output / stem
-        for name in formats:
-            path = output / f"{stem}{FORMATS[name].ending}"
-            if path.exists() and not force:
-                raise DataError(f"{path} exists; choose another folder or use --force")
-    return targets
+    tasks = [
+        task_for(file, originals, formats, output, update=False)
+        for one in given
+        for file, originals in one.files.items()
+    ]
+    refuse_overwriting(tasks, Folders())
+    if not force and (there := next((path for task in tasks for path in task.wanted if path.exists()), None)):
+        raise DataError(f"{there} exists; choose another folder or use --force")
+    return tasks
 
 
 def write_pages(
-    pages: Sequence[PageProof], recognizer: Recognizer, targets: Mapping[str, Path], formats: Sequence[str]
+    tasks: Sequence[FileTask], pages: Sequence[PageProof], recognizer: Recognizer, formats: Mapping[str, Format]
 ) -> None:
-    """Write each page in each format.
+    """Write the pages of each file in each format, without those that could not be read.
 
     Raises:
         DataError: if a file cannot be written, or a person has worked on it.
     """
     made_by = provenance_of(recognizer)
-    for proof in pages:
-        target = targets[proof.original.name]
-        make_folder(target.parent)
-        document = Document((proof.original.sheet(proof.page),), made_by)
-        for name in formats:
-            path = target.parent / f"{target.name}{FORMATS[name].ending}"
-            write_result(path, FORMATS[name].write(document), "choose another folder")
+    sheets = {proof.original.name: proof.original.sheet(proof.page) for proof in pages}
+    for task in tasks:
+        read = [sheets.get(original.name) for original in task.originals]
+        for name, format in formats.items():
+            for path, document in task.documents(name, format, read, made_by):
+                make_folder(path.parent)
+                write_result(path, format.write(document), "choose another folder")

@@ -6,12 +6,11 @@ from typing import Annotated
 import typer
 from tqdm import tqdm
 
-from drethtr.base.config import named
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
 from drethtr.cli.options import ImagesFolder, Lines, Pages, TableOrder, format_option, output_option, threads_option
 from drethtr.cli.progress import CONTINUE, report_skipped, say, stopping
-from drethtr.documents.formats import FORMATS
+from drethtr.documents.formats import FORMATS, formats_named
 from drethtr.pages.segment import segment_file
 from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import select
@@ -45,8 +44,7 @@ def segment(
     The files open in eScriptorium, Transkribus and other programs, and in drethtr edit; drethtr transcribe reads them
     after corrections. Existing files are kept; the exit code is 1 if a page cannot be used, or 2 if none can.
     """
-    names = dict.fromkeys(name.strip() for name in format.split(","))
-    formats = {name: named("format", name, WITH_LINES) for name in names}
+    formats = formats_named(format.split(","), WITH_LINES)
     segmentation = segmentation_named(lines, order)
     endings = [one.ending for one in formats.values()]
     selection = select(inputs, output, endings, pages=pages, recursive=recursive, images=images)

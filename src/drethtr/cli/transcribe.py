@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drethtr.base.config import named
 from drethtr.base.errors import ConfigError
 from drethtr.base.sandbox import prepare
 from drethtr.base.wording import counted
@@ -29,7 +28,7 @@ from drethtr.cli.options import (
 from drethtr.cli.reports import NOT_CALIBRATED
 from drethtr.cli.run_log import LogName, RunLog, run_log_named
 from drethtr.documents.document import Document
-from drethtr.documents.formats import FORMATS, LINE_FORMATS, Format
+from drethtr.documents.formats import FORMATS, LINE_FORMATS, Format, formats_named
 from drethtr.documents.page import Page
 from drethtr.pages.events import FileRead, JobSummary, PageEvent, PageRead, Planned, Skipped
 from drethtr.pages.flags import LAYOUT
@@ -115,8 +114,9 @@ def transcribe(
     prepare("drethtr.images.line", "drethtr.images.page_file")  # in the background
     with run_log_named(log, output, resumable=output is not None or update) as run_log:
         reading.refuse_decoder()
+        usual = () if update else ("txt",)
         choices = Choices(
-            names=formats_named(format if format is not None or update else "txt"),
+            names=tuple(formats_named(format.split(","), {**LINE_FORMATS, **FORMATS}) if format is not None else usual),
             output=output,
             lines=lines,
             order=order,
@@ -340,19 +340,6 @@ def refuse_joined(job: PageJob) -> None:
         files = len(job.tasks) if format.together else sum(len(task.originals) for task in job.tasks)
         if files > 1 and format.row is None:
             raise ConfigError(f"--format {name} would print {files} files in a row; give a folder as --output")
-
-
-def formats_named(text: str | None) -> tuple[str, ...]:
-    """Parse a comma-separated list of formats.
-
-    Raises:
-        ConfigError: if one is unknown.
-    """
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(","))) if text is not None else ()
-    known = dict.fromkeys((*FORMATS, *LINE_FORMATS))
-    for name in names:
-        named("format", name, known)
-    return names
 
 
 def refuse_name_of_file(output: Path, names: Sequence[str]) -> None:

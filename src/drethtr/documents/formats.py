@@ -1,9 +1,11 @@
 """`FORMATS`: the formats in which pages can be written, and `LINE_FORMATS`: those of images of single lines."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from drethtr.base.config import named
+from drethtr.base.errors import ConfigError
 from drethtr.documents.alto.writer import write_alto
 from drethtr.documents.document import Document
 from drethtr.documents.json import line_json_row, write_json, write_line_json
@@ -90,3 +92,19 @@ LINE_FORMATS: Mapping[str, Format] = {
     "tsv": Format(".tsv", TSV, write_line_table, together=False, doubts=False, row=line_table_row, header=LINE_COLUMNS),
 }
 """The formats of images of single lines; `json` has another form than that of pages."""
+
+
+def formats_named(names: Iterable[str], known: Mapping[str, Format] = FORMATS) -> dict[str, Format]:
+    """Formats by their names, each once.
+
+    Raises:
+        ConfigError: if one is unknown, or two have the same extension.
+    """
+    formats = {name: named("format", name, known) for name in map(str.strip, names)}
+    owners: dict[str, str] = {}
+    for name, format in formats.items():
+        if (owner := owners.setdefault(format.ending, name)) != name:
+            raise ConfigError(
+                f"{owner} and {name} are both written to files ending in {format.ending}; choose one of them"
+            )
+    return formats

@@ -22,14 +22,12 @@ it, but before it if it lacks pages, so that no result looks complete that is no
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import groupby
-from os.path import relpath
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from drethtr.base.errors import DataError
@@ -45,16 +43,13 @@ from drethtr.pages.record import made_with, provenance_of
 from drethtr.pages.segmentation import Segmentation
 from drethtr.pages.selection import Selection
 from drethtr.pages.source import Original
-from drethtr.pages.task import UPDATE, FileTask, refuse_replacing_reviewed, write_result, write_update
+from drethtr.pages.task import UPDATE, FileTask, Sheets, refuse_replacing_reviewed, write_result, write_update
 from drethtr.pages.transcribe import LineCallback, SegmentedPage, WholeLine, ignore_line, transcribe
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 
 Segment: TypeAlias = Callable[[], tuple[Original, SegmentedPage | None]]
 """Opens a page and segments it, or waits for the thread that does."""
-
-Sheets: TypeAlias = Sequence[Sheet | None]
-"""The pages of a file, None for those that could not be read."""
 
 READ_TOGETHER = 64
 """Images of single lines that are read together: fewer than would be fastest, as a user waits for the first of them."""
@@ -338,10 +333,10 @@ class Run:
         """
         lost = [original for original, sheet in zip(task.originals, sheets, strict=True) if sheet is None]
         missing = frozenset(original.source.number for original in lost)
-        for name, paths in task.targets.items():
+        for name in task.targets:
             format = self.job.formats[name]
             lacks = missing if format.together else frozenset()
-            for path, document in self.parts(task, format, paths, sheets):
+            for path, document in task.documents(name, format, sheets, self.provenance):
                 if self.job.force or not is_there(path) or lacks < self.planner.records.lacking(path):
                     content = format.write(document)
                     if lacks:  # recorded first: a process that is killed in between leaves no file that looks complete
@@ -351,21 +346,6 @@ class Run:
                         record(name, path, lacks)
         if not missing:
             self.planner.forget_pages(task)
-
-    def parts(
-        self, task: FileTask, format: Format, paths: Sequence[Path], sheets: Sheets
-    ) -> Iterator[tuple[Path, Document]]:
-        """What goes into each file of a format: all pages that were read, or one."""
-        read = tuple(sheet for sheet in sheets if sheet is not None)
-        if format.together or len(sheets) == 1:
-            pdf = task.path if len(read) == len(sheets) and task.is_whole_pdf else None
-            # Other commands read a table back, and look for its images from its folder.
-            name = seen_from(paths[0].parent, Path(task.given)) if format.header else task.given
-            yield paths[0], Document(read, self.provenance, pdf, name)
-        else:
-            for path, sheet in zip(paths, sheets, strict=True):
-                if sheet is not None:
-                    yield path, Document((sheet,), self.provenance, name=task.given)
 
 
 def pixels_of(line: WholeLine | DataError) -> Line | DataError:
@@ -393,10 +373,3 @@ def texts_of_people(original: Original) -> int:
     given = original.given()
     texts = (line.transcription for line in (given.lines if given is not None else ()) if line.text)
     return sum(text is not None and text.review is None and not text.by_program for text in texts)
-
-
-def seen_from(folder: Path, image: Path) -> str:
-    """The path of an image relative to a folder; unchanged if it is absolute or on another drive."""
-    place = image.parent.resolve() / image.name
-    same_drive = place.drive == folder.resolve().drive
-    return relpath(place, folder.resolve()) if same_drive and not image.is_absolute() else str(image)

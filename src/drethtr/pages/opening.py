@@ -4,14 +4,13 @@ job = open_job(["scans/"], "out", ["alto", "pdf"])
 summary = job.run(Recognizer.load)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from drethtr.base.archive import archive_of
-from drethtr.base.config import named
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.base.files import refuse_protected
-from drethtr.documents.formats import FORMATS, LINE_FORMATS, TEXT_WITH_DOUBTS, Format
+from drethtr.documents.formats import FORMATS, LINE_FORMATS, TEXT_WITH_DOUBTS, formats_named
 from drethtr.pages.job import PageJob
 from drethtr.pages.segmentation import DetectedLines, Segmentation, segmentation_named
 from drethtr.pages.selection import Selection, select
@@ -55,7 +54,7 @@ def open_job(
         if isinstance(given, str):  # a sequence of strings, too: its characters
             raise ConfigError(f"{name} must be a list; for a single one: [{given!r}]")
     folder = None if output is None else Path(output)
-    endings = [named("format", name, FORMATS).ending for name in formats]
+    endings = [format.ending for format in formats_named(formats).values()]
     selection = select(inputs, folder, endings, pages=pages, recursive=recursive)
     return open_selected(selection, formats, segmentation=segmentation, update=update, doubts=doubts, force=force)
 
@@ -85,8 +84,7 @@ def open_selected(
     if update and isinstance(segmentation, DetectedLines):
         raise ConfigError(f"an update writes into existing lines; leave out the segmentation {segmentation.name!r}")
     known = {**LINE_FORMATS, **FORMATS} if line_forms else FORMATS
-    wanted = {name: named("format", name, known) for name in formats}
-    refuse_same_endings(wanted)
+    wanted = formats_named(formats, known)
     of_lines = line_forms and wanted.keys() <= LINE_FORMATS.keys() and len(wanted) == 1
     prepared, errors = dict[Path, tuple[Original, ...]](), list[DataError]()
     for file, chosen in selection.opened(errors.append):
@@ -116,20 +114,6 @@ def open_selected(
     return PageJob(
         selection, tuple(tasks), tuple(errors), wanted, segmentation, update=update, force=force, of_lines=of_lines
     )
-
-
-def refuse_same_endings(formats: Mapping[str, Format]) -> None:
-    """Refuse two formats with the same extension.
-
-    Raises:
-        ConfigError: naming them.
-    """
-    owners: dict[str, str] = {}
-    for name, format in formats.items():
-        if (owner := owners.setdefault(format.ending, name)) != name:
-            raise ConfigError(
-                f"{owner} and {name} are both written to files ending in {format.ending}; choose one of them"
-            )
 
 
 def refuse_unreadable(originals: Sequence[Original]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
+from os.path import relpath
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -30,6 +31,9 @@ from drethtr.pages.source import DESCRIPTIONS, Original
 from drethtr.pages.volume import given_name
 
 ReadPage: TypeAlias = Callable[[Original], Page]
+
+Sheets: TypeAlias = Sequence[Sheet | None]
+"""The pages of a file, None for those that could not be read."""
 
 NOTE, MAX_NOTE = ".lacks", 100_000
 """Extension of a file in which drethtr 0.2 noted the pages that a result lacks, and most characters of it."""
@@ -158,6 +162,24 @@ class FileTask:
             return None
         return PageCache(next(iter(self.targets.values()))[0].parent / f".{page_stem(self.path)}.pages")
 
+    def documents(
+        self, name: str, format: Format, sheets: Sheets, provenance: Provenance
+    ) -> Iterator[tuple[Path, Document]]:
+        """What goes into each file of a format: all pages that were read, or one; nothing if none was read."""
+        read = tuple(sheet for sheet in sheets if sheet is not None)
+        paths = self.targets[name]
+        if not read:
+            return
+        if format.together or len(sheets) == 1:
+            pdf = self.path if len(read) == len(sheets) and self.is_whole_pdf else None
+            # Other commands read a table back, and look for its images from its folder.
+            given = seen_from(paths[0].parent, Path(self.given)) if format.header else self.given
+            yield paths[0], Document(read, provenance, pdf, given)
+        else:
+            for path, sheet in zip(paths, sheets, strict=True):
+                if sheet is not None:
+                    yield path, Document((sheet,), provenance, name=self.given)
+
 
 def task_for(
     path: Path,
@@ -183,6 +205,13 @@ def task_for(
             stems = [numbered_stem(stem, number) for number in numbers]
         targets[name] = tuple(folder / f"{stem}{format.ending}" for stem in stems)
     return FileTask(path, originals, targets, folder / path.name if update else None)
+
+
+def seen_from(folder: Path, image: Path) -> str:
+    """The path of an image relative to a folder; unchanged if it is absolute or on another drive."""
+    place = image.parent.resolve() / image.name
+    same_drive = place.drive == folder.resolve().drive
+    return relpath(place, folder.resolve()) if same_drive and not image.is_absolute() else str(image)
 
 
 def is_whole(path: Path, originals: Sequence[Original]) -> bool:

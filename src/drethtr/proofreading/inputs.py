@@ -1,6 +1,6 @@
 """The inputs of a check: scans or lines, with their given texts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -30,13 +30,19 @@ BOTH = frozenset({DESCRIPTION, ".json"})
 class ProofInput:
     """Pages and their running text.
 
+    files   the pages of each file
     text    of all pages together; None if the pages have texts in their lines
     source  where the text comes from
     """
 
-    originals: tuple[Original, ...]
+    files: Mapping[Path, tuple[Original, ...]]
     text: str | None
     source: str
+
+    @property
+    def originals(self) -> tuple[Original, ...]:
+        """The pages of all files."""
+        return tuple(original for pages in self.files.values() for original in pages)
 
 
 def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Catalog | None = None) -> list[ProofInput]:
@@ -70,9 +76,8 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
     named = {page_stem(path).removesuffix(".gt"): path for path in texts}
     stems = [page_stem(path) for path in pages]
     if named.keys().isdisjoint(stems):
-        originals = tuple(original for path in pages for original in opened(path, catalog))
         text = "\n".join(map(read_running_text, texts))
-        return [ProofInput(originals, text, ", ".join(map(str, texts)))]
+        return [ProofInput({path: opened(path, catalog) for path in pages}, text, ", ".join(map(str, texts)))]
     if len(named) < len(texts):
         raise DataError(f"{', '.join(map(str, texts))}: two texts have the same name; give one for each page")
     if without := [str(path) for path, stem in zip(pages, stems, strict=True) if stem not in named]:
@@ -80,7 +85,7 @@ def open_proof_inputs(inputs: Sequence[str], *, texts_needed: bool, catalog: Cat
     if alone := named.keys() - stems:
         raise DataError(f"{named[min(alone)]}: no page named after this text; name texts after their pages")
     return [
-        ProofInput(opened(path, catalog), read_running_text(named[stem]), str(named[stem]))
+        ProofInput({path: opened(path, catalog)}, read_running_text(named[stem]), str(named[stem]))
         for path, stem in zip(pages, stems, strict=True)
     ]
 
@@ -158,7 +163,7 @@ def given_in_lines(path: Path, catalog: Catalog) -> ProofInput:
     pages = [original.given() for original in originals if original.error is None]
     if pages and not any(line.text.strip() for page in pages if page is not None for line in page.lines):
         raise DataError("has no text to check; give the text as well, or PAGE or ALTO with text in its lines", path)
-    return ProofInput(originals, None, str(path))
+    return ProofInput({path: originals}, None, str(path))
 
 
 def are_lines(inputs: Sequence[str]) -> bool:

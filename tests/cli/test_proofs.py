@@ -1,0 +1,48 @@
+"""Where `align` and `check` write pages: to the same files as `transcribe`."""
+
+import pytest
+from made_pages import TEXTS, blank, write
+
+from drethtr import Recognizer
+from drethtr.base.errors import DataError
+from drethtr.cli.proofs import PAGE_FORMATS, tasks_of, write_pages
+from drethtr.documents.formats import formats_named
+from drethtr.documents.page import Page
+from drethtr.proofreading.inputs import open_proof_inputs
+from drethtr.proofreading.proof import PageProof
+
+FORMATS = formats_named(["page", "md"], PAGE_FORMATS)
+
+
+@pytest.fixture
+def given(tmp_path):
+    """A file of two pages with their text, and a page."""
+    (tmp_path / "text.txt").write_text(" ".join(TEXTS), encoding="utf-8")
+    image = write(blank(700, 300), TEXTS[:2]).image
+    image.save(tmp_path / "book.tif", save_all=True, append_images=[image])
+    image.save(tmp_path / "one.png")
+    return open_proof_inputs([str(tmp_path / name) for name in ("book.tif", "one.png", "text.txt")], texts_needed=True)
+
+
+def test_formats_that_hold_several_pages_hold_those_of_a_file(given, tiny_path, tmp_path):
+    """But not a page that could not be read, and a file without any is not written."""
+    out = tmp_path / "out"
+    tasks = tasks_of(given, out, FORMATS, force=False)
+    [one] = given
+    proofs = [PageProof(original, Page("book.tif", 700, 300), (), False) for original in one.originals[:2]]
+    recognizer = Recognizer.load(tiny_path)
+    write_pages(tasks, proofs[1:], recognizer, FORMATS)
+    assert {path.name for path in out.iterdir()} == {"book.md", "book_0002.page.xml"}
+    write_pages(tasks, proofs, recognizer, FORMATS)
+    assert {path.name for path in out.iterdir()} == {"book.md", "book_0001.page.xml", "book_0002.page.xml"}
+    with pytest.raises(DataError, match=r"book_0001\.page\.xml exists; choose another folder or use --force"):
+        tasks_of(given, out, FORMATS, force=False)
+    assert tasks_of(given, out, FORMATS, force=True) == tasks
+
+
+def test_an_input_is_not_replaced(given, tmp_path):
+    (tmp_path / "one.png").rename(tmp_path / "one.md")
+    [one] = given
+    files = {tmp_path / "one.md": one.files[tmp_path / "one.png"]}
+    with pytest.raises(DataError, match="is an input and would be overwritten"):
+        tasks_of([type(one)(files, one.text, one.source)], tmp_path, FORMATS, force=True)
