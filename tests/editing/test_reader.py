@@ -18,7 +18,7 @@ from drethtr.editing.jobs import State
 from drethtr.editing.overview import Summary
 from drethtr.editing.page_files import Missing
 from drethtr.layout.projection import Projection
-from drethtr.pages.segmentation import segmentation_named
+from drethtr.pages.segmentation import Segmentation, segmentation_named
 
 
 @pytest.fixture
@@ -65,11 +65,12 @@ def test_a_page_is_recorded_with_the_model_that_read_it(opened, monkeypatch):
     scan(3).image.save(opened.workspace.folder / "c.png")
     opened.workspace.folder_pages = {page.id: page for page in find_pages(opened.workspace.folder)}
 
-    def adopt(original):
-        opened.reader.use(second)
-        return Projection()
+    class Adopting(Segmentation):
+        def finder(self, original):
+            opened.reader.use(second)
+            return Projection()
 
-    monkeypatch.setattr(opened.reader, "finder", adopt)
+    monkeypatch.setattr(opened.reader, "segmentation", Adopting())
     pages = [page_named(opened, name) for name in ("b.png", "c.png")]
     assert ended(opened, opened.reader.read_pages([page["id"] for page in pages])).state is State.DONE
     used = []

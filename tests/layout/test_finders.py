@@ -6,7 +6,7 @@ import pytest
 from made_pages import blank
 
 from drethtr.base.errors import ConfigError
-from drethtr.layout.finder import Finder, InOrder, Kind, Order
+from drethtr.layout.finder import Finder, Kind
 from drethtr.layout.finders import FINDERS, Kraken, Whole, finder_named
 from drethtr.layout.order import arranged
 from drethtr.layout.rapid import RapidDetector
@@ -77,11 +77,9 @@ def test_whole():
     assert line.polygon.max(0).tolist() == [300, 40] and line.baseline[:, 0].tolist() == [0, 300]
 
 
-def test_an_order_and_a_number_of_threads_go_through_to_the_line_segmentation():
-    finder = InOrder(finder_named("rapid"), Order.COLUMNS).with_threads(1)
-    assert finder.finder == RapidDetector(threads=1) and not finder.whole
-    assert finder.finder.with_threads(2) == finder.finder
-    assert finder.find(blank().gray).order is Order.COLUMNS
+def test_a_number_of_threads_that_is_not_chosen_is_given():
+    finder = finder_named("rapid").with_threads(1)
+    assert finder == RapidDetector(threads=1) and finder.with_threads(2) == finder
     assert finder_named("projection").with_threads(1) == finder_named("projection")
 
 

@@ -237,7 +237,7 @@ def segmented(original: Original, page: Page, segmentation: Segmentation) -> str
     number = counted(len(page.lines), "line")
     if original.has_lines:
         return f"{original.name}: {number} given"
-    if segmentation.finder(original).whole:
+    if segmentation.is_line(original):
         return f"{original.name}: read as one line"
     return f"{original.name}: {number} found ({segmentation.finder_name(original)})"
 

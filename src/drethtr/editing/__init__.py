@@ -1,6 +1,6 @@
 """A working folder of scans: read, corrected, confirmed and learned from.
 
-with Workspace.open("scans") as workspace, Session(workspace, Recognizer.load(), Automatic()) as session:
+with Workspace.open("scans") as workspace, Session(workspace, Recognizer.load(), Segmentation()) as session:
     session.reader.read_pages()
     [first, *_] = workspace.pages()
 

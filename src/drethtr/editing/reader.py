@@ -67,7 +67,7 @@ class Reader:
         self.workspace = workspace
         self.index = index
         self.jobs = jobs
-        self.finder = index.segmentation.finder
+        self.segmentation = index.segmentation
         self.executor = PriorityExecutor()
         self.prioritized: list[str] = []
         self.soon: dict[str, tuple[Timer | None, frozenset[str]]] = {}  # lines to read by their pages, see `read_soon`
@@ -206,7 +206,7 @@ class Reader:
         original = Original(folder_page.source)
         seen: list[LineRead] = []
         page = transcribe(
-            original, recognizer, self.finder(original), read=read_lines, on_line=lambda *line: seen.append(line)
+            original, recognizer, self.segmentation, read=read_lines, on_line=lambda *line: seen.append(line)
         )
         lines = page.lines
         model = recognizer.model.identity
@@ -288,7 +288,7 @@ class Reader:
             raise DataError("the box lies outside the scan")
 
         def find() -> Layout:
-            return arranged(Layout.of(self.finder(Original(source)).with_threads(self.recognizer.threads).find(cut)))
+            return arranged(self.segmentation.layout(Original(source), cut, self.recognizer.threads))
 
         layout = self.executor.submit(find).result()
 

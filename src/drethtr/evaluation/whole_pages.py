@@ -243,7 +243,7 @@ def read_and_compare(
     counts = {}
     for original in pages:
         reference, prepared = texts_of(original), segmentation.prepare(original)
-        read = transcribe(prepared, recognizer, segmentation.finder(original))
+        read = transcribe(prepared, recognizer, segmentation)
         report(prepared, read)
         counts[str(original.description)] = compare_pages(reference, [line.text for line in read.lines if line.text])
     return counts
@@ -268,10 +268,9 @@ def find_and_compare(
     for original in pages:
         gray = original.source.gray()
         known = known_lines(original, gray)
-        finder = segmentation.finder(original).with_threads(threads or free_processors())
         start = process_time()
         # In processor time, order included: others use this machine, and lines without order are no text.
-        layout = arranged(Layout.of(finder.find(gray)))
+        layout = arranged(segmentation.layout(original, gray, threads or free_processors()))
         ordered = [layout.lines[number] for region in layout.regions or () for number in region.lines]
         seconds = process_time() - start
         cost = cost_of(known, layout, ordered)

@@ -156,24 +156,3 @@ class Finder(Protocol):
     def with_threads(self, threads: int) -> "Finder":
         """The same segmentation, computed with this many threads if it does not choose itself."""
         return self
-
-
-@dataclass(frozen=True)
-class InOrder(Finder):
-    """A line segmentation with an order for tables."""
-
-    finder: Finder
-    order: Order
-
-    @property
-    def whole(self) -> bool:  # type: ignore[override]
-        """As that of the line segmentation."""
-        return self.finder.whole
-
-    def find(self, page: Line) -> Layout:
-        """The layout that the line segmentation finds, its tables in this order."""
-        return replace(Layout.of(self.finder.find(page)), order=self.order)
-
-    def with_threads(self, threads: int) -> "InOrder":
-        """The same, computed with this many threads."""
-        return replace(self, finder=self.finder.with_threads(threads))

@@ -187,7 +187,7 @@ class Run:
     def is_line(self, task: FileTask) -> bool:
         """Whether a file is an image of a single line."""
         try:
-            return all(map(self.job.segmentation.is_line, task.originals))
+            return all(map(self.job.segmentation.is_line_image, task.originals))
         except DataError:
             return False  # reading it tells why
 
@@ -275,8 +275,9 @@ class Run:
         if task.cache is not None and is_there(task.cache.place(original, reader)):
             return original, None
         original = original.opened()
-        finder = self.job.segmentation.finder(original).with_threads(threads)
-        return original, SegmentedPage.open(original, self.recognizer, finder, self.job.keeps)
+        return original, SegmentedPage.open(
+            original, self.recognizer, self.job.segmentation, self.job.keeps, threads=threads
+        )
 
     def page(self, original: Original, segment: Segment) -> Page:
         """Read a page.
@@ -290,7 +291,7 @@ class Run:
             page = transcribe(
                 original,
                 self.recognizer,
-                self.job.segmentation.finder(original),
+                self.job.segmentation,
                 keeps=self.job.keeps,
                 on_line=self.on_line,
                 segmented=segmented,

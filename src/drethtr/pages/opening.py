@@ -93,7 +93,7 @@ def open_selected(
             if update:
                 refuse_no_update(file, originals[0], in_place=selection.output is None)
             refuse_unreadable(originals)
-            of_lines = of_lines and all(map(segmentation.is_line, originals))
+            of_lines = of_lines and all(map(segmentation.is_line_image, originals))
         except DataError as error:
             errors.append(error)
         else:

@@ -7,7 +7,6 @@ from drethtr.base.processors import free_processors
 from drethtr.documents.document import Document, Provenance
 from drethtr.documents.formats import Format
 from drethtr.documents.page import Page
-from drethtr.layout.finder import Layout
 from drethtr.layout.order import arranged
 from drethtr.pages.placing import ids_in, placed_line, regions_of
 from drethtr.pages.segmentation import Segmentation, name_of
@@ -29,8 +28,7 @@ def segment_page(original: Original, segmentation: Segmentation, threads: int | 
     if given is not None and given.lines:
         return given
     height, width = gray.shape
-    finder = segmentation.finder(original).with_threads(threads or free_processors())
-    layout = arranged(Layout.of(finder.find(gray)))
+    layout = arranged(segmentation.layout(original, gray, threads or free_processors()))
     lines = {
         number: placed_line(id, layout.lines[number], None, width, height) for number, id in ids_in(layout).items()
     }

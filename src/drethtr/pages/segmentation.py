@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 
 from drethtr.base.config import named
 from drethtr.base.errors import DataError
-from drethtr.layout.finder import Finder, InOrder, Order
+from drethtr.images.line import Line
+from drethtr.layout.finder import Finder, Layout, Order
 from drethtr.layout.finders import finder_named
 from drethtr.layout.given import Outlines, outlines_named
 from drethtr.pages.source import Original
@@ -13,7 +14,9 @@ from drethtr.pages.source import Original
 
 @dataclass(frozen=True)
 class Segmentation:
-    """How to get the lines of a page. By default: given lines if there are any, else found ones.
+    """How to get the lines of a page: given ones if there are any, else found ones.
+
+    By default, by the finder that suits the shape of the image: `auto`.
 
     order     how found tables are read
     outlines  which outlines of given lines are used
@@ -26,26 +29,44 @@ class Segmentation:
         """The original, without its given lines if they are not used; if lines must be given and are not, its error."""
         return original if original.outlines is self.outlines else replace(original, outlines=self.outlines)
 
-    def finder(self, original: Original) -> Finder:
-        """The finder for pages without given lines."""
-        finder = finder_named(self.finder_name(original))
-        return finder if self.order is Order.AUTO else InOrder(finder, self.order)
-
     def finder_name(self, original: Original) -> str:
         """The name of the finder for pages without given lines."""
         return original.finder_name
 
+    def finder(self, original: Original) -> Finder:
+        """The finder for pages without given lines."""
+        return finder_named(self.finder_name(original))
+
+    def layout(self, original: Original, gray: Line, threads: int) -> Layout:
+        """What is found on a page, or a part of one, that has no given lines."""
+        layout = Layout.of(self.finder(original).with_threads(threads).find(gray))
+        return layout if self.order is Order.AUTO else replace(layout, order=self.order)
+
     def is_line(self, original: Original) -> bool:
-        """Whether an image is taken as a single line instead of a page."""
-        return False
+        """Whether the image of a page is read as one line, neither straightened nor cropped.
+
+        Raises:
+            DataError: if it is damaged.
+        """
+        return not original.has_lines and self.finder(original).whole
+
+    def is_line_image(self, original: Original) -> bool:
+        """Whether a page is nothing but such an image: not one of several in a file, and not described.
+
+        Raises:
+            DataError: if the image is damaged.
+        """
+        return original.description is None and original.is_alone and self.is_line(original)
 
 
 @dataclass(frozen=True)
-class Automatic(Segmentation):
-    """Given lines, else the finder that suits the shape of the image: `auto`."""
+class FoundBy(Segmentation):
+    """Given lines, else those that a finder finds."""
 
-    def is_line(self, original: Original) -> bool:
-        return original.is_line
+    by: Finder
+
+    def finder(self, original: Original) -> Finder:
+        return self.by
 
 
 @dataclass(frozen=True)
@@ -71,11 +92,8 @@ class DetectedLines(Segmentation):
     def finder_name(self, original: Original) -> str:
         return self.name
 
-    def is_line(self, original: Original) -> bool:
-        return self.finder(original).whole and original.is_alone and original.description is None
 
-
-WITHOUT_FINDER: Mapping[str, Segmentation] = {"auto": Automatic(), "given": GivenLines()}
+WITHOUT_FINDER: Mapping[str, Segmentation] = {"auto": Segmentation(), "given": GivenLines()}
 """Segmentations that are not finders, by name."""
 
 

@@ -1,7 +1,8 @@
 """Read a page: segment it unless its lines are given, read them, and write their words in their places."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self, TypeAlias
 
@@ -13,13 +14,14 @@ from drethtr.documents.transcription import PageFlag
 from drethtr.images.line import Line, open_line
 from drethtr.images.straighten import Strip
 from drethtr.layout.doubt import doubt_of_layout
-from drethtr.layout.finder import Finder, Layout
-from drethtr.layout.finders import Whole, finder_named
+from drethtr.layout.finder import Finder, FoundLine, Layout
+from drethtr.layout.finders import Whole
 from drethtr.layout.given import FOOT, GivenLine, Outlines, complete
 from drethtr.layout.order import arranged
 from drethtr.pages.flags import LAYOUT, flagged, page_flags
 from drethtr.pages.line_reading import ReadLine, ReadLines, read_strips, strips_of, upright
 from drethtr.pages.placing import ids_in, merged, on_page, placed_line, regions_of, transcription_of
+from drethtr.pages.segmentation import FoundBy, Segmentation
 from drethtr.pages.source import Original, open_originals
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -62,21 +64,31 @@ class SegmentedPage(NamedTuple):
         name: str,
         given: Page | None,
         recognizer: Recognizer,
-        finder: Finder,
+        find: Callable[[Line], Layout | Sequence[FoundLine]],
         keeps: Keeps = keep_none,
         outlines: Outlines = Outlines.AUTO,
     ) -> Self:
         """Segment the image of a page; if the page is given, only its lines without outline are completed."""
         if given is None:
-            layout = Layout.of(finder.find(gray))
+            layout = Layout.of(find(gray))
         else:
             lines = [GivenLine.of(line) for line in given.lines if not keeps(line) and is_placed(line)]
             layout = Layout(tuple(complete(gray, lines, outlines)))
         return cls(gray, name, given, layout, dict(strips_of(gray, layout.lines, recognizer)))
 
     @classmethod
-    def open(cls, original: Original, recognizer: Recognizer, finder: Finder, keeps: Keeps = keep_none) -> Self | None:
+    def open(
+        cls,
+        original: Original,
+        recognizer: Recognizer,
+        segmentation: Segmentation,
+        keeps: Keeps = keep_none,
+        threads: int | None = None,
+    ) -> Self | None:
         """A page with its lines, for `transcribe` with the same arguments; None for the image of a single line.
+
+        Args:
+            threads: To find lines with; by default as many as the recognizer has.
 
         Raises:
             DataError: as `transcribe`.
@@ -84,13 +96,14 @@ class SegmentedPage(NamedTuple):
         """
         if original.error is not None:
             raise original.error
-        if finder.whole and not original.has_lines:
+        if segmentation.is_line(original):
             return None
         gray = original.source.gray()
         given = original.given_for(gray)
         name = original.source.image_name if given is None else given.image
         lines = given if given is not None and given.lines else None
-        return cls.of(gray, name, lines, recognizer, finder, keeps, original.outlines)
+        find = partial(segmentation.layout, original, threads=threads or recognizer.threads)
+        return cls.of(gray, name, lines, recognizer, find, keeps, original.outlines)
 
 
 def is_placed(line: TextLine) -> bool:
@@ -124,7 +137,7 @@ def transcribe_page(path: str | Path, recognizer: Recognizer, finder: Finder | N
 def transcribe(
     original: Original,
     recognizer: Recognizer,
-    finder: Finder | None = None,
+    finder: Finder | Segmentation | None = None,
     *,
     keeps: Keeps = keep_none,
     on_line: LineCallback = ignore_line,
@@ -134,7 +147,8 @@ def transcribe(
     """Transcribe a page: its given lines, or the detected ones if there are none.
 
     Args:
-        finder: Line segmentation; by default the one that suits the image, see `Original.finder_name`.
+        finder: Line segmentation, if the page has no given lines; by default the one that suits the image, see
+            `Original.finder_name`.
         keeps: Whether a given line is not read; others lose their text, also if they cannot be read.
         on_line: Receives every line that is read, once, when its text is final.
         read: Reads the lines; by default the recognizer does, all at once.
@@ -145,8 +159,9 @@ def transcribe(
         MissingExtraError: if the finder needs a package that is not installed.
     """
     if segmented is None:
-        chosen = finder or finder_named(original.finder_name)
-        segmented = SegmentedPage.open(original, recognizer, chosen.with_threads(recognizer.threads), keeps)
+        chosen = Segmentation() if finder is None else finder
+        segmentation = chosen if isinstance(chosen, Segmentation) else FoundBy(chosen)
+        segmented = SegmentedPage.open(original, recognizer, segmentation, keeps)
     reader = PageReader(recognizer, keeps, on_line, read)
     page = reader.page(segmented) if segmented is not None else reader.single_line(original)
     rate = recognizer.model.record.error_rate(recognizer.strategy)

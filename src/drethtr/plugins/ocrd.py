@@ -60,7 +60,7 @@ class Recognize(Processor):  # type: ignore[misc]
         made_by = provenance_of(self.recognizer)
         described = given.on_image(pcgts.get_Page().imageFilename, *image.size) if given.lines else None
         finder = finder_named(self.parameter["lines"]).with_threads(self.recognizer.threads)
-        segmented = SegmentedPage.of(gray, given.image, described, self.recognizer, finder)
+        segmented = SegmentedPage.of(gray, given.image, described, self.recognizer, finder.find)
         page = PageReader(self.recognizer).page(segmented)
         read = update(data, page, made_by, replace=True, name=name) if given.lines else written(page, image, made_by)
         return OcrdPageResult(parseString(read, silence=True))

@@ -112,7 +112,7 @@ def transcribed_page(original: Original, recognizer: Recognizer, segmentation: S
     Raises:
         DataError: if the page cannot be read, or has no lines.
     """
-    page = transcribe(original, recognizer, segmentation.finder(original))
+    page = transcribe(original, recognizer, segmentation)
     if not page.lines:
         raise DataError("no lines found; mark them out in PAGE or ALTO, or try another --lines", original.name)
     return page
@@ -137,7 +137,7 @@ def prove_page(
         CheckpointError, ConfigError: as `Rules.check`.
     """
     gray = original.source.gray()
-    is_line = segmentation.finder(original).whole and not original.has_lines
+    is_line = segmentation.is_line(original)
     strips = strips_of(original, gray, read.lines, recognizer, is_line=is_line)
     placed = [number for number, strip in enumerate(strips) if strip is not None]
     images = [strip.line for strip in strips if strip is not None]

@@ -131,15 +131,16 @@ class Builder:
         """
         self.expect([original])
         original = original.opened()
-        finder = self.segmentation.finder(original).with_threads(self.recognizer.threads)
-        segmented, texts = SegmentedPage.open(original, self.recognizer, finder), dict[str, TextLine]()
+        segmented, texts = SegmentedPage.open(original, self.recognizer, self.segmentation), dict[str, TextLine]()
         if segmented is not None and segmented.given is not None:
             unchanged = self.unchanged(original, segmented)
             self.known_lines = {line.id: (line, posteriors) for line, posteriors in unchanged.values()}
             texts = {line.id: line for line in segmented.given.lines if line.id in self.known_lines}
             strips = {number: strip for number, strip in segmented.strips.items() if number not in unchanged}
             segmented = segmented._replace(strips=strips)
-        page = transcribe(original, self.recognizer, finder, on_line=self.on_line, read=read, segmented=segmented)
+        page = transcribe(
+            original, self.recognizer, self.segmentation, on_line=self.on_line, read=read, segmented=segmented
+        )
         self.put(original, page)
         return page.with_lines(lambda line: texts.get(line.id, line))
 

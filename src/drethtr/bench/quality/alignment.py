@@ -112,8 +112,7 @@ class FoundPage(KnownPage):
         def keep(id: str, strip: Strip, reading: Reading) -> None:
             recognized[id] = RecognizedLine(strip.line, reading)
 
-        finder = self.segmentation.finder(self.original)
-        page = transcribe(replace(self.original, has_lines=False), recognizer, finder, on_line=keep)
+        page = transcribe(replace(self.original, has_lines=False), recognizer, self.segmentation, on_line=keep)
         # Found lines have no texts of their own; a marked line lends its text to the one that covers it.
         matched = match_outlines(self.outlines(), [line.polygon or () for line in page.lines])
         places = {match.marked: match.found for match in matched}

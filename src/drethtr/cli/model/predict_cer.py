@@ -249,7 +249,7 @@ def of_scans(
     with tqdm(originals, unit="page", disable=None) as bar:
         for original in map(segmentation.prepare, bar):
             try:
-                page = transcribe(original, recognizer, segmentation.finder(original))
+                page = transcribe(original, recognizer, segmentation)
             except DataError as error:
                 errors.append(error)
                 continue
