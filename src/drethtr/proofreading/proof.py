@@ -1,6 +1,19 @@
 """Proofs of lines and pages: the probability that the ink supports each word of a given text, and its place.
 
 Lines that are right with high probability become training data without review.
+
+What passes from one stage to the next:
+
+1. `ProofInput` (inputs.py): pages, and the text of all of them, unless it is in their lines.
+2. `ReadPage`: each page, with its lines as the model reads them.
+3. `Alignment` (alignment.py): of a text of all pages, the part on each line, and the parts on none.
+4. `GivenText` (given.py): the part on one line, in the alphabet of the model; `ReadText`: what the model reads there.
+5. `TextEvidence` (evidence.py): what the network says for and against each word, and each gap between words.
+6. `WeighedText` (check.py): the same with the scale of the line, or why there is no evidence.
+7. `TextCheck` (check.py): the probability of each word, and the verdict on it, by the `Rules` of rules.py.
+8. `ProofLine`, `PageProof`: the same with places on the page; `TextProof` (text.py): of all pages.
+
+Lines of a table have their texts, and enter at 4.
 """
 
 from collections.abc import Iterator, Sequence
@@ -90,6 +103,18 @@ class ProofLine:
             }
 
 
+class ReadPage(NamedTuple):
+    """A page that was read.
+
+    page     its lines, given or found
+    is_line  whether the image was read whole, as a single line
+    """
+
+    original: Original
+    page: Page
+    is_line: bool
+
+
 @dataclass(frozen=True)
 class PageProof:
     """The proof of a page, with the given texts of its lines in place of the readings.
@@ -97,7 +122,7 @@ class PageProof:
     original  the page that was read
     page      its lines; the confidence of a word is the probability that the ink supports it
     lines     the proof of each line
-    is_line   whether the image was read whole, as a single line
+    is_line   as of `ReadPage`
     """
 
     original: Original
@@ -106,7 +131,7 @@ class PageProof:
     is_line: bool
 
 
-def transcribed_page(original: Original, recognizer: Recognizer, segmentation: Segmentation) -> Page:
+def transcribed_page(original: Original, recognizer: Recognizer, segmentation: Segmentation) -> ReadPage:
     """Read the lines of a page, given or found.
 
     Raises:
@@ -115,42 +140,33 @@ def transcribed_page(original: Original, recognizer: Recognizer, segmentation: S
     page = transcribe(original, recognizer, segmentation)
     if not page.lines:
         raise DataError("no lines found; mark them out in PAGE or ALTO, or try another --lines", original.name)
-    return page
+    return ReadPage(original, page, segmentation.is_line(original))
 
 
-def prove_page(
-    original: Original,
-    read: Page,
-    texts: Sequence[str],
-    recognizer: Recognizer,
-    segmentation: Segmentation,
-    rules: Rules,
-) -> PageProof:
+def prove_page(read: ReadPage, texts: Sequence[str], recognizer: Recognizer, rules: Rules) -> PageProof:
     """Check the texts of the lines of a page against the ink.
 
     Args:
-        read: The page from `transcribed_page`, with the same segmentation.
         texts: One for each line; empty for a line without text.
 
     Raises:
         DataError: if the image can no longer be read.
         CheckpointError, ConfigError: as `Rules.check`.
     """
-    gray = original.source.gray()
-    is_line = segmentation.is_line(original)
-    strips = strips_of(original, gray, read.lines, recognizer, is_line=is_line)
+    original, page, is_line = read
+    strips = strips_of(original, original.source.gray(), page.lines, recognizer, is_line=is_line)
     placed = [number for number, strip in enumerate(strips) if strip is not None]
     images = [strip.line for strip in strips if strip is not None]
-    readings = [read_text(read.lines[number]) for number in placed]
+    readings = [read_text(page.lines[number]) for number in placed]
     checks = dict(zip(placed, rules.check(recognizer, images, [texts[n] for n in placed], readings), strict=True))
     lines = []
-    for number, (line, text, strip) in enumerate(zip(read.lines, texts, strips, strict=True)):
+    for number, (line, text, strip) in enumerate(zip(page.lines, texts, strips, strict=True)):
         check = checks[number] if number in checks else unreadable(text)
-        words = (ProofWord(word, outline(word, strip, read)) for word in check.words)
+        words = (ProofWord(word, outline(word, strip, page)) for word in check.words)
         lines.append(ProofLine(Path(original.source.name).name, line.id, check, tuple(words)))
     proofs = {line.line: line for line in lines}
-    page = read.with_lines(lambda line: replace(line, transcription=transcription_of(proofs[line.id])))
-    return PageProof(original, page, tuple(lines), is_line)
+    proved = page.with_lines(lambda line: replace(line, transcription=transcription_of(proofs[line.id])))
+    return PageProof(original, proved, tuple(lines), is_line)
 
 
 def strips_of(

@@ -10,7 +10,7 @@ from drethtr.pages.source import Original
 from drethtr.proofreading.alignment import Alignment, LineBreaks, align_text, place_lines
 from drethtr.proofreading.inputs import ProofInput
 from drethtr.proofreading.moved import with_moved
-from drethtr.proofreading.proof import PageProof, ProofLine, on_no_line, prove_page, transcribed_page
+from drethtr.proofreading.proof import PageProof, ProofLine, ReadPage, on_no_line, prove_page, transcribed_page
 from drethtr.proofreading.rules import Rules
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
@@ -65,19 +65,19 @@ def prove_text(
         text = described_text(opened)  # of lines that are not used: it belongs to the found ones
     if text is not None:
         refuse_empty(given.source, text)
-    read: list[tuple[Original, Page]] = []
+    read: list[ReadPage] = []
     for original in originals:
         try:
-            read.append((original, transcribed_page(original, recognizer, segmentation)))
+            read.append(transcribed_page(original, recognizer, segmentation))
         except DataError as error:
             errors.append(error)
     if not read:
         raise errors[0]
     texts, left = (own_texts(read), {}) if text is None else aligned_texts(given.source, text, read, line_breaks)
     pages = []
-    for (original, page), some in zip(read, texts, strict=True):
-        pages.append(prove_page(original, page, some, recognizer, segmentation, rules))
-        report(original, page)
+    for one, some in zip(read, texts, strict=True):
+        pages.append(prove_page(one, some, recognizer, rules))
+        report(one.original, one.page)
     return TextProof(tuple(pages), {place: on_no_line(part) for place, part in left.items()}, tuple(errors))
 
 
@@ -91,18 +91,18 @@ Texts = list[tuple[str, ...]]
 """The texts of the lines of each page."""
 
 
-def own_texts(read: Sequence[tuple[Original, Page]]) -> Texts:
+def own_texts(read: Sequence[ReadPage]) -> Texts:
     """The texts in the lines of pages."""
     found = []
-    for original, page in read:
-        given = original.given()
+    for one in read:
+        given = one.original.given()
         known = {line.id: line.text for line in given.lines} if given is not None else {}
-        found.append(tuple(for_scoring(known.get(line.id, "")) for line in page.lines))
+        found.append(tuple(for_scoring(known.get(line.id, "")) for line in one.page.lines))
     return found
 
 
 def aligned_texts(
-    source: str, text: str, read: Sequence[tuple[Original, Page]], line_breaks: LineBreaks
+    source: str, text: str, read: Sequence[ReadPage], line_breaks: LineBreaks
 ) -> tuple[Texts, dict[int, str]]:
     """Running text aligned with the lines of its pages; and its parts on no line, by the number of lines before them.
 
@@ -111,15 +111,15 @@ def aligned_texts(
     Raises:
         DataError: if the text belongs to other pages; with kept line breaks, if its lines are too many.
     """
-    readings = [line.text for _, page in read for line in page.lines]
+    readings = [line.text for one in read for line in one.page.lines]
     if line_breaks is LineBreaks.KEPT:
         alignment = with_moved(place_lines(source, text, readings))
     else:
-        alignment = fitting(source, text, ", ".join(original.name for original, _ in read), readings)
-        alignment = alignment.without_other_pages([len(page.lines) for _, page in read])
+        alignment = fitting(source, text, ", ".join(one.original.name for one in read), readings)
+        alignment = alignment.without_other_pages([len(one.page.lines) for one in read])
     texts = iter(alignment.texts)
     left = {place: part for place, part in enumerate(alignment.between) if part}
-    return [tuple(next(texts) for _ in page.lines) for _, page in read], left
+    return [tuple(next(texts) for _ in one.page.lines) for one in read], left
 
 
 def fitting(source: str, text: str, names: str, read: Sequence[str]) -> Alignment:
