@@ -7,8 +7,8 @@ Who decides whether a page is read, in this order:
    the record of its folder says. The results are kept and count as failed.
 3. `FileTask.is_written`: a file is done if all its results exist and, as the record says, lack no pages. One that is
    updated in place never is: only reading it shows which lines lack text.
-4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results exist by then, or
-   at the end (`Claims.settle`).
+4. `Claims.win`: of several processes, one reads a file. The others count it as done if its results are complete by
+   then, or at the end (`Claims.settle`).
 5. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
 
 Then `Run.write` decides about each result: it is written if it does not exist, or lacks pages that were read now. With

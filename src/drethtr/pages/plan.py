@@ -113,16 +113,16 @@ class Planner:
                 if entry is None:  # a process was killed before it recorded this
                     entry = Entry(state_of(task.sources), digest_of(task.sources).hex(), {})
                 self.records.of(result.parent).add(result, entry._replace(lacks=lacks))
-                note.unlink()
+                note.unlink(missing_ok=True)
 
     def forget_pages(self, task: FileTask) -> None:
         """Remove the pages of a file that were read, unless a result from the same files lacks one, in any format."""
-        if task.cache is None or not is_there(task.cache.folder):
+        if (cache := task.cache) is None or not is_there(cache.folder):
             return
-        results = self.records.of(task.cache.folder.parent).results
+        results = self.records.of(cache.folder.parent).results
         digests = {results[path.name].digest for _, path in task.results if path.name in results}
         if not any(entry.lacks and entry.digest in digests for entry in results.values()):
-            task.cache.remove()
+            cache.remove()
 
     def entries(self, task: FileTask) -> tuple[list[tuple[str, Entry]], bool]:
         """The entries of the results of a file, with the names of their formats, and whether one has no entry."""
