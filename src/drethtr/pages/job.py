@@ -12,9 +12,9 @@ Who decides whether a page is read, in this order:
 5. `PageCache.place`: pages of a file with several are taken from its hidden folder if an interrupted run has read them.
 
 Then `Run.write` decides about each result: it is written if it does not exist, or lacks pages that were read now. With
-`force`, 2, 3 and 5 let everything pass, and all results are replaced. Never replaced are results on which a person has
-worked (`refuse_replacing_reviewed` asks before reading, `write_result` after it) and lines that a person reviewed
-(`PageJob.keeps`).
+`force`, every file that is claimed is read from its first page, and all its results are replaced. Never replaced are
+results on which a person has worked (`refuse_replacing_reviewed` asks before reading, `write_result` after it), and
+lines that a person reviewed (`PageJob.keeps`).
 
 Who writes: `PageJob.keep_catalog` what the inputs are, before reading; `PageCache` each page of a file with several,
 until all its results are complete; `write_result` or `write_update` a result, and the `Recorder` how it is made: after
