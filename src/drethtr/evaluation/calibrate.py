@@ -13,7 +13,7 @@ judged by a calibration fitted on the others: `Fit.held_out`, from which error r
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.choose_strategy import Best, best_strategies
 from drethtr.evaluation.confidence import Booleans, Reliability, measure_trust, right_characters, right_words
 from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
-from drethtr.evaluation.predict import MIN_SETS, Pair, learn
+from drethtr.evaluation.predict import MIN_SETS, learn
+from drethtr.evaluation.reading import ScoredLine
 from drethtr.images.line import Line
 from drethtr.recognition.backends import CPU
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
@@ -36,7 +37,6 @@ from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, Strategy
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.network import Precision
 from drethtr.recognition.onnx.network import supports
-from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -64,14 +64,20 @@ Group = tuple[Strategy, ...]
 Turn = Callable[[Line], Line]
 
 
-class LabeledReading(NamedTuple):
-    """A reading with features (N, F) of its characters, and whether each character and word is correct."""
+class Case(NamedTuple):
+    """A line with features (N, F) of its characters as read, and whether each of these and each word is correct."""
 
-    sample: Sample
-    reading: Reading
+    line: ScoredLine
     features: Floats
     right_characters: Booleans
     right_words: Booleans
+
+    @classmethod
+    def of(cls, line: ScoredLine) -> Self:
+        """The case of a line that was read."""
+        text, reading = line.sample.text, line.reading
+        features = character_features(reading.characters)
+        return cls(line, features, right_characters(text, reading), right_words(text, reading))
 
 
 class Fit(NamedTuple):
@@ -83,7 +89,7 @@ class Fit(NamedTuple):
     calibration: Calibration
     characters: Reliability
     words: Reliability
-    held_out: tuple[Pair, ...] = ()
+    held_out: tuple[ScoredLine, ...] = ()
 
 
 def calibrate(
@@ -131,7 +137,7 @@ def calibrate(
             readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
             # Of float32 if the start has no calibration in this precision: both forms err on much the same characters.
             expected = learned.calibration(alike[0], precision) or learned.calibration(alike[0])
-            fit = fit_calibration(alike, precision, list(zip(chosen, readings, strict=True)), expected)
+            fit = fit_calibration(alike, precision, list(map(ScoredLine, chosen, readings)), expected)
             calibrations.append(fit.calibration)
             if fit.held_out and precision is Precision.FLOAT32:
                 rates += [learn(one, fit.held_out) for one in alike]
@@ -189,28 +195,25 @@ def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: st
     return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
 
 
-def fit_calibration(group: Group, precision: Precision, pairs: Sequence[Pair], prior: Calibration | None = None) -> Fit:
+def fit_calibration(
+    group: Group, precision: Precision, lines: Sequence[ScoredLine], prior: Calibration | None = None
+) -> Fit:
     """Calibrate the confidences of characters and words; with few readings, they stay near those of `prior`.
 
     Raises:
         DataError: if nothing was read; or if all characters or words are right or all wrong, and there is no prior.
     """
-    cases = [case_of(sample, reading) for sample, reading in pairs if reading.characters]
+    cases = [Case.of(line) for line in lines if line.reading.characters]
     if not cases:
-        raise DataError(f"cannot calibrate: nothing was read on {len(pairs)} lines")
+        raise DataError(f"cannot calibrate: nothing was read on {len(lines)} lines")
     calibration = calibration_of(group, precision, cases, prior)
-    measured = measure_trust([case.sample.text for case in cases], [calibration(case.reading) for case in cases])
-    return Fit(calibration, measured.characters, measured.words, held_out(group, precision, cases, pairs))
-
-
-def case_of(sample: Sample, reading: Reading) -> LabeledReading:
-    """A reading compared with its text."""
-    right = right_characters(sample.text, reading), right_words(sample.text, reading)
-    return LabeledReading(sample, reading, character_features(reading.characters), *right)
+    texts = [case.line.sample.text for case in cases]
+    measured = measure_trust(texts, [calibration(case.line.reading) for case in cases])
+    return Fit(calibration, measured.characters, measured.words, held_out(group, precision, cases, lines))
 
 
 def calibration_of(
-    group: Group, precision: Precision, cases: Sequence[LabeledReading], prior: Calibration | None = None
+    group: Group, precision: Precision, cases: Sequence[Case], prior: Calibration | None = None
 ) -> Calibration:
     """The fitted calibration."""
     of_characters, of_words = (None, None) if prior is None else (prior.characters, prior.words)
@@ -218,28 +221,28 @@ def calibration_of(
     right = np.concatenate([case.right_characters for case in cases])
     characters = fit_logistic(features, right, digits=DIGITS, prior=of_characters)
     # Words are judged by characters that are calibrated already, as they will be when lines are read.
-    features = np.concatenate([word_features(weighed(case.reading.characters, characters)) for case in cases])
+    features = np.concatenate([word_features(weighed(case.line.reading.characters, characters)) for case in cases])
     right = np.concatenate([case.right_words for case in cases])
     words = fit_logistic(features, right, digits=DIGITS, prior=of_words)
     return Calibration(group, characters, words, precision.value)
 
 
 def held_out(
-    group: Group, precision: Precision, cases: Sequence[LabeledReading], pairs: Sequence[Pair]
-) -> tuple[Pair, ...]:
-    """The pairs of collections with text, each collection calibrated by a fit on the others.
+    group: Group, precision: Precision, cases: Sequence[Case], lines: Sequence[ScoredLine]
+) -> tuple[ScoredLine, ...]:
+    """The lines of collections with text, each collection calibrated by a fit on the others.
 
     Empty if there are too few collections.
     """
-    names = {case.sample.set for case in cases if for_scoring(case.sample.text)}
+    names = {case.line.sample.set for case in cases if for_scoring(case.line.sample.text)}
     if len(names) <= MIN_SETS:
         return ()
-    others = {name: [case for case in cases if case.sample.set != name] for name in names}
+    others = {name: [case for case in cases if case.line.sample.set != name] for name in names}
     try:
         fitted = {name: calibration_of(group, precision, some) for name, some in others.items()}
     except DataError:  # without one of them, everything is right or everything wrong
         return ()
-    return tuple((sample, fitted[sample.set](reading)) for sample, reading in pairs if sample.set in names)
+    return tuple(ScoredLine(one, fitted[one.set](reading)) for one, reading in lines if one.set in names)
 
 
 def upright(line: Line) -> Line:

@@ -14,7 +14,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, page_of
+from drethtr.datasets.sample import Sample, grouped, page_of
 from drethtr.documents.document import Provenance
 from drethtr.evaluation.metrics import (
     DRAWS,
@@ -192,19 +192,13 @@ def paired_by(
     Args:
         names: The group of each line.
     """
-    groups: dict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(names):
-        groups[name].append(place)
-    return tuple(
-        paired(
-            [a[place] for place in groups[name]],
-            [b[place] for place in groups[name]],
-            [pages[place] for place in groups[name]],
-            name=name,
-        )
-        for name in in_order
-        if any(a[place].characters for place in groups[name])
-    )
+    groups = grouped(zip(names, a, b, pages, strict=True), lambda line: line[0])
+    found = {}
+    for name, lines in groups.items():
+        _, of_a, of_b, of_pages = zip(*lines, strict=True)
+        if any(counts.characters for counts in of_a):
+            found[name] = paired(of_a, of_b, of_pages, name=name)
+    return tuple(found[name] for name in in_order if name in found)
 
 
 def class_of(value: float, classes: Classes) -> str:

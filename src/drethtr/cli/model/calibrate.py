@@ -79,14 +79,13 @@ def calibrate(
 def held_out_table(held: fit.Fit) -> str:
     """The reliability of confidences on each set, calibrated on the other sets, and on all of them."""
     strategy, precision = held.calibration.strategies[0], held.calibration.precision
-    texts, readings = [sample.text for sample, _ in held.held_out], [reading for _, reading in held.held_out]
-    sets = measure_sets([sample.set for sample, _ in held.held_out], texts, readings)
+    together = measure_trust([sample.text for sample, _ in held.held_out], [reading for _, reading in held.held_out])
     rates = leave_one_set_out(strategy, held.held_out)
     error, inside = 100 * mean_absolute_error(rates), sum(bool(rate.inside) for rate in rates)
     return "\n".join(
         [
             f"\nEach set calibrated on the others, {name_of(strategy)} ({precision}):",
-            trust_of_sets([*sets_to_json(sets), *sets_to_json({"all": measure_trust(texts, readings)})]),
+            trust_of_sets([*sets_to_json(measure_sets(held.held_out)), *sets_to_json({"all": together})]),
             f"CER of each set, predicted from the others: mean absolute error {error:.1f} points, "
             f"true CER inside the interval for {inside} of {len(rates)}.",
         ]

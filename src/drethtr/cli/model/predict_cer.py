@@ -25,10 +25,8 @@ from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample, Tally, choose, page_of
 from drethtr.evaluation.evaluate import read_each, to_read
 from drethtr.evaluation.predict import (
-    Pair,
     Prediction,
     check_sets,
-    grouped,
     leave_one_set_out,
     mean_absolute_error,
     page_or_line,
@@ -37,6 +35,7 @@ from drethtr.evaluation.predict import (
 from drethtr.evaluation.predict import (
     learn as fit_rate,
 )
+from drethtr.evaluation.reading import ScoredLine, by_name
 from drethtr.evaluation.untranscribed import lines_to_read
 from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt, doubt_of_page
 from drethtr.pages.catalog import Catalog
@@ -146,21 +145,21 @@ def refuse_other_weights(target: Path, recognizer: Recognizer) -> None:
         )
 
 
-def read(recognizer: Recognizer, samples: Sequence[Sample]) -> list[Pair]:
+def read(recognizer: Recognizer, samples: Sequence[Sample]) -> list[ScoredLine]:
     """Read lines; returns each with its reading."""
-    return list(zip(samples, read_with_bar(recognizer, samples), strict=True))
+    return list(map(ScoredLine, samples, read_with_bar(recognizer, samples)))
 
 
-def read_usable(recognizer: Recognizer, samples: Sequence[Sample]) -> list[Pair]:
+def read_usable(recognizer: Recognizer, samples: Sequence[Sample]) -> list[ScoredLine]:
     """Read the lines whose images are usable; the others are reported."""
-    pairs = []
+    lines = []
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
         for sample, found in read_each(recognizer, samples, bar.update):
             if isinstance(found, DataError):
                 report_skipped(found)
             else:
-                pairs.append((sample, found))
-    return pairs
+                lines.append(ScoredLine(sample, found))
+    return lines
 
 
 def known_rate(recognizer: Recognizer, decoder: str | None) -> ErrorRate:
@@ -180,11 +179,11 @@ def known_rate(recognizer: Recognizer, decoder: str | None) -> ErrorRate:
     return rate
 
 
-def learned(recognizer: Recognizer, pairs: Sequence[Pair], source: Path, output: Path) -> Report:
+def learned(recognizer: Recognizer, lines: Sequence[ScoredLine], source: Path, output: Path) -> Report:
     """Fit the prediction, evaluate it on each set with a fit on the others, and write the model."""
     decoder = recognizer.strategy
-    rate = fit_rate(decoder, pairs)
-    sets, pages = leave_one_set_out(decoder, pairs), leave_one_set_out(decoder, pairs, page_or_line)
+    rate = fit_rate(decoder, lines)
+    sets, pages = leave_one_set_out(decoder, lines), leave_one_set_out(decoder, lines, page_or_line)
     save_record(source, recognizer.model.record.with_error_rate(rate), output, of=recognizer.model)
     text, report = beside_truth(sets, pages, "by a fit on the other sets")
     change = f"{output}: fitted on {rate.sets} sets: {rate.factor:.2f} × (doubt per character) ^ {rate.power:.2f}."
@@ -224,16 +223,16 @@ def of_lines(rate: ErrorRate, recognizer: Recognizer, samples: Sequence[Sample])
     Raises:
         typer.Exit: with 2 if none could, or with 1 if none has text.
     """
-    pairs = read_usable(recognizer, samples)
-    if not pairs:
+    lines = read_usable(recognizer, samples)
+    if not lines:
         raise typer.Exit(2)
-    if not any(reading.characters for _, reading in pairs):
-        typer.echo(f"No text was found on any of {len(pairs):,} lines, so no error rate can be predicted.", err=True)
+    if not any(reading.characters for _, reading in lines):
+        typer.echo(f"No text was found on any of {len(lines):,} lines, so no error rate can be predicted.", err=True)
         raise typer.Exit(1)
-    failed = len(samples) - len(pairs)
-    groups = grouped(pairs, lambda sample: page_of(sample) or sample.set)
-    pages = {name: Doubts(doubt_of(reading for _, reading in of_page)) for name, of_page in groups.items()}
-    sure = all(reading.calibrated for _, reading in pairs)
+    failed = len(samples) - len(lines)
+    groups = by_name(lines, lambda sample: page_of(sample) or sample.set)
+    pages = {name: Doubts(doubt_of(line.reading for line in of_page)) for name, of_page in groups.items()}
+    sure = all(reading.calibrated for _, reading in lines)
     return *predicted(rate, pages, failed, len(samples), calibrated=sure), failed
 
 
@@ -339,9 +338,9 @@ def plain(found: Doubts, rate: ErrorRate) -> dict[str, Any]:
     return {**counts, **found.expected(rate)._asdict(), **doubts}
 
 
-def compared(rate: ErrorRate, pairs: Sequence[Pair]) -> Report:
+def compared(rate: ErrorRate, lines: Sequence[ScoredLine]) -> Report:
     """Expected CER of each set beside the true one."""
-    return beside_truth(predict(rate, pairs), predict(rate, pairs, page_or_line), "by the model's own fit")
+    return beside_truth(predict(rate, lines), predict(rate, lines, page_or_line), "by the model's own fit")
 
 
 def beside_truth(predictions: Sequence[Prediction], pages: Sequence[Prediction], how: str) -> Report:

@@ -5,7 +5,6 @@ A `Source` is the configuration; it opens into one `Supply` or, if it contains s
 """
 
 from abc import ABC, abstractmethod
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.datasets.open import open_all
-from drethtr.datasets.sample import Sample, lines_digest
+from drethtr.datasets.sample import Sample, grouped, lines_digest, set_of
 from drethtr.synthesis.recombination import Recombination, Recombined, read_gaps
 from drethtr.synthesis.synthetic import Synthesizer, Synthetic
 
@@ -129,18 +128,16 @@ class Real(FileSource):
             DataError: if a file cannot be used, or no line is left.
             ConfigError: if a factor is negative, or names a set that does not exist.
         """
-        found: dict[str, list[Sample]] = defaultdict(list)
-        for sample in open_all(self.paths):
-            found[sample.set].append(sample)
+        found = grouped(open_all(self.paths), set_of)
         factors = {factor.set: factor.factor for factor in self.factors}
         if unknown := factors.keys() - found.keys():
-            raise ConfigError(f"unknown set {min(unknown)!r} in factors; known: {', '.join(sorted(found))}")
+            raise ConfigError(f"unknown set {min(unknown)!r} in factors; known: {', '.join(found)}")
         if factors and min(factors.values()) < 0:
             raise ConfigError(f"each factor must be at least 0, not {min(factors.values())}")
         wanted = self.recombined
         gaps = read_gaps(wanted.gaps) if wanted is not None else {}
         supplies = []
-        for name, samples in sorted(found.items()):
+        for name, samples in found.items():
             kept = tuple(sample for sample in samples if self.suits(sample.text, sample.clean))
             weight = factors.get(name, 1.0) * len(kept) ** self.balance if kept else 0.0
             if weight > 0:
