@@ -31,9 +31,10 @@ from drethtr.cli.transcribe import lines_unread
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample
 from drethtr.documents.page import Page
-from drethtr.evaluation.evaluate import Scores, to_read
+from drethtr.evaluation.evaluate import Scores
 from drethtr.evaluation.evaluate import evaluate as measure
 from drethtr.evaluation.layout import to_json as layout_figures
+from drethtr.evaluation.reading import to_read
 from drethtr.evaluation.whole_pages import (
     collections_of,
     find_and_compare,

@@ -22,9 +22,8 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.choose_strategy import Best, best_strategies
 from drethtr.evaluation.confidence import Booleans, Reliability, measure_trust, right_characters, right_words
-from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
 from drethtr.evaluation.predict import MIN_SETS, learn
-from drethtr.evaluation.reading import ScoredLine
+from drethtr.evaluation.reading import Advance, ScoredLine, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.recognition.backends import CPU
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
@@ -134,10 +133,10 @@ def calibrate(
     for precision in precisions(plain, device):
         for some in groups or usual_strategies(plain, alone):
             alike = tuple(one.completed_by(strategy) for one in some)
-            readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
+            lines = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
             # Of float32 if the start has no calibration in this precision: both forms err on much the same characters.
             expected = learned.calibration(alike[0], precision) or learned.calibration(alike[0])
-            fit = fit_calibration(alike, precision, list(map(ScoredLine, chosen, readings)), expected)
+            fit = fit_calibration(alike, precision, lines, expected)
             calibrations.append(fit.calibration)
             if fit.held_out and precision is Precision.FLOAT32:
                 rates += [learn(one, fit.held_out) for one in alike]

@@ -235,12 +235,11 @@ def edits_of(text: str, read: str) -> list[tuple[str, str]]:
 
 
 class Side(NamedTuple):
-    """System A or B: its name, the provenance of its readings, decoder and precision, and the readings."""
+    """System A or B: its name, the provenance of its readings, decoder and precision."""
 
     name: str
     made_by: Provenance
     settings: Mapping[str, str]
-    readings: list[Reading]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.made_by}, {', '.join(self.settings.values())})"

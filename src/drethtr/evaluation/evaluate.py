@@ -1,17 +1,17 @@
 """Evaluate a recognizer on transcribed lines.
 
-Validation and test use `evaluate` with the same `Recognizer` as users do. Its parts: `to_read` selects the lines,
-`read_each` reads them, `count_unknown` counts characters outside the alphabet, and `metrics.score` counts edits.
+Validation and test use `evaluate` with the same `Recognizer` as users do. Its parts: `reading` selects and reads the
+lines, `count_unknown` counts characters outside the alphabet, and `metrics` counts edits.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, choose, clean_lines, line_or_error, open_sample, page_of, set_of
+from drethtr.datasets.sample import Sample, page_of, set_of
 from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.metrics import (
     CONVENTION,
@@ -23,18 +23,12 @@ from drethtr.evaluation.metrics import (
     bootstrap,
     compare,
 )
-from drethtr.evaluation.reading import ScoredLine, by_name
-from drethtr.images.line import Line
-from drethtr.recognition.batching import in_groups
-from drethtr.recognition.reading import Reading
-from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
+from drethtr.evaluation.reading import Advance, ScoredLine, by_name, read_each, to_read
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
 CER = ("cer", "cer_low", "cer_high")
 WER = ("wer", "wer_low", "wer_high")
-
-Advance: TypeAlias = Callable[[int], object]
-"""Called whenever lines have been read, with their number."""
 
 
 class BySet(NamedTuple):
@@ -117,11 +111,11 @@ def evaluate(
     wanted = to_read(samples, limit, seed)
     unknown = count_unknown(recognizer, wanted)
     lines, unreadable = [], []
-    for sample, found in read_each(recognizer, wanted, advance):
+    for found in read_each(recognizer, wanted, advance):
         if isinstance(found, DataError):
             unreadable.append(found)
         else:
-            lines.append(ScoredLine(sample, found))
+            lines.append(found)
     if not lines:
         raise unreadable[0]
     conventions = {name: by_set(lines, words_of) for name, words_of in WORD_CONVENTIONS.items()}
@@ -174,21 +168,6 @@ def plain(rates: Rates) -> dict[str, Any]:
     return {name: values.pop(name) for name in ("lines", "drawn", "characters")} | values
 
 
-def to_read(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[Sample]:
-    """The lines to evaluate: clean ones, and at most `limit` of each set.
-
-    Raises:
-        DataError: if there are none, or none of them has a text.
-    """
-    clean = clean_lines(samples)
-    if not clean:
-        raise DataError(f"no lines to evaluate: none of {len(samples)} lines has a text without uncertain letters")
-    chosen = choose(clean, len(clean) if limit is None else limit, seed)
-    if not any(for_scoring(sample.text) for sample in chosen):
-        raise DataError(f"no lines to evaluate: all {len(chosen)} texts are empty; add transcribed lines")
-    return chosen
-
-
 def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[str]:
     """Count the characters of the texts that the model cannot write.
 
@@ -204,39 +183,3 @@ def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[
             f"none of the characters in the texts ({shown!r}) is in the model's alphabet; use another model"
         )
     return unknown
-
-
-def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> list[Reading]:
-    """Read each line.
-
-    Raises:
-        DataError: naming the sample, if an image cannot be used.
-    """
-    readings: list[Reading] = []
-    for some in portions(recognizer, samples, advance):
-        readings += recognizer.read_lines([line for _, line in some])
-    return readings
-
-
-def read_each(
-    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
-) -> Iterator[tuple[Sample, Reading | DataError]]:
-    """Yield each sample with its reading, or with the error if its image cannot be used."""
-    lines = ((sample, line_or_error(recognizer, sample)) for sample in samples)
-    for found in recognizer.read_opened(lines):
-        yield found
-        if advance is not None:
-            advance(1)
-
-
-def portions(
-    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
-) -> Iterator[list[tuple[Sample, Line]]]:
-    """Yield the samples with their images, in groups to read together.
-
-    A group counts as read when the next one is requested.
-    """
-    for some in in_groups(((sample, open_sample(recognizer, sample)) for sample in samples), READ_TOGETHER):
-        yield some
-        if advance is not None:
-            advance(len(some))

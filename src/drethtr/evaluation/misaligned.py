@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.datasets.sample import Sample, grouped, page_of
-from drethtr.evaluation.evaluate import Advance, read_lines
+from drethtr.evaluation.reading import Advance, read_lines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
@@ -51,7 +51,7 @@ def misaligned(
     """
     near = neighbors(among)
     suspects = []
-    for sample, reading in zip(lines, read_lines(recognizer, lines, advance), strict=True):
+    for sample, reading in read_lines(recognizer, lines, advance):
         read = for_scoring(reading.text)
         if len(read) < MIN_LENGTH or apart(read, sample.text) < FAR:
             continue

@@ -15,7 +15,7 @@ from drethtr.bench.quality.corruptions import KINDS, Corrupted, corrupt
 from drethtr.cli.reports import figure, table
 from drethtr.datasets.sample import Sample, open_sample
 from drethtr.evaluation.confidence import Booleans, Floats, auroc, reliability
-from drethtr.evaluation.evaluate import Advance
+from drethtr.evaluation.reading import Advance
 from drethtr.proofreading.check import DOUBTED, weigh_lines
 from drethtr.proofreading.evidence import ReadText, TextEvidence
 from drethtr.proofreading.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features, with_squares

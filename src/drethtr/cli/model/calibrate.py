@@ -14,8 +14,8 @@ from drethtr.cli.progress import exit_if_left_out, open_lines, with_images
 from drethtr.cli.reports import figure, table, trust_of_sets
 from drethtr.evaluation import calibrate as fit
 from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
-from drethtr.evaluation.evaluate import to_read
 from drethtr.evaluation.predict import MIN_SETS, leave_one_set_out, mean_absolute_error
+from drethtr.evaluation.reading import to_read
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.decoding.strategies import name_of, strategy_named
 from drethtr.recognition.model.file import load_model, save_record

@@ -14,7 +14,7 @@ from drethtr.cli.outputs import refuse_results, write_json
 from drethtr.cli.progress import (
     left_out_of,
     open_lines,
-    read_with_bar,
+    read_usable,
     report_remarks,
     report_skipped,
     say,
@@ -23,7 +23,6 @@ from drethtr.cli.progress import (
 from drethtr.cli.reports import NOT_CALIBRATED, between, figure, table
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample, Tally, choose, page_of
-from drethtr.evaluation.evaluate import read_each, to_read
 from drethtr.evaluation.predict import (
     Prediction,
     check_sets,
@@ -35,7 +34,7 @@ from drethtr.evaluation.predict import (
 from drethtr.evaluation.predict import (
     learn as fit_rate,
 )
-from drethtr.evaluation.reading import ScoredLine, by_name
+from drethtr.evaluation.reading import ScoredLine, by_name, to_read
 from drethtr.evaluation.untranscribed import lines_to_read
 from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt, doubt_of_page
 from drethtr.pages.catalog import Catalog
@@ -115,10 +114,15 @@ def predict_cer(
         refuse_other_weights(learn, recognizer)
         samples = to_read(open_lines(inputs, described), limit, seed)
         check_sets(samples)
-        text, report = learned(recognizer, read(recognizer, samples), reading.model or SHIPPED, learn)
+        read = read_some(recognizer, samples)
+        failed = len(samples) - len(read)
+        text, report = learned(recognizer, read, reading.model or SHIPPED, learn)
     elif truth:
         rate = known_rate(recognizer, reading.decoder)
-        text, report = compared(rate, read(recognizer, to_read(open_lines(inputs, described), limit, seed)))
+        samples = to_read(open_lines(inputs, described), limit, seed)
+        read = read_some(recognizer, samples)
+        failed = len(samples) - len(read)
+        text, report = compared(rate, read)
     elif lines is not None:
         rate, segmentation = known_rate(recognizer, reading.decoder), segmentation_named(lines)
         text, report, failed = of_scans(rate, recognizer, inputs, segmentation, described.images)
@@ -145,20 +149,15 @@ def refuse_other_weights(target: Path, recognizer: Recognizer) -> None:
         )
 
 
-def read(recognizer: Recognizer, samples: Sequence[Sample]) -> list[ScoredLine]:
-    """Read lines; returns each with its reading."""
-    return list(map(ScoredLine, samples, read_with_bar(recognizer, samples)))
+def read_some(recognizer: Recognizer, samples: Sequence[Sample]) -> list[ScoredLine]:
+    """Read the lines whose images can be used; the others are reported.
 
-
-def read_usable(recognizer: Recognizer, samples: Sequence[Sample]) -> list[ScoredLine]:
-    """Read the lines whose images are usable; the others are reported."""
-    lines = []
-    with tqdm(total=len(samples), unit="line", disable=None) as bar:
-        for sample, found in read_each(recognizer, samples, bar.update):
-            if isinstance(found, DataError):
-                report_skipped(found)
-            else:
-                lines.append(ScoredLine(sample, found))
+    Raises:
+        typer.Exit: with 2 if there is none.
+    """
+    lines = read_usable(recognizer, samples)
+    if not lines:
+        raise typer.Exit(2)
     return lines
 
 
@@ -223,9 +222,7 @@ def of_lines(rate: ErrorRate, recognizer: Recognizer, samples: Sequence[Sample])
     Raises:
         typer.Exit: with 2 if none could, or with 1 if none has text.
     """
-    lines = read_usable(recognizer, samples)
-    if not lines:
-        raise typer.Exit(2)
+    lines = read_some(recognizer, samples)
     if not any(reading.characters for _, reading in lines):
         typer.echo(f"No text was found on any of {len(lines):,} lines, so no error rate can be predicted.", err=True)
         raise typer.Exit(1)
