@@ -10,7 +10,7 @@ Confidences have to hold for collections that the model never saw. So each colle
 judged by a calibration fitted on the others: `Fit.held_out`, from which error rates are learned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Self
@@ -122,45 +122,27 @@ def calibrate(
         DataError: if there are no clean lines, or nothing was read on them.
     """
     chosen = to_read(samples)
-    recognizer = partial(Recognizer, device=device, threads=threads)
+    open_model = partial(Recognizer, device=device, threads=threads)
     plain = replace(model, record=CalibrationRecord())  # earlier calibration must not affect the result
-    strategy, alone = Best(model.record.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
+    strategy, alone = Best(model.record.strategy) if groups else best_strategies(open_model, plain, chosen, advance)
     # From here on the chosen weights count: decoders with open weights take them from the best strategy.
     plain = replace(plain, record=CalibrationRecord(strategy=strategy))
-    learned = prior or CalibrationRecord()
-    calibrations: list[Calibration] = []
-    rates: list[ErrorRate] = []
+    fits: list[Fit] = []
     for precision in precisions(plain, device):
-        for some in groups or usual_strategies(plain, alone):
-            alike = tuple(one.completed_by(strategy) for one in some)
-            lines = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
-            # Of float32 if the start has no calibration in this precision: both forms err on much the same characters.
-            expected = learned.calibration(alike[0], precision) or learned.calibration(alike[0])
-            fit = fit_calibration(alike, precision, lines, expected)
-            calibrations.append(fit.calibration)
-            if fit.held_out and precision is Precision.FLOAT32:
-                rates += [learn(one, fit.held_out) for one in alike]
+        for group in groups or usual_strategies(plain, alone):
+            alike = tuple(one.completed_by(strategy) for one in group)
+            lines = read_lines(open_model(plain, alike[0], precision=precision), chosen, advance)
+            fits.append(fit_calibration(alike, precision, lines, known_calibration(prior, alike[0], precision)))
             if on_fit is not None:
-                on_fit(fit)
-    done = [strategy for calibration in calibrations for strategy in calibration.strategies]
-    kept = [without(known, calibrations) for known in model.record.calibrations if groups]
-    rates += [known for known in model.record.error_rates if groups and not any(map(known.strategy.is_like, done))]
-    for one in done:
-        inherited = (prior or model.record).error_rate(one)
-        if inherited is not None and not any(rate.strategy.is_like(one) for rate in rates):
-            rates.append(replace(inherited, strategy=one, inherited=True))
-    reader = recognizer(plain)
-    known_writing = model.record.unlike_training
-    if known_writing is not None and len(known_writing.alike.weights) != features_of(reader.network.dimensions):
-        known_writing = None
-    # This needs enough lines. It sees only the image, so there is no need to refit it for another decoder.
-    turns = turns_of(len(chosen))
-    if turns and not (groups and known_writing):
-        looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])
-        known_writing = fit_out_of_distribution(looks, list(map(page_of, chosen)))
-    kept = [known for known in kept if known.strategies]
-    support = model.record.support
-    record = CalibrationRecord((*kept, *calibrations), known_writing, tuple(rates), strategy, support)
+                on_fit(fits[-1])
+    kept = model.record if groups else CalibrationRecord()
+    record = CalibrationRecord(
+        calibrations=(*other_calibrations(kept, fits), *(fit.calibration for fit in fits)),
+        unlike_training=out_of_distribution(open_model(plain), chosen, model.record, advance, keep=bool(groups)),
+        error_rates=error_rates(fits, kept, prior or model.record),
+        strategy=strategy,
+        support=model.record.support,
+    )
     return replace(model, record=record)
 
 
@@ -170,11 +152,60 @@ def precisions(model: Model, device: str) -> tuple[Precision, ...]:
     return (Precision.FLOAT32, Precision.INT8) if int8 else (Precision.FLOAT32,)
 
 
-def without(calibration: Calibration, others: Sequence[Calibration]) -> Calibration:
-    """The calibration without the strategies that one of the others has in the same precision."""
-    done = [one for other in others if other.precision == calibration.precision for one in other.strategies]
-    kept = tuple(one for one in calibration.strategies if not any(map(one.is_like, done)))
-    return replace(calibration, strategies=kept)
+def known_calibration(prior: CalibrationRecord | None, strategy: Strategy, precision: Precision) -> Calibration | None:
+    """The calibration of a strategy in a record learned with other weights."""
+    if prior is None:
+        return None
+    # Of float32 if it has none in this precision: both forms err on much the same characters.
+    return prior.calibration(strategy, precision) or prior.calibration(strategy)
+
+
+def other_calibrations(record: CalibrationRecord, fits: Sequence[Fit]) -> Iterator[Calibration]:
+    """The calibrations of a record, without the strategies that were fitted in the same precision."""
+    for known in record.calibrations:
+        done = strategies_of([fit for fit in fits if fit.calibration.precision == known.precision])
+        if others := tuple(one for one in known.strategies if not any(map(one.is_like, done))):
+            yield replace(known, strategies=others)
+
+
+def strategies_of(fits: Sequence[Fit]) -> list[Strategy]:
+    """The strategies that were fitted."""
+    return [strategy for fit in fits for strategy in fit.calibration.strategies]
+
+
+def error_rates(fits: Sequence[Fit], kept: CalibrationRecord, before: CalibrationRecord) -> tuple[ErrorRate, ...]:
+    """The error rates learned from fits in float32, those kept for other strategies, and those inherited.
+
+    Args:
+        before: Where fits have too few collections, error rates are inherited from this record.
+    """
+    done = strategies_of(fits)
+    learning = [fit for fit in fits if fit.held_out and fit.calibration.precision == Precision.FLOAT32.value]
+    rates = [learn(one, fit.held_out) for fit in learning for one in fit.calibration.strategies]
+    rates += [rate for rate in kept.error_rates if not any(map(rate.strategy.is_like, done))]
+    for one in done:
+        inherited = before.error_rate(one)
+        if inherited is not None and not any(rate.strategy.is_like(one) for rate in rates):
+            rates.append(replace(inherited, strategy=one, inherited=True))
+    return tuple(rates)
+
+
+def out_of_distribution(
+    recognizer: Recognizer, samples: Sequence[Sample], known: CalibrationRecord, advance: Advance | None, *, keep: bool
+) -> OutOfDistribution | None:
+    """The out-of-distribution check, fitted on enough lines; otherwise the known one, if it suits the network.
+
+    Args:
+        keep: Do not fit it again if the known one suits: it sees only the image, whatever the decoder.
+    """
+    check = known.unlike_training
+    if check is not None and len(check.alike.weights) != features_of(recognizer.network.dimensions):
+        check = None
+    turns = turns_of(len(samples))
+    if not turns or (keep and check is not None):
+        return check
+    looks = np.stack([features_of_turned(recognizer, samples, turn, advance) for turn in turns])
+    return fit_out_of_distribution(looks, list(map(page_of, samples)))
 
 
 def usual_strategies(model: Model, alone: CTC = CTC()) -> tuple[Group, ...]:  # noqa: B008  # a value
