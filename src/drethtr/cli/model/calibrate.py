@@ -13,7 +13,7 @@ from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.cli.progress import exit_if_left_out, open_lines, with_images
 from drethtr.cli.reports import figure, table, trust_of_sets
 from drethtr.evaluation import calibrate as fit
-from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
+from drethtr.evaluation.confidence import measure_sets, measure_trust
 from drethtr.evaluation.predict import MIN_SETS, leave_one_set_out, mean_absolute_error
 from drethtr.evaluation.reading import to_read
 from drethtr.recognition.backends import resolve_device
@@ -85,7 +85,7 @@ def held_out_table(held: fit.Fit) -> str:
     return "\n".join(
         [
             f"\nEach set calibrated on the others, {name_of(strategy)} ({precision}):",
-            trust_of_sets([*sets_to_json(measure_sets(held.held_out)), *sets_to_json({"all": together})]),
+            trust_of_sets([*measure_sets(held.held_out).items(), ("all", together)]),
             f"CER of each set, predicted from the others: mean absolute error {error:.1f} points, "
             f"true CER inside the interval for {inside} of {len(rates)}.",
         ]
