@@ -13,7 +13,7 @@ import numpy as np
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.reading import read_lines
-from drethtr.language.learn import learn
+from drethtr.language.learn import with_texts
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
@@ -88,7 +88,7 @@ def with_language(model: Model, texts: Sequence[str], kept: float = NGRAMS_KEPT)
     name = model.languages.of_texts(map(model.tokenizer.encode, texts))
     known = model.languages.models[name]
     try:
-        ngrams = learn([texts, known], [1 - kept, kept], model.tokenizer, order=known.order, most=len(known.tokens))
+        ngrams = with_texts(known, texts, 1 - kept, model.tokenizer)
     except DataError:  # no text is long enough for an n-gram
         return model
     return replace(model, languages=model.languages.with_model(name, ngrams))
