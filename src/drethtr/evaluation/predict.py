@@ -1,9 +1,10 @@
 """Learn to predict the error rate of untranscribed lines, and measure how well that works on transcribed sets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from math import exp
 from statistics import fmean, stdev
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from drethtr.base.wording import counted
 from drethtr.datasets.sample import Sample, page_of, set_of
 from drethtr.evaluation.metrics import Counts
 from drethtr.evaluation.reading import ScoredLine, by_name
+from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
 from drethtr.recognition.decoding.strategies import Strategy
 
@@ -41,6 +43,40 @@ class Prediction:
     def inside(self) -> bool | None:
         """Whether the interval contains the true rate."""
         return None if self.cer is None else self.expected.low <= self.cer <= self.expected.high
+
+
+class PageDoubt(NamedTuple):
+    """The doubt in the readings of a page, and that about its layout, if it was found."""
+
+    read: TotalDoubt
+    layout: LayoutDoubt = NO_DOUBT
+
+    @classmethod
+    def together(cls, pages: Collection[Self]) -> Self:
+        """The doubts of some pages together; those about layouts by the characters of each page."""
+        read = TotalDoubt(*(sum(numbers) for numbers in zip(*(page.read for page in pages), strict=True)))
+        shares = [page.read.characters / max(read.characters, 1) for page in pages]
+        expected, high = (
+            sum(share * getattr(page.layout, name) for share, page in zip(shares, pages, strict=True))
+            for name in ("expected", "high")
+        )
+        return cls(read, LayoutDoubt(expected, 0.0, high))
+
+    def expected(self, rate: ErrorRate) -> Expected:
+        """The expected error rate."""
+        return rate(self.read).with_cost(self.layout.expected, self.layout.high)
+
+    def to_json(self, rate: ErrorRate) -> dict[str, Any]:
+        """A page of `drethtr model predict-cer --json`: rates in fractions, and what of them is due to the layout."""
+        return {
+            "lines": self.read.lines,
+            "characters": self.read.characters,
+            "empty": self.read.empty,
+            **self.expected(rate)._asdict(),
+            "unknown_hand": rate.unknown_hand(self.read),
+            "layout": self.layout.expected,
+            "layout_reason": self.layout.reason,
+        }
 
 
 @dataclass(frozen=True)
@@ -162,3 +198,17 @@ def leave_one_set_out(
 def mean_absolute_error(predictions: Sequence[Prediction]) -> float:
     """The mean absolute error of the predictions for groups with text."""
     return fmean(abs(one.expected.cer - one.cer) for one in predictions if one.cer is not None)
+
+
+class Agreement(NamedTuple):
+    """How accurate some predictions are: their mean absolute error, None without any, and how many intervals hold."""
+
+    number: int
+    mean_absolute_error: float | None
+    inside: int
+
+    @classmethod
+    def of(cls, predictions: Sequence[Prediction]) -> Self:
+        """The agreement of predictions with the true rates."""
+        error = mean_absolute_error(predictions) if predictions else None
+        return cls(len(predictions), error, sum(bool(one.inside) for one in predictions))
