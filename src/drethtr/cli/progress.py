@@ -110,17 +110,18 @@ def report_remarks(samples: "Iterable[Sample]") -> None:
         say(words)
 
 
-def with_images(samples: "Sequence[Sample]") -> "list[Sample]":
-    """The samples whose images can be opened; others are reported. For samples that are read many times."""
-    opened = []
+def readable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Sample]":
+    """The samples whose images can be used; others are reported. For samples that are read many times."""
+    from drethtr.datasets.sample import line_or_error
+
+    usable = []
     for sample in samples:
-        try:
-            sample.line()
-        except DataError as error:
-            report_skipped(error)
+        found = line_or_error(recognizer, sample)
+        if isinstance(found, DataError):
+            report_skipped(found)
         else:
-            opened.append(sample)
-    return opened
+            usable.append(sample)
+    return usable
 
 
 def exit_if_left_out(wanted: "Sequence[Sample]", used: "Sequence[Sample]") -> None:

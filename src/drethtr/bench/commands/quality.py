@@ -82,7 +82,7 @@ def fit_check(
 
     from drethtr.base.locks import claimed
     from drethtr.bench.quality.check import fit_support, weigh_cases
-    from drethtr.cli.progress import exit_if_left_out, with_images
+    from drethtr.cli.progress import exit_if_left_out, readable
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.calibrate import TO_CALIBRATE
     from drethtr.evaluation.reading import to_read
@@ -94,15 +94,15 @@ def fit_check(
     refuse_places(target)
     refuse_existing(target, force=force)
     wanted = to_read(open_all(data), limit, seed)
-    samples = with_images(wanted)
-    if len(samples) < TO_CALIBRATE:
-        raise DataError(
-            f"{', '.join(data)}: {len(samples)} usable lines; the check needs at least {TO_CALIBRATE}, preferably a "
-            "few hundred: add lines used for neither training nor testing"
-        )
     with claimed(target, replace=force):
         loaded = load_model(model)
         recognizer = Recognizer(loaded, device=resolve_device(device), threads=threads)
+        samples = readable(recognizer, wanted)
+        if len(samples) < TO_CALIBRATE:
+            raise DataError(
+                f"{', '.join(data)}: {len(samples)} usable lines; the check needs at least {TO_CALIBRATE}, preferably "
+                "a few hundred: add lines used for neither training nor testing"
+            )
         with tqdm(total=len(samples), unit="line", disable=None) as bar:
             support = fit_support(weigh_cases(recognizer, samples, seed, bar.update)).weights
         save_record(model, replace(loaded.record, support=support), target, of=loaded)

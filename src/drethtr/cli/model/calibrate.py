@@ -10,7 +10,7 @@ from drethtr.base.errors import DataError
 from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
-from drethtr.cli.progress import exit_if_left_out, open_lines, with_images
+from drethtr.cli.progress import exit_if_left_out, open_lines, readable
 from drethtr.cli.reports import figure, table, trust_of_sets
 from drethtr.evaluation import calibrate as fit
 from drethtr.evaluation.confidence import measure_sets, measure_trust
@@ -19,6 +19,7 @@ from drethtr.evaluation.reading import to_read
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.decoding.strategies import name_of, strategy_named
 from drethtr.recognition.model.file import load_model, save_record
+from drethtr.recognition.recognizer import Recognizer
 
 
 def calibrate(
@@ -48,15 +49,15 @@ def calibrate(
     chosen = [(strategy_named(name),) for name in decoder or ()]
     where = resolve_device(device)
     wanted = to_read(open_lines(data), limit, seed)
-    samples = with_images(wanted)
-    if len(samples) < fit.TO_CALIBRATE:
-        raise DataError(
-            f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
-            "preferably a few hundred: add lines used for neither training nor testing"
-        )
     fits: list[fit.Fit] = []
     with claimed(target, replace=force):
         loaded = load_model(model)
+        samples = readable(Recognizer(loaded, device=where, threads=threads), wanted)
+        if len(samples) < fit.TO_CALIBRATE:
+            raise DataError(
+                f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
+                "preferably a few hundred: add lines used for neither training nor testing"
+            )
         passes = fit.passes(loaded, len(samples), chosen, device=where)
         with tqdm(total=len(samples) * passes, unit="line", disable=None) as bar:
             calibrated = fit.calibrate(loaded, samples, chosen, bar.update, fits.append, device=where, threads=threads)
