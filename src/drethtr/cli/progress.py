@@ -124,7 +124,7 @@ def readable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Sam
     return usable
 
 
-def exit_if_left_out(wanted: "Sequence[Sample]", used: "Sequence[Sample]") -> None:
+def exit_if_left_out(wanted: "Sequence[Sample]", used: "Sequence[Sample | ScoredLine]") -> None:
     """Exit with code 1 if not all of the wanted samples were used.
 
     Raises:

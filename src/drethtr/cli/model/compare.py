@@ -19,7 +19,7 @@ from drethtr.evaluation.compare import (
     Comparison,
     Difference,
     Side,
-    compare_readings,
+    compare_lines,
     confidence_rows,
     shown,
     to_json,
@@ -79,14 +79,13 @@ def compare(
         Side(which.name, provenance_of(one), reading_settings(one)) for which, one in zip(systems, readers, strict=True)
     ]
     of_a, of_b = read_by_both(sides, readers, wanted)
-    samples = [line.sample for line in of_a]
-    found = compare_readings(samples, [line.reading for line in of_a], [line.reading for line in of_b])
+    found = compare_lines(of_a, of_b)
     if html_file is not None:
         write_text(html_file, comparison_page(found, *sides, lines=lines_shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, to_json(found, *sides))
     typer.echo(summary(found, *sides))
-    exit_if_left_out(wanted, samples)
+    exit_if_left_out(wanted, of_a)
 
 
 def system(spec: str) -> System:
