@@ -139,7 +139,12 @@ def known_rate(recognizer: Recognizer, decoder: str | None) -> ErrorRate:
 
 
 class ReadPages(NamedTuple):
-    """The doubt about each page that was read, by its name, and how many images could not be used, of how many."""
+    """Pages that were read.
+
+    doubts      the doubt about each page, by its name
+    calibrated  whether the confidences of all lines are calibrated
+    failed      number of images that could not be used, of all `images`
+    """
 
     doubts: Mapping[str, PageDoubt]
     calibrated: bool
