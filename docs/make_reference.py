@@ -42,7 +42,7 @@ LIMITS: Mapping[str, str] = {
     "bytes of a downloaded scan": "base.web.MAX_BYTES",
     "seconds of a download": "base.web.MAX_SECONDS",
     "bytes of a line image in a Parquet file or at a URL": "datasets.parquet.MAX_IMAGE_BYTES",
-    "rows of a row group for streamed training": "training.feed.supply.MAX_BLOCK",
+    "rows of a row group for streamed training": "training.feed.streamed.MAX_BLOCK",
     "bytes of a settings or run file": "base.config.MAX_BYTES",
     "characters of a query": "search.query.MAX_LENGTH",
     "terms of a query": "search.query.MAX_TERMS",

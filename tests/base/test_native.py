@@ -25,7 +25,7 @@ from hypothesis.extra.numpy import arrays as hypothesis_arrays
 from drethtr.base.native import native
 from drethtr.images.straighten import covered_in_python, nearest, nearest_in_python, positions
 from drethtr.language.languages import NO_LANGUAGE_MODEL, WeightedNGrams
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.language.ngrams import STEP, NGrams, dtypes, log_probabilities
 from drethtr.layout.outline import seam, seam_in_python
 from drethtr.recognition.decoding.ctc_paths import CompiledSums, Paths
@@ -46,9 +46,14 @@ compiled = pytest.mark.skipif(native is None, reason="not compiled")
 LETTERS = Characters(" abcd")
 MANY = Characters("".join(map(chr, range(0x4E00, 0x4E00 + 500))))
 TEXTS = ["abba", "a bad cab", "dad", "a cab", "bad", "add a bad dad", "abcd"] * 3
-NGRAMS = [learn([TEXTS], [1.0], LETTERS, order=order, most=most) for order, most in [(1, 99), (3, 20), (6, 10_000)]]
+NGRAMS = [
+    learn([Ingredient(TEXTS)], LETTERS, order=order, most=most) for order, most in [(1, 99), (3, 20), (6, 10_000)]
+]
 WIDE = learn(
-    [["".join(chr(0x4E00 + (a * b) % 500) for a in range(40)) for b in range(20)]], [1.0], MANY, order=3, most=9_999
+    [Ingredient(["".join(chr(0x4E00 + (a * b) % 500) for a in range(40)) for b in range(20)])],
+    MANY,
+    order=3,
+    most=9_999,
 )
 
 ROOT = Path(__file__).parents[2]

@@ -6,6 +6,7 @@ from conftest import written
 from PIL import Image
 
 from drethtr import __version__
+from drethtr.evaluation.reading import ScoredLine
 from drethtr.recognition.model.file import load_model
 from drethtr.recognition.reading import Character, Reading
 
@@ -70,9 +71,7 @@ def test_figures_are_written_before_they_are_shown(drethtr, lines, tiny_path, tm
 def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypatch):
     texts = [path.read_text(encoding="utf-8").strip() for path in (lines / "one.gt.txt", lines / "two.gt.txt")]
     right = [Reading(t, 0.9, tuple(Character(c, 0.9, i, i + 1) for i, c in enumerate(t))) for t in texts]
-    monkeypatch.setattr(
-        "drethtr.evaluation.evaluate.read_each", lambda _, samples, __: zip(samples, right, strict=True)
-    )
+    monkeypatch.setattr("drethtr.evaluation.evaluate.read_each", lambda _, samples, __: map(ScoredLine, samples, right))
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
     assert "CER %: – of flagged lines, 0.00 of the others" in outcome.out and outcome.out.count("    –  ") == 3
     assert "not calibrated for this decoder; run drethtr model calibrate" in outcome.out
@@ -81,7 +80,7 @@ def test_what_there_is_none_of_is_no_figure(drethtr, lines, tiny_path, monkeypat
 def test_where_nothing_was_read_nothing_is_right_or_wrong(drethtr, lines, tiny_path, monkeypatch):
     nothing = [Reading("", 0.0, (), word_confidences=())] * 2
     monkeypatch.setattr(
-        "drethtr.evaluation.evaluate.read_each", lambda _, samples, __: zip(samples, nothing, strict=True)
+        "drethtr.evaluation.evaluate.read_each", lambda _, samples, __: map(ScoredLine, samples, nothing)
     )
     outcome = drethtr("evaluate", lines, "--model", tiny_path, "--confidence")
     assert outcome.code == 0 and len(re.findall(r" 0 +– +– +–", outcome.out)) == 3

@@ -13,7 +13,7 @@ from drethtr.datasets.open import open_all, open_samples
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import check_apart
 from drethtr.text.normalize import as_written
-from drethtr.training.feed.supply import Real, Streamed
+from drethtr.training.feed import Real, Streamed
 
 
 def as_written_in(*texts):

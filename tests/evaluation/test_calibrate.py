@@ -168,7 +168,7 @@ def test_each_collection_is_judged_by_the_others(tiny_model, samples):
     assert record.error_rates == (learn(CTC(), told[0].held_out),) and record.error_rates[0].sets == 5
     others = [sample for sample in several if sample.set != "set 3"]
     by_others = replace(tiny_model, record=calibrate(tiny_model, others, [(CTC(),)]).record)
-    own = [pair for pair in told[0].held_out if pair[0].set == "set 3"]
+    own = [line for line in told[0].held_out if line.sample.set == "set 3"]
     readings = Recognizer(by_others, CTC()).read([sample.image for sample, _ in own])
     assert [reading.word_confidences for reading in readings] == [reading.word_confidences for _, reading in own]
 

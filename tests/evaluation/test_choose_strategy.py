@@ -17,7 +17,7 @@ from drethtr.evaluation.choose_strategy import (
 )
 from drethtr.evaluation.metrics import Counts, score
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.network.backend import network_of, with_network
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint
@@ -125,7 +125,7 @@ def test_a_decoder_trained_on_prose_is_a_language_model(linguist, samples):
 
 
 def test_ngrams_are_tried_with_several_weights_by_both_readers(tiny_model, samples):
-    ngrams = learn([[sample.text for sample in samples]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    ngrams = learn([Ingredient([sample.text for sample in samples])], tiny_model.tokenizer, order=3, most=99)
     told = replace(tiny_model, languages=Languages({"all": ngrams}))
     tried = {one.strategy: one.counts for one in try_strategies(Recognizer, told, samples)}
     alone = [strategy for strategy in tried if isinstance(strategy, CTC)]
@@ -139,7 +139,7 @@ def test_ngrams_are_tried_with_several_weights_by_both_readers(tiny_model, sampl
 
 def test_the_ctc_head_alone_listens_to_ngrams_as_suits_it_best(tiny_model, samples):
     """Not as they count in joint reading."""
-    ngrams = learn([[sample.text or "a" for sample in samples]], [1.0], tiny_model.tokenizer, order=2, most=99)
+    ngrams = learn([Ingredient([sample.text or "a" for sample in samples])], tiny_model.tokenizer, order=2, most=99)
     told = replace(tiny_model, languages=Languages({"all": ngrams}))
     best = best_strategies(Recognizer, told, samples)
     tried = [one for one in try_strategies(Recognizer, told, samples) if isinstance(one.strategy, CTC)]

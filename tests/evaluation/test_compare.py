@@ -5,8 +5,9 @@ from conftest import written
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
-from drethtr.evaluation.compare import compare_readings, edits_of, paired
+from drethtr.evaluation.compare import compare_lines, edits_of, paired
 from drethtr.evaluation.metrics import Counts
+from drethtr.evaluation.reading import ScoredLine
 from drethtr.recognition.reading import Reading
 
 
@@ -92,7 +93,7 @@ def comparison():
     ]
     a = [reading("abd", 0.4), reading("x" * 20, 0.99), reading("def", 0.92), reading("ghj", 0.4)]
     b = [reading("abc", 0.6), reading("x" * 18, 0.99), reading("def", 0.92), reading("ghk", 0.6)]
-    return compare_readings(samples, a, b)
+    return compare_lines(list(map(ScoredLine, samples, a)), list(map(ScoredLine, samples, b)))
 
 
 def test_parts_of_a_comparison(comparison):
@@ -110,7 +111,8 @@ def test_parts_of_a_comparison(comparison):
 
 def test_nothing_read_is_not_sure_of_itself():
     samples = [Sample(written("a"), "abc", page=page) for page in "12"]
-    found = compare_readings(samples, [reading("", 1.0), reading("abc", 0.99)], [reading("abc", 0.99)] * 2)
+    a, b = [reading("", 1.0), reading("abc", 0.99)], [reading("abc", 0.99)] * 2
+    found = compare_lines(list(map(ScoredLine, samples, a)), list(map(ScoredLine, samples, b)))
     assert [(row.name, row.lines, row.cer) for row in found.confidences_a] == [
         ("nothing read", 1, 1), ("over 0.95", 1, 0),
     ]  # fmt: skip
@@ -118,8 +120,8 @@ def test_nothing_read_is_not_sure_of_itself():
 
 def test_lines_without_text_are_counted_separately():
     samples = [Sample(written("a"), text, set=name) for text, name in (("abc", "s"), ("", "blank"))]
-    read = [reading("abd", 0.4), reading("x" * 20, 0.99)]
-    found = compare_readings(samples, read, read)
+    lines = list(map(ScoredLine, samples, [reading("abd", 0.4), reading("x" * 20, 0.99)]))
+    found = compare_lines(lines, lines)
     assert [row.name for row in found.sets] == ["s"] and found.empty == 1 and found.cer.a == 21 / 3
     assert [(row.name, row.lines, row.cer) for row in found.confidences_a] == [
         ("up to 0.5", 1, 1 / 3), ("over 0.95", 1, None),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from drethtr.base.errors import CheckpointError
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.language.ngrams import dtypes
 from drethtr.recognition.model.adapter import Adapter, load_adapter, save_adapter
 from drethtr.recognition.model.file import SETTINGS_ERRORS, load_model, save_model
@@ -48,7 +48,9 @@ def with_header(draw: Any, files: Bytes) -> bytes:
     return len(new).to_bytes(8, "little") + new + data[end:]
 
 
-LEARNED = learn([["abba", "a bad cafe", "he had a bad head"] * 3], [1.0], Characters(" abcdefgh"), order=3, most=99)
+LEARNED = learn(
+    [Ingredient(["abba", "a bad cafe", "he had a bad head"] * 3)], Characters(" abcdefgh"), order=3, most=99
+)
 NUMBERS = st.sampled_from([0, -1, 1, 2**31, 2**63, 10**30, 0.5, 1e999, None, "1", [], True]) | st.integers(0, 40)
 
 

@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.language.languages import MAX_BYTES, NEAR, UNSPECIFIED, Languages, choose_languages
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.model.file import load_model, save_model, save_record
 from drethtr.text.tokenizer import Characters
 
@@ -25,7 +25,7 @@ DE = ["der hase geht nie heran", "die bande ist gestern da", "eine rose in der s
 @pytest.fixture(scope="module")
 def languages() -> Languages:
     return Languages(
-        {name: learn([texts], [1.0], TOKENIZER, order=4, most=999) for name, texts in [("en", EN), ("de", DE)]}
+        {name: learn([Ingredient(texts)], TOKENIZER, order=4, most=999) for name, texts in [("en", EN), ("de", DE)]}
     )
 
 
@@ -96,7 +96,7 @@ def test_files_that_are_no_text(languages, tmp_path):
 
 
 def test_ngrams_of_no_particular_language_are_stored_under_a_name_of_their_own(tiny_model, tmp_path):
-    ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    ngrams = learn([Ingredient(["ab", "ba abc", "abba"])], tiny_model.tokenizer, order=3, most=99)
     model, path = replace(tiny_model, languages=Languages({UNSPECIFIED: ngrams})), tmp_path / "model.safetensors"
     save_model(model, path)
     found = load_model(path)
@@ -106,7 +106,7 @@ def test_ngrams_of_no_particular_language_are_stored_under_a_name_of_their_own(t
 
 
 def test_a_file_cannot_claim_what_it_does_not_hold(tiny_model, tmp_path):
-    ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    ngrams = learn([Ingredient(["ab", "ba abc", "abba"])], tiny_model.tokenizer, order=3, most=99)
     model, path = replace(tiny_model, languages=Languages({"en": ngrams})), tmp_path / "model.safetensors"
     save_model(model, path)
     assert load_model(path).hash == model.hash

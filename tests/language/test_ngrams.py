@@ -8,7 +8,7 @@ from conftest import log_probability
 
 from drethtr.base.errors import CheckpointError, ConfigError, DataError
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn, renamed
+from drethtr.language.learn import Ingredient, learn, renamed
 from drethtr.language.ngrams import NGrams
 from drethtr.recognition.model.file import load_model, save_model
 from drethtr.text.tokenizer import EOS, Characters
@@ -19,7 +19,7 @@ ORDER = 4
 
 
 def learned(*, texts=TEXTS, order=ORDER, most=10_000):
-    return learn([texts], [1.0], TOKENIZER, order=order, most=most)
+    return learn([Ingredient(texts)], TOKENIZER, order=order, most=most)
 
 
 def row(ngrams, state):
@@ -68,7 +68,10 @@ def test_absolute_discounting():
 
 def test_texts_count_for_their_parts():
     one, other = ["aaaa"] * 9, ["bbbb"] * 9
-    rows = [after(learn([one, other], [part, 1 - part], TOKENIZER, order=2, most=99), "") for part in (0.2, 0.8)]
+    rows = [
+        after(learn([Ingredient(one, part), Ingredient(other, 1 - part)], TOKENIZER, order=2, most=99), "")
+        for part in (0.2, 0.8)
+    ]
     [a, b] = TOKENIZER.encode("ab")
     assert rows[0][b] > 3 * rows[0][a] and rows[1][a] > 3 * rows[1][b]
 
@@ -77,7 +80,8 @@ def test_what_was_known_can_be_kept():
     """All of it, none, or a part; also what no new text has."""
     ngrams, new = learned(), ["hag", "a hag", "gag"] * 9
     kept, forgotten, both = (
-        learn([new, ngrams], [1 - keep, keep], TOKENIZER, order=ORDER, most=10_000) for keep in (1.0, 0.0, 0.5)
+        learn([Ingredient(new, 1 - keep), Ingredient(ngrams, keep)], TOKENIZER, order=ORDER, most=10_000)
+        for keep in (1.0, 0.0, 0.5)
     )
     for text in (*TEXTS, *new):
         tokens = TOKENIZER.encode(text)
@@ -93,7 +97,7 @@ def test_what_was_known_can_be_kept():
 
 def test_what_is_pruned_of_what_was_known_matters_least():
     """Though nobody knows any more how often it occurred."""
-    whole, again = learned(), learn([learned()], [1.0], TOKENIZER, order=ORDER, most=40)
+    whole, again = learned(), learn([Ingredient(learned())], TOKENIZER, order=ORDER, most=40)
     texts = [TOKENIZER.encode(text) for text in TEXTS]
     lost, lost_alone = (
         sum(log_probability(whole, tokens) - log_probability(some, tokens) for tokens in texts)
@@ -103,9 +107,9 @@ def test_what_is_pruned_of_what_was_known_matters_least():
 
 
 def test_ngrams_of_other_tokens_or_lengths_are_not_mixed():
-    for other in (learned(order=3), learn([["ab"]], [1.0], Characters("ab"), order=ORDER, most=9)):
+    for other in (learned(order=3), learn([Ingredient(["ab"])], Characters("ab"), order=ORDER, most=9)):
         with pytest.raises(ConfigError, match=r"n-grams of up to \d tokens cannot be mixed"):
-            learn([TEXTS, other], [0.5, 0.5], TOKENIZER, order=ORDER, most=9)
+            learn([Ingredient(TEXTS, 0.5), Ingredient(other, 0.5)], TOKENIZER, order=ORDER, most=9)
 
 
 def test_pruning_keeps_what_matters_most():
@@ -127,7 +131,7 @@ def test_too_little_text_and_too_many_tokens_are_refused():
     with pytest.raises(DataError, match="no line has 4 characters"):
         learned(texts=["a"])
     with pytest.raises(ConfigError, match="too high for a vocabulary"):
-        learn([TEXTS], [1.0], Characters("".join(map(chr, range(0x4E00, 0x4E00 + 9000)))), order=5, most=9)
+        learn([Ingredient(TEXTS)], Characters("".join(map(chr, range(0x4E00, 0x4E00 + 9000)))), order=5, most=9)
 
 
 def test_other_names_change_nothing():
@@ -152,7 +156,7 @@ def test_other_names_change_nothing():
 
 
 def test_a_model_keeps_its_ngrams(tiny_model, tmp_path):
-    ngrams = learn([["ab", "ba abc", "abba"]], [1.0], tiny_model.tokenizer, order=3, most=99)
+    ngrams = learn([Ingredient(["ab", "ba abc", "abba"])], tiny_model.tokenizer, order=3, most=99)
     path = tmp_path / "model.safetensors"
     save_model(replace(tiny_model, languages=Languages({"all": ngrams})), path)
     found = load_model(path)

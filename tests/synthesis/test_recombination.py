@@ -20,7 +20,7 @@ from drethtr.synthesis.recombination import (
     read_gaps,
     write_gaps,
 )
-from drethtr.training.feed.supply import LineSource, RealLines
+from drethtr.training.feed.supply import LineSource, RealSupply
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 STROKE, AIR, SPACE = 3, 4, 9
@@ -63,7 +63,7 @@ GAPS = {fingerprint(sample): gaps_of(sample.text) for sample in SAMPLES}
 
 
 def lines(samples=SAMPLES, gaps=GAPS, share=1.0):
-    return RealLines("s", tuple(samples), 0, Recombination.of(samples, gaps, share))
+    return RealSupply("s", tuple(samples), 0, Recombination.of(samples, gaps, share))
 
 
 def test_what_is_drawn_can_be_seen():

@@ -13,7 +13,7 @@ from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
 from drethtr.images.prepare import Preparation
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.network.backbones import BACKBONES
 from drethtr.network.backend import network_of, rescorer_of, with_network
 from drethtr.network.network import DRetHTR
@@ -60,7 +60,7 @@ def test_a_model_starts_with_its_own_weights(tiny_path):
 
 
 def test_n_grams_are_converted_to_any_alphabet(tiny_model, tmp_path):
-    ngrams = learn([["abc", "bad"]], [1.0], tiny_model.tokenizer, order=2, most=99)
+    ngrams = learn([Ingredient(["abc", "bad"])], tiny_model.tokenizer, order=2, most=99)
     path = tmp_path / "model.safetensors"
     save_model(replace(tiny_model, languages=Languages({"all": ngrams})), path)
     start = FromModel(str(path))

@@ -1,16 +1,17 @@
-"""`drethtr evaluate`: error rates of a model on transcribed lines or pages, and how well lines are found."""
+"""`drethtr evaluate`: error rates of a model on transcribed lines; `evaluate_pages.py` has those on whole pages."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from tqdm import tqdm
 
-from drethtr.base.errors import ConfigError, DataError
+from drethtr.base.errors import ConfigError
 from drethtr.base.files import write_text
 from drethtr.base.wording import counted
+from drethtr.cli.evaluate_pages import evaluate_pages
 from drethtr.cli.options import (
     ForceResults,
     ImagesFolder,
@@ -24,34 +25,19 @@ from drethtr.cli.options import (
     with_reading_options,
 )
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import open_lines, report_skipped, say
-from drethtr.cli.reports import EvaluationResult, error_rates, figure, interval, read_by, table, trustworthiness
-from drethtr.cli.screen import shown
-from drethtr.cli.transcribe import lines_unread
+from drethtr.cli.progress import open_lines, report_skipped
+from drethtr.cli.reports import EvaluationResult, error_rates, read_by, trustworthiness
 from drethtr.datasets.layouts.pages import Pages
 from drethtr.datasets.sample import Sample
-from drethtr.documents.page import Page
-from drethtr.evaluation.evaluate import Scores, to_read
+from drethtr.evaluation.evaluate import Scores
 from drethtr.evaluation.evaluate import evaluate as measure
-from drethtr.evaluation.layout import to_json as layout_figures
-from drethtr.evaluation.whole_pages import (
-    collections_of,
-    find_and_compare,
-    layout_cost,
-    open_references,
-    read_and_compare,
-    to_json,
-    total_of,
-)
+from drethtr.evaluation.metrics import CONVENTION, WORD_CONVENTION
+from drethtr.evaluation.reading import to_read
 from drethtr.layout.given import outlines_named
 from drethtr.pages.record import measured_with
-from drethtr.pages.segmentation import GivenLines, Segmentation, segmentation_named
+from drethtr.pages.segmentation import segmentation_named
 from drethtr.pages.selection import images_in
-from drethtr.pages.source import Original
 from drethtr.recognition.recognizer import Recognizer
-
-PAGE_TITLES = {"cer_ordered": "in order", "cer_matched": "matched", "cer_found_only": "found only"}
-"""Columns for whole pages: names of rates and their titles."""
 
 
 @with_reading_options()
@@ -100,10 +86,9 @@ def evaluate(
     """
     refuse_results(json_file, per_line, force=force, inputs=data)
     of_pages = "--end-to-end" if end_to_end else "--layout" if layout else None
-    if lines is not None and of_pages is None:
-        raise ConfigError("--lines needs --end-to-end or --layout; add one, or leave out --lines")
-    if order != "auto" and of_pages is None:
-        raise ConfigError("--order needs --end-to-end or --layout; add one, or leave out --order")
+    for option, is_given in (("--lines", lines is not None), ("--order", order != "auto")):
+        if is_given and of_pages is None:
+            raise ConfigError(f"{option} needs --end-to-end or --layout; add one, or leave out {option}")
     of_lines = {"--limit": limit is not None, "--confidence": confidence, "--per-line": per_line is not None}
     if of_pages is not None and (wanted := [name for name, is_wanted in of_lines.items() if is_wanted]):
         raise ConfigError(f"{wanted[0]} is for lines, but {of_pages} evaluates whole pages; leave out one of them")
@@ -111,20 +96,12 @@ def evaluate(
         raise ConfigError(
             "--lines given are the lines to compare with; give --layout a line segmentation, such as rapid"
         )
-    segmentation = segmentation_named(lines or "rapid", order, outlines) if of_pages is not None else None
-    folder = images_in(images)
-    if segmentation is None:
-        samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=folder))
+    if of_pages is None:
+        samples = open_lines(data, Pages(outlines=outlines_named(outlines), images=images_in(images)))
         result = evaluate_lines(reading.load(), samples, limit, seed, confidence=confidence, per_line=per_line)
     else:
-        originals, complete = comparable(data, texts=end_to_end, images=folder)
-        if not end_to_end:
-            result = evaluate_layout(originals, segmentation, reading.threads)
-        elif layout:
-            result = evaluate_cost(reading.load(), originals, segmentation)
-        else:
-            result = evaluate_pages(reading.load(), originals, segmentation)
-        result = result._replace(complete=complete)
+        segmentation = segmentation_named(lines or "rapid", order, outlines)
+        result = evaluate_pages(data, images_in(images), segmentation, reading, read=end_to_end, layout=layout)
     if json_file is not None:
         write_json(json_file, result.figures)
     typer.echo(result.text)
@@ -159,72 +136,16 @@ def evaluate_lines(
         write_text(per_line, "".join(f"{row}\n" for row in rows))
     text = summary(scores, recognizer)
     if confidence:
-        text += "\n\n" + trustworthiness(scores.to_json()["trust"])
+        text += "\n\n" + trustworthiness(scores.trust, scores.trust_sets)
     figures = {**scores.to_json(), **measured_with(recognizer)}
     return EvaluationResult(text, figures, complete=not scores.unreadable)
 
 
-def evaluate_pages(
-    recognizer: Recognizer, originals: Sequence[Original], segmentation: Segmentation
-) -> EvaluationResult:
-    """Read whole pages and compare them with their texts, with a progress bar."""
-    for words in filter(None, map(texts_read, originals)):
-        say(words)
-    with tqdm(total=len(originals), unit="page", disable=None) as bar:
-
-        def report(original: Original, page: Page) -> None:
-            bar.update()
-            for words in filter(None, (*original.remarks(page), lines_unread(original, page))):
-                say(words)
-
-        compared = to_json(read_and_compare(recognizer, originals, segmentation, report))
-    figures = {**compared, **measured_with(recognizer)}
-    return EvaluationResult(f"{page_table(compared)}\n{read_by(recognizer)}", figures)
-
-
-def comparable(data: Sequence[str], *, texts: bool, images: Path | None) -> tuple[list[Original], bool]:
-    """The pages that can be compared, see `open_references`, and whether these are all; others are reported at once.
-
-    Raises:
-        DataError: if there is none.
-    """
-    skipped: list[DataError] = []
-
-    def skip(error: DataError) -> None:
-        report_skipped(error)
-        skipped.append(error)
-
-    usable = []
-    for original in open_references(data, texts=texts, images=images, skip=skip):
-        try:
-            original.given_for(original.source.gray())  # an image is decoded in a hundredth of the time of its reading
-        except DataError as error:
-            skip(error)
-        else:
-            usable.append(original)
-    if not usable:
-        raise DataError(f"{', '.join(data)}: no page can be compared")
-    return usable, not skipped
-
-
-def texts_read(original: Original) -> str:
-    """How many texts of a page a program read, so that they prove nothing; "" if none."""
-    page = original.given()
-    lines = page.lines if page is not None else ()
-    number = sum(line.transcription is not None and line.transcription.by_program for line in lines)
-    what = f"{original.name}: texts that a program read, and that nobody has corrected or confirmed"
-    return f"{what}, were taken as they are: {number:,} of {counted(len(lines), 'line')}" if number else ""
-
-
 def summary(scores: Scores, recognizer: Recognizer) -> str:
     """The error rates of lines and their conditions, as text."""
-    found = scores.to_json()
-    overall = found["overall"]
-    edits = (
-        f"Characters: {overall['substitutions']:,} substituted, {overall['insertions']:,} inserted, "
-        f"{overall['deletions']:,} deleted."
-    )
-    parts = [error_rates(found), "", edits, found["convention"], found["word_conventions"], read_by(recognizer)]
+    substituted, inserted, deleted = map(sum, zip(*(line.kinds for line in scores.lines), strict=True))
+    edits = f"Characters: {substituted:,} substituted, {inserted:,} inserted, {deleted:,} deleted."
+    parts = [error_rates(scores.to_json()), "", edits, CONVENTION, WORD_CONVENTION, read_by(recognizer)]
     if scores.unreadable:
         parts.append(f"Left out because the image cannot be used: {counted(len(scores.unreadable), 'line')}.")
     if scores.left_out:
@@ -237,122 +158,3 @@ def summary(scores: Scores, recognizer: Recognizer) -> str:
         unknown = " ".join(f"{character}×{number}" for character, number in list(scores.unknown.items())[:12])
         parts.append(f"{sum(scores.unknown.values())} characters are not in the model's alphabet: {unknown}")
     return "\n".join(parts)
-
-
-def page_table(scores: Mapping[str, Any]) -> str:
-    """Error rates in percent, a row per page, from the result of `whole_pages.to_json`."""
-    rows = [{**page, "name": shown(Path(page["name"]).name)} for page in scores["pages"]]
-    rows.append({"name": "all", **scores["overall"]})
-    found = table(
-        ["page", "lines", "found", "characters", *(f"CER % {title}" for title in PAGE_TITLES.values())],
-        [
-            [
-                row["name"],
-                *(f"{row[count]:,}" for count in ("lines", "lines_read", "characters")),
-                *(interval(row, rate) for rate in PAGE_TITLES),
-            ]
-            for row in rows
-        ],
-    )
-    return f"{found}\n\n{scores['convention']}"
-
-
-TITLES = {
-    "precision": "P",
-    "recall": "R",
-    "f": "F",
-    "found": "found",
-    "found_characters": "chars",
-    "merged_characters": "merged",
-    "split_characters": "split",
-    "cut_characters": "cut",
-    "missed_characters": "missed",
-    "false_per_line": "false",
-    "successions": "order",
-}
-"""Columns in percent: names of figures and their titles. From `merged` to `missed`, percent of the characters."""
-
-WITH_INTERVALS = ("found", "found_characters", "merged_characters", "false_per_line", "successions")
-"""Figures whose intervals are printed for all pages together."""
-
-COST = (
-    "What the layout costs, in points of CER in order, against given lines: text lost (in merged, cut and missed "
-    "lines), extra text (of false lines), and order."
-)
-
-
-def evaluate_layout(
-    originals: Sequence[Original], segmentation: Segmentation, threads: int | None = None
-) -> EvaluationResult:
-    """Find the lines of whole pages and compare them with those in their files, with a progress bar."""
-    with tqdm(total=len(originals), unit="page", disable=None) as bar:
-        pages = find_and_compare(originals, segmentation, threads, bar.update)
-    figures = layout_figures(pages, collections_of(list(pages)))
-    return EvaluationResult(layout_table(figures), figures)
-
-
-def evaluate_cost(
-    recognizer: Recognizer, originals: Sequence[Original], segmentation: Segmentation
-) -> EvaluationResult:
-    """`evaluate_layout`, and the error rates of pages read on given and on found lines."""
-    layout = evaluate_layout(originals, segmentation, recognizer.threads)
-    with tqdm(total=2 * len(originals), unit="page", disable=None) as bar:
-        given, found = (
-            read_and_compare(recognizer, originals, lines, lambda original, page: bar.update())
-            for lines in (GivenLines(), segmentation)
-        )
-
-    def row(name: str, keys: Sequence[str]) -> dict[str, Any]:
-        one, other = (total_of([counts[key] for key in keys]) for counts in (given, found))
-        return {
-            "name": name,
-            "characters": one.ordered.characters,
-            "cer_given": one.ordered.cer,
-            "cer_found": other.ordered.cer,
-            **layout_cost(one, other),
-        }
-
-    cost = [row(name, keys) for name, keys in collections_of(list(given)).items()]
-    cost.append(row("all", list(given)))
-    text = f"{layout.text}\n\n{cost_table(cost)}\n\n{COST}\n{read_by(recognizer)}"
-    return EvaluationResult(text, {**layout.figures, "cost": cost, **measured_with(recognizer)})
-
-
-def layout_table(figures: Mapping[str, Any]) -> str:
-    """The figures in percent, a row per collection."""
-    rows = [*figures["sets"], {"name": "all", **figures["overall"]}]
-    found = table(
-        ["set", "pages", "lines", *TITLES.values(), "s"],
-        [
-            [
-                row["name"],
-                f"{row['pages']:,}",
-                f"{row['lines']:,}",
-                *(figure(row[name], 1) for name in TITLES),
-                f"{row['seconds']:.2f}",
-            ]
-            for row in rows
-        ],
-    )
-    intervals = ", ".join(f"{TITLES[name]} {interval(figures['overall'], name)}" for name in WITH_INTERVALS)
-    costs = [page["cost"] for page in figures["pages"] if page["cost"] is not None]
-    return f"{found}\n\nall: {intervals}\n{stated(costs) if costs else ''}\n{figures['convention']}"
-
-
-def stated(costs: Sequence[Mapping[str, Any]]) -> str:
-    """What layouts cost and how well that was expected."""
-    true, expected = (100 * sum(cost[name] for cost in costs) / len(costs) for name in ("true", "expected"))
-    inside = sum(cost["true"] <= cost["high"] for cost in costs)
-    return (
-        f"If each letter were read as it is, the layout alone would cost {true:.1f} % CER, mean over pages; expected "
-        f"{expected:.1f} %. True cost within the stated interval: {inside} of {counted(len(costs), 'page')}.\n"
-    )
-
-
-def cost_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """The error rates in percent, a row per collection."""
-    columns = {"cer_given": "given", "cer_found": "found", "lost": "lost", "extra": "extra", "order": "order"}
-    return table(
-        ["set", "characters", *columns.values()],
-        [[row["name"], f"{row['characters']:,}", *(figure(row[name], 1) for name in columns)] for row in rows],
-    )

@@ -16,8 +16,8 @@ from drethtr.cli.screen import shown
 if TYPE_CHECKING:
     from drethtr.datasets.layouts.pages import Pages
     from drethtr.datasets.sample import Sample, Tally
+    from drethtr.evaluation.reading import ScoredLine
     from drethtr.pages.events import DoubtCounts
-    from drethtr.recognition.reading import Reading
     from drethtr.recognition.recognizer import Recognizer
 
 INTERRUPTED = 130
@@ -110,20 +110,21 @@ def report_remarks(samples: "Iterable[Sample]") -> None:
         say(words)
 
 
-def with_images(samples: "Sequence[Sample]") -> "list[Sample]":
-    """The samples whose images can be opened; others are reported, before anything takes time."""
-    opened = []
+def readable(recognizer: "Recognizer", samples: "Sequence[Sample]") -> "list[Sample]":
+    """The samples whose images can be used; others are reported. For samples that are read many times."""
+    from drethtr.datasets.sample import line_or_error
+
+    usable = []
     for sample in samples:
-        try:
-            sample.line()
-        except DataError as error:
-            report_skipped(error)
+        found = line_or_error(recognizer, sample)
+        if isinstance(found, DataError):
+            report_skipped(found)
         else:
-            opened.append(sample)
-    return opened
+            usable.append(sample)
+    return usable
 
 
-def exit_if_left_out(wanted: "Sequence[Sample]", used: "Sequence[Sample]") -> None:
+def exit_if_left_out(wanted: "Sequence[Sample]", used: "Sequence[Sample | ScoredLine]") -> None:
     """Exit with code 1 if not all of the wanted samples were used.
 
     Raises:
@@ -133,14 +134,20 @@ def exit_if_left_out(wanted: "Sequence[Sample]", used: "Sequence[Sample]") -> No
         raise typer.Exit(1)
 
 
-def read_with_bar(recognizer: "Recognizer", samples: "Sequence[Sample]", name: str | None = None) -> "list[Reading]":
-    """Read lines with a progress bar, labeled with `name`."""
+def read_usable(recognizer: "Recognizer", samples: "Sequence[Sample]", name: str | None = None) -> "list[ScoredLine]":
+    """Read lines with a progress bar, labeled with `name`; those whose images cannot be used are reported."""
     from tqdm import tqdm
 
-    from drethtr.evaluation.evaluate import read_lines
+    from drethtr.evaluation.reading import read_each
 
+    lines = []
     with tqdm(total=len(samples), unit="line", desc=name, disable=None) as bar:
-        return read_lines(recognizer, samples, bar.update)
+        for found in read_each(recognizer, samples, bar.update):
+            if isinstance(found, DataError):
+                report_skipped(found)
+            else:
+                lines.append(found)
+    return lines
 
 
 def unknown_hands_text(pages: Sequence[str], of: int) -> str:

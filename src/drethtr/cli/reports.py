@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from drethtr.evaluation.confidence import Reliability, Trustworthiness
     from drethtr.recognition.recognizer import Recognizer
 
 
@@ -46,8 +47,6 @@ COUNTS = {"lines": "lines", "drawn": "pages", "characters": "characters"}
 
 OTHER_CONVENTIONS = {"WER % punct.": "wer_punctuation", "WER % Unicode": "wer_unicode"}
 """Titles of word error rates by other conventions, with their names in JSON."""
-
-LEVELS = ("characters", "words", "lines")
 
 
 class EvaluationResult(NamedTuple):
@@ -93,66 +92,65 @@ def error_rates(scores: Mapping[str, Any]) -> str:
     )
 
 
-def trustworthiness(trust: Mapping[str, Any]) -> str:
-    """All figures of `Trustworthiness.to_json`, in percent."""
+def trustworthiness(trust: "Trustworthiness", sets: "Mapping[str, Trustworthiness]") -> str:
+    """How reliable confidences and flags are, in percent: of all lines, and if there are several sets, of each."""
+    from drethtr.evaluation.confidence import CONVENTION
+
     parts = [overview(trust), "", *reliability(trust), "", *flags(trust), ""]
-    if len(trust["sets"]) > 1:
-        parts += [trust_of_sets(trust["sets"]), ""]
-    parts.append(trust["convention"])
-    return "\n".join(parts if trust["calibrated"] else [*parts, NOT_CALIBRATED])
+    if len(sets) > 1:
+        parts += [trust_of_sets(sets.items()), ""]
+    parts.append(CONVENTION)
+    return "\n".join(parts if trust.calibrated else [*parts, NOT_CALIBRATED])
 
 
-def overview(trust: Mapping[str, Any]) -> str:
+def overview(trust: "Trustworthiness") -> str:
     """Calibration errors, and error rates of the most confident shares."""
-    shares = list(trust["words"]["coverage"])
+    shares = list(trust.words.coverage)
     surest = [f"surest {float(share):.0%}" for share in shares[1:]]
     return table(
         ["confidence of", "number", "right %", "ECE %", "AUROC", "wrong %", *surest],
         [
             [
                 level,
-                f"{found['cases']:,}",
-                figure(found["right"]),
-                figure(found["ece"]),
-                figure(found["auroc"], 3, 1),
-                *(figure(found["coverage"][share]) for share in shares),
+                f"{found.cases:,}",
+                figure(found.right),
+                figure(found.ece),
+                figure(found.auroc, 3, 1),
+                *(figure(found.coverage[share]) for share in shares),
             ]
-            for level, found in ((level, trust[level]) for level in LEVELS)
+            for level, found in (("characters", trust.characters), ("words", trust.words), ("lines", trust.lines))
         ],
     )
 
 
-def reliability(trust: Mapping[str, Any]) -> Iterator[str]:
+def reliability(trust: "Trustworthiness") -> Iterator[str]:
     """Confidence and accuracy, in bins of similar confidence."""
     yield "confidence % → right % (number)"
-    for level in ("characters", "words"):
-        groups = (
-            f"{100 * group['confidence']:.0f} → {100 * group['right']:.0f} ({group['cases']:,})"
-            for group in trust[level]["bins"]
-        )
+    for level, found in (("characters", trust.characters), ("words", trust.words)):
+        groups = (f"{100 * some.confidence:.0f} → {100 * some.right:.0f} ({some.cases:,})" for some in found.bins)
         yield f"{level:13}  " + "   ".join(groups)
 
 
-def trust_of_sets(sets: Sequence[Mapping[str, Any]]) -> str:
-    """The reliability of confidences on each set, from the result of `sets_to_json`."""
+def trust_of_sets(sets: "Iterable[tuple[str, Trustworthiness]]") -> str:
+    """The reliability of confidences on each set."""
     titles = ("right %", "confidence %", "ECE %", "AUROC")
     return table(
         ["set", "lines", "words", *titles, "characters", *titles],
         [
-            [found["name"], f"{found['lines']:,}", *trust_cells(found["words"]), *trust_cells(found["characters"])]
-            for found in sets
+            [name, f"{found.lines.cases:,}", *trust_cells(found.words), *trust_cells(found.characters)]
+            for name, found in sets
         ],
     )
 
 
-def trust_cells(found: Mapping[str, Any]) -> list[str]:
+def trust_cells(found: "Reliability") -> list[str]:
     """The reliability for words or characters, as part of a row."""
-    rates = [figure(found[name], 1) for name in ("right", "confidence", "ece")]
-    return [f"{found['cases']:,}", *rates, figure(found["auroc"], 3, 1)]
+    rates = [figure(rate, 1) for rate in (found.right, found.confidence, found.ece)]
+    return [f"{found.cases:,}", *rates, figure(found.auroc, 3, 1)]
 
 
-def flags(trust: Mapping[str, Any]) -> Iterator[str]:
+def flags(trust: "Trustworthiness") -> Iterator[str]:
     """The share of flagged lines, and the CER of flagged and other lines."""
-    yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust["flagged"].items())
-    flagged, others = (figure(trust[name]) for name in ("cer_flagged", "cer_unflagged"))
+    yield "lines flagged %: " + ", ".join(f"{kind} {100 * share:.2f}" for kind, share in trust.flagged.items())
+    flagged, others = figure(trust.cer_flagged), figure(trust.cer_unflagged)
     yield f"CER %: {flagged} of flagged lines, {others} of the others"

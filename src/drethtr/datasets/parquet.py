@@ -3,7 +3,7 @@
 import errno
 import json
 import reprlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from math import isnan
@@ -21,15 +21,28 @@ from drethtr.base.links import is_near
 from drethtr.base.urls import beside, is_url, local_path, open_file, reaching
 from drethtr.datasets.growth import refuse_growth
 from drethtr.datasets.sample import Sample, content_of
-from drethtr.datasets.splits import set_named
 from drethtr.documents.names import stored
 from drethtr.text.normalize import Normalization
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "image": ("image", "im"),
+    "text": ("text",),
+    "lang": ("language", "lang"),
+    "page": ("page",),
+    "hand": ("hand", "shelfmark"),
+    "kind": ("writing_type",),
+    "set": ("set",),
+    "id": ("id",),
+    "clean": ("clean",),
+}
+"""Possible names of each column. A shelfmark is used as the hand, the closest information in CATMuS."""
+
 REQUIRED = ("image", "text")
-OPTIONAL = ("set", "lang", "page", "hand", "id", "clean")
+
+ROWS_READ = 256  # in memory at a time; an image of a line takes some ten kB
 
 READ_AHEAD = 1 << 20
 """Bytes of a column to fetch at a time, instead of whole row groups."""
@@ -80,28 +93,67 @@ def open_parquet(name: str) -> Iterator["ParquetFile"]:
         raise DataError(f"cannot be read as Parquet: {error}", name) from error
 
 
-def columns_of(file: "ParquetFile", name: str) -> list[str]:
-    """The columns of a file that samples use.
+def rows_in(
+    file: "ParquetFile", name: str, groups: Sequence[int] | None = None, columns: Container[str] = COLUMNS
+) -> Iterator[dict[str, Any]]:
+    """The rows of an open file by our names of its columns, with the names of classes instead of their numbers.
+
+    Args:
+        file: The file, whose path or URL is `name`.
+        groups: Only rows of these row groups.
+        columns: Only cells of these columns, by our names.
+
+    Raises:
+        DataError: if a required column is missing, or one occurs twice.
+    """
+    theirs = {ours: column for ours, column in columns_in(file, name).items() if ours in columns}
+    classes = class_names(file.schema_arrow.metadata or {})
+    for batch in file.iter_batches(ROWS_READ, groups, list(theirs.values()), use_threads=False):
+        for cells in batch.to_pylist():
+            yield {ours: named_class(cells[column], classes.get(column, ())) for ours, column in theirs.items()}
+
+
+def columns_in(file: "ParquetFile", name: str) -> dict[str, str]:
+    """The names that a file gives to our columns.
 
     Raises:
         DataError: if a required column is missing, naming the existing ones, or if one occurs twice.
     """
     present = file.schema_arrow.names
-    for column in (*REQUIRED, *OPTIONAL):
+    for column in (column for names in COLUMNS.values() for column in names):
         if present.count(column) > 1:
             raise DataError(f"has several columns {column!r}; rename all but one of them", name)
-    if missing := [column for column in REQUIRED if column not in present]:
-        raise DataError(f"no column {', '.join(missing)}; it has {', '.join(present)}", name)
-    return [*REQUIRED, *(column for column in OPTIONAL if column in present)]
+    found = {ours: next((column for column in names if column in present), "") for ours, names in COLUMNS.items()}
+    if missing := [ours for ours in REQUIRED if not found[ours]]:
+        raise DataError(f"no column {' or '.join(COLUMNS[missing[0]])}; it has {', '.join(present)}", name)
+    return {ours: column for ours, column in found.items() if column}
 
 
-def sample_of(row: dict[str, Any], file: str, number: int, normalize: Normalization) -> Sample:
-    """The sample of a row, counted from 0.
+def class_names(metadata: Mapping[bytes, bytes]) -> dict[str, Sequence[str]]:
+    """The class names of integer-coded columns, if the file was written by `datasets`."""
+    try:
+        features = json.loads(metadata[b"huggingface"])["info"]["features"]
+        named = {column: feature["names"] for column, feature in features.items() if "names" in feature}
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return {}
+    return {column: names for column, names in named.items() if isinstance(names, list)}
+
+
+def named_class(cell: Any, names: Sequence[str]) -> Any:
+    """The name of the class of an integer-coded cell, or the cell itself."""
+    return names[cell] if isinstance(cell, int) and 0 <= cell < len(names) else cell
+
+
+def sample_of(row: dict[str, Any], file: str, number: int, of_set: str, normalize: Normalization) -> Sample:
+    """The sample of a row from `rows_in`, counted from 0.
+
+    Args:
+        of_set: The set, if the row names none; handwritten, printed and typed lines of a set are separate sets.
 
     Raises:
         DataError: naming the row, if it has no usable image or text.
     """
-    key = without_credentials(f"{file} row {number}")
+    key = key_of(file, number)
     text = text_of(row["text"], key)
     try:
         image = image_of(row["image"], file, key)
@@ -110,7 +162,7 @@ def sample_of(row: dict[str, Any], file: str, number: int, normalize: Normalizat
     return Sample(
         image=image,
         text=normalize(text),
-        set=word(row.get("set")) or set_named(file),
+        set="_".join(filter(None, (word(row.get("set")) or of_set, word(row.get("kind"))))),
         language=word(row.get("lang")),
         page=word(row.get("page")),
         hand=word(row.get("hand")),
@@ -118,6 +170,11 @@ def sample_of(row: dict[str, Any], file: str, number: int, normalize: Normalizat
         key=key,
         id=word(row.get("id")),
     )
+
+
+def key_of(file: str, number: int) -> str:
+    """The name of a row in messages."""
+    return without_credentials(f"{file} row {number}")
 
 
 def text_of(cell: Any, key: str) -> str:

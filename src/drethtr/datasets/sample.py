@@ -1,12 +1,12 @@
 """A transcribed line: its image as stored and its text; and checks, counts and digests of many of them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from PIL import Image
@@ -19,6 +19,9 @@ from drethtr.text.normalize import marks_in
 
 if TYPE_CHECKING:
     from drethtr.recognition.recognizer import Recognizer
+
+
+Value = TypeVar("Value")
 
 
 class Remark(NamedTuple):
@@ -258,13 +261,23 @@ def clean_lines(samples: Sequence[Sample]) -> list[Sample]:
     return [sample for sample in samples if sample.clean]
 
 
+def set_of(sample: Sample) -> str:
+    """The set of a line."""
+    return sample.set
+
+
+def grouped(values: Iterable[Value], name: Callable[[Value], str]) -> dict[str, list[Value]]:
+    """Values such as lines in groups such as sets, sorted by the name that each value has."""
+    groups: dict[str, list[Value]] = defaultdict(list)
+    for value in values:
+        groups[name(value)].append(value)
+    return dict(sorted(groups.items()))
+
+
 def choose(samples: Sequence[Sample], lines: int, seed: int = 0) -> list[Sample]:
     """Draw at most `lines` of each set; sets are sorted by name, and lines keep their order."""
-    sets: dict[str, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        sets[sample.set].append(sample)
     chosen: list[Sample] = []
-    for _, of_set in sorted(sets.items()):
+    for of_set in grouped(samples, set_of).values():
         drawn = np.random.default_rng(seed).permutation(len(of_set))[:lines]
         chosen.extend(of_set[place] for place in sorted(drawn.tolist()))
     return chosen

@@ -10,10 +10,10 @@ Confidences have to hold for collections that the model never saw. So each colle
 judged by a calibration fitted on the others: `Fit.held_out`, from which error rates are learned.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,8 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.choose_strategy import Best, best_strategies
 from drethtr.evaluation.confidence import Booleans, Reliability, measure_trust, right_characters, right_words
-from drethtr.evaluation.evaluate import Advance, portions, read_lines, to_read
-from drethtr.evaluation.predict import MIN_SETS, Pair, learn
+from drethtr.evaluation.predict import MIN_SETS, learn
+from drethtr.evaluation.reading import Advance, ScoredLine, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.recognition.backends import CPU
 from drethtr.recognition.confidence.calibration import Calibration, character_features, weighed, word_features
@@ -36,7 +36,6 @@ from drethtr.recognition.decoding.strategies import CTC, Greedy, Joint, Strategy
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.network import Precision
 from drethtr.recognition.onnx.network import supports
-from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
@@ -64,14 +63,20 @@ Group = tuple[Strategy, ...]
 Turn = Callable[[Line], Line]
 
 
-class LabeledReading(NamedTuple):
-    """A reading with features (N, F) of its characters, and whether each character and word is correct."""
+class Case(NamedTuple):
+    """A line with features (N, F) of its characters as read, and whether each of these and each word is correct."""
 
-    sample: Sample
-    reading: Reading
+    line: ScoredLine
     features: Floats
     right_characters: Booleans
     right_words: Booleans
+
+    @classmethod
+    def of(cls, line: ScoredLine) -> Self:
+        """The case of a line that was read."""
+        text, reading = line.sample.text, line.reading
+        features = character_features(reading.characters)
+        return cls(line, features, right_characters(text, reading), right_words(text, reading))
 
 
 class Fit(NamedTuple):
@@ -83,7 +88,7 @@ class Fit(NamedTuple):
     calibration: Calibration
     characters: Reliability
     words: Reliability
-    held_out: tuple[Pair, ...] = ()
+    held_out: tuple[ScoredLine, ...] = ()
 
 
 def calibrate(
@@ -117,45 +122,27 @@ def calibrate(
         DataError: if there are no clean lines, or nothing was read on them.
     """
     chosen = to_read(samples)
-    recognizer = partial(Recognizer, device=device, threads=threads)
+    open_model = partial(Recognizer, device=device, threads=threads)
     plain = replace(model, record=CalibrationRecord())  # earlier calibration must not affect the result
-    strategy, alone = Best(model.record.strategy) if groups else best_strategies(recognizer, plain, chosen, advance)
+    strategy, alone = Best(model.record.strategy) if groups else best_strategies(open_model, plain, chosen, advance)
     # From here on the chosen weights count: decoders with open weights take them from the best strategy.
     plain = replace(plain, record=CalibrationRecord(strategy=strategy))
-    learned = prior or CalibrationRecord()
-    calibrations: list[Calibration] = []
-    rates: list[ErrorRate] = []
+    fits: list[Fit] = []
     for precision in precisions(plain, device):
-        for some in groups or usual_strategies(plain, alone):
-            alike = tuple(one.completed_by(strategy) for one in some)
-            readings = read_lines(recognizer(plain, alike[0], precision=precision), chosen, advance)
-            # Of float32 if the start has no calibration in this precision: both forms err on much the same characters.
-            expected = learned.calibration(alike[0], precision) or learned.calibration(alike[0])
-            fit = fit_calibration(alike, precision, list(zip(chosen, readings, strict=True)), expected)
-            calibrations.append(fit.calibration)
-            if fit.held_out and precision is Precision.FLOAT32:
-                rates += [learn(one, fit.held_out) for one in alike]
+        for group in groups or usual_strategies(plain, alone):
+            alike = tuple(one.completed_by(strategy) for one in group)
+            lines = read_lines(open_model(plain, alike[0], precision=precision), chosen, advance)
+            fits.append(fit_calibration(alike, precision, lines, known_calibration(prior, alike[0], precision)))
             if on_fit is not None:
-                on_fit(fit)
-    done = [strategy for calibration in calibrations for strategy in calibration.strategies]
-    kept = [without(known, calibrations) for known in model.record.calibrations if groups]
-    rates += [known for known in model.record.error_rates if groups and not any(map(known.strategy.is_like, done))]
-    for one in done:
-        inherited = (prior or model.record).error_rate(one)
-        if inherited is not None and not any(rate.strategy.is_like(one) for rate in rates):
-            rates.append(replace(inherited, strategy=one, inherited=True))
-    reader = recognizer(plain)
-    known_writing = model.record.unlike_training
-    if known_writing is not None and len(known_writing.alike.weights) != features_of(reader.network.dimensions):
-        known_writing = None
-    # This needs enough lines. It sees only the image, so there is no need to refit it for another decoder.
-    turns = turns_of(len(chosen))
-    if turns and not (groups and known_writing):
-        looks = np.stack([features_of_turned(reader, chosen, turn, advance) for turn in turns])
-        known_writing = fit_out_of_distribution(looks, list(map(page_of, chosen)))
-    kept = [known for known in kept if known.strategies]
-    support = model.record.support
-    record = CalibrationRecord((*kept, *calibrations), known_writing, tuple(rates), strategy, support)
+                on_fit(fits[-1])
+    kept = model.record if groups else CalibrationRecord()
+    record = CalibrationRecord(
+        calibrations=(*other_calibrations(kept, fits), *(fit.calibration for fit in fits)),
+        unlike_training=out_of_distribution(open_model(plain), chosen, model.record, advance, keep=bool(groups)),
+        error_rates=error_rates(fits, kept, prior or model.record),
+        strategy=strategy,
+        support=model.record.support,
+    )
     return replace(model, record=record)
 
 
@@ -165,11 +152,60 @@ def precisions(model: Model, device: str) -> tuple[Precision, ...]:
     return (Precision.FLOAT32, Precision.INT8) if int8 else (Precision.FLOAT32,)
 
 
-def without(calibration: Calibration, others: Sequence[Calibration]) -> Calibration:
-    """The calibration without the strategies that one of the others has in the same precision."""
-    done = [one for other in others if other.precision == calibration.precision for one in other.strategies]
-    kept = tuple(one for one in calibration.strategies if not any(map(one.is_like, done)))
-    return replace(calibration, strategies=kept)
+def known_calibration(prior: CalibrationRecord | None, strategy: Strategy, precision: Precision) -> Calibration | None:
+    """The calibration of a strategy in a record learned with other weights."""
+    if prior is None:
+        return None
+    # Of float32 if it has none in this precision: both forms err on much the same characters.
+    return prior.calibration(strategy, precision) or prior.calibration(strategy)
+
+
+def other_calibrations(record: CalibrationRecord, fits: Sequence[Fit]) -> Iterator[Calibration]:
+    """The calibrations of a record, without the strategies that were fitted in the same precision."""
+    for known in record.calibrations:
+        done = strategies_of([fit for fit in fits if fit.calibration.precision == known.precision])
+        if others := tuple(one for one in known.strategies if not any(map(one.is_like, done))):
+            yield replace(known, strategies=others)
+
+
+def strategies_of(fits: Sequence[Fit]) -> list[Strategy]:
+    """The strategies that were fitted."""
+    return [strategy for fit in fits for strategy in fit.calibration.strategies]
+
+
+def error_rates(fits: Sequence[Fit], kept: CalibrationRecord, before: CalibrationRecord) -> tuple[ErrorRate, ...]:
+    """The error rates learned from fits in float32, those kept for other strategies, and those inherited.
+
+    Args:
+        before: Where fits have too few collections, error rates are inherited from this record.
+    """
+    done = strategies_of(fits)
+    learning = [fit for fit in fits if fit.held_out and fit.calibration.precision == Precision.FLOAT32.value]
+    rates = [learn(one, fit.held_out) for fit in learning for one in fit.calibration.strategies]
+    rates += [rate for rate in kept.error_rates if not any(map(rate.strategy.is_like, done))]
+    for one in done:
+        inherited = before.error_rate(one)
+        if inherited is not None and not any(rate.strategy.is_like(one) for rate in rates):
+            rates.append(replace(inherited, strategy=one, inherited=True))
+    return tuple(rates)
+
+
+def out_of_distribution(
+    recognizer: Recognizer, samples: Sequence[Sample], known: CalibrationRecord, advance: Advance | None, *, keep: bool
+) -> OutOfDistribution | None:
+    """The out-of-distribution check, fitted on enough lines; otherwise the known one, if it suits the network.
+
+    Args:
+        keep: Do not fit it again if the known one suits: it sees only the image, whatever the decoder.
+    """
+    check = known.unlike_training
+    if check is not None and len(check.alike.weights) != features_of(recognizer.network.dimensions):
+        check = None
+    turns = turns_of(len(samples))
+    if not turns or (keep and check is not None):
+        return check
+    looks = np.stack([features_of_turned(recognizer, samples, turn, advance) for turn in turns])
+    return fit_out_of_distribution(looks, list(map(page_of, samples)))
 
 
 def usual_strategies(model: Model, alone: CTC = CTC()) -> tuple[Group, ...]:  # noqa: B008  # a value
@@ -189,28 +225,25 @@ def passes(model: Model, lines: int, groups: Sequence[Group] = (), *, device: st
     return rounds * (len(groups) or len(usual)) + choosing + len(turns_of(lines))
 
 
-def fit_calibration(group: Group, precision: Precision, pairs: Sequence[Pair], prior: Calibration | None = None) -> Fit:
+def fit_calibration(
+    group: Group, precision: Precision, lines: Sequence[ScoredLine], prior: Calibration | None = None
+) -> Fit:
     """Calibrate the confidences of characters and words; with few readings, they stay near those of `prior`.
 
     Raises:
         DataError: if nothing was read; or if all characters or words are right or all wrong, and there is no prior.
     """
-    cases = [case_of(sample, reading) for sample, reading in pairs if reading.characters]
+    cases = [Case.of(line) for line in lines if line.reading.characters]
     if not cases:
-        raise DataError(f"cannot calibrate: nothing was read on {len(pairs)} lines")
+        raise DataError(f"cannot calibrate: nothing was read on {len(lines)} lines")
     calibration = calibration_of(group, precision, cases, prior)
-    measured = measure_trust([case.sample.text for case in cases], [calibration(case.reading) for case in cases])
-    return Fit(calibration, measured.characters, measured.words, held_out(group, precision, cases, pairs))
-
-
-def case_of(sample: Sample, reading: Reading) -> LabeledReading:
-    """A reading compared with its text."""
-    right = right_characters(sample.text, reading), right_words(sample.text, reading)
-    return LabeledReading(sample, reading, character_features(reading.characters), *right)
+    texts = [case.line.sample.text for case in cases]
+    measured = measure_trust(texts, [calibration(case.line.reading) for case in cases])
+    return Fit(calibration, measured.characters, measured.words, held_out(group, precision, cases, lines))
 
 
 def calibration_of(
-    group: Group, precision: Precision, cases: Sequence[LabeledReading], prior: Calibration | None = None
+    group: Group, precision: Precision, cases: Sequence[Case], prior: Calibration | None = None
 ) -> Calibration:
     """The fitted calibration."""
     of_characters, of_words = (None, None) if prior is None else (prior.characters, prior.words)
@@ -218,28 +251,28 @@ def calibration_of(
     right = np.concatenate([case.right_characters for case in cases])
     characters = fit_logistic(features, right, digits=DIGITS, prior=of_characters)
     # Words are judged by characters that are calibrated already, as they will be when lines are read.
-    features = np.concatenate([word_features(weighed(case.reading.characters, characters)) for case in cases])
+    features = np.concatenate([word_features(weighed(case.line.reading.characters, characters)) for case in cases])
     right = np.concatenate([case.right_words for case in cases])
     words = fit_logistic(features, right, digits=DIGITS, prior=of_words)
     return Calibration(group, characters, words, precision.value)
 
 
 def held_out(
-    group: Group, precision: Precision, cases: Sequence[LabeledReading], pairs: Sequence[Pair]
-) -> tuple[Pair, ...]:
-    """The pairs of collections with text, each collection calibrated by a fit on the others.
+    group: Group, precision: Precision, cases: Sequence[Case], lines: Sequence[ScoredLine]
+) -> tuple[ScoredLine, ...]:
+    """The lines of collections with text, each collection calibrated by a fit on the others.
 
     Empty if there are too few collections.
     """
-    names = {case.sample.set for case in cases if for_scoring(case.sample.text)}
+    names = {case.line.sample.set for case in cases if for_scoring(case.line.sample.text)}
     if len(names) <= MIN_SETS:
         return ()
-    others = {name: [case for case in cases if case.sample.set != name] for name in names}
+    others = {name: [case for case in cases if case.line.sample.set != name] for name in names}
     try:
         fitted = {name: calibration_of(group, precision, some) for name, some in others.items()}
     except DataError:  # without one of them, everything is right or everything wrong
         return ()
-    return tuple((sample, fitted[sample.set](reading)) for sample, reading in pairs if sample.set in names)
+    return tuple(ScoredLine(one, fitted[one.set](reading)) for one, reading in lines if one.set in names)
 
 
 def upright(line: Line) -> Line:

@@ -12,8 +12,8 @@ from math import ceil, log
 from typing import NamedTuple
 
 from drethtr.datasets.sample import Sample
-from drethtr.evaluation.evaluate import Advance, portions
 from drethtr.evaluation.metrics import Counts, score
+from drethtr.evaluation.reading import Advance, portions
 from drethtr.images.line import Line
 from drethtr.recognition.decoding.decoded import View
 from drethtr.recognition.decoding.joint import ScoredText

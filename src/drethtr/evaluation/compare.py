@@ -14,7 +14,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, page_of
+from drethtr.datasets.sample import Sample, grouped, page_of, set_of
 from drethtr.documents.document import Provenance
 from drethtr.evaluation.metrics import (
     DRAWS,
@@ -23,11 +23,10 @@ from drethtr.evaluation.metrics import (
     drawn_sums,
     interval_95,
     rates_of,
-    score,
     sum_by_group,
     units,
 )
-from drethtr.recognition.reading import Reading
+from drethtr.evaluation.reading import ScoredLine
 from drethtr.text.normalize import for_scoring
 
 CONVENTION = (
@@ -103,15 +102,26 @@ class Confusion:
     b: int
 
 
-@dataclass(frozen=True)
-class ComparedLine:
-    """A line with both readings and their errors."""
+class ComparedLine(NamedTuple):
+    """A line as A read it, and as B did."""
 
-    sample: Sample
-    a: Reading
-    b: Reading
-    edits_a: int
-    edits_b: int
+    a: ScoredLine
+    b: ScoredLine
+
+    @property
+    def sample(self) -> Sample:
+        """The line."""
+        return self.a.sample
+
+    @property
+    def edits_a(self) -> int:
+        """The errors of A."""
+        return self.a.counts.edits
+
+    @property
+    def edits_b(self) -> int:
+        """The errors of B."""
+        return self.b.counts.edits
 
 
 @dataclass(frozen=True)
@@ -132,24 +142,21 @@ class Comparison:
     empty: int
 
 
-def compare_readings(samples: Sequence[Sample], a: Sequence[Reading], b: Sequence[Reading]) -> Comparison:
-    """Compare the readings of A and B with the texts of the lines."""
-    texts = [sample.text for sample in samples]
-    counts_a = score(texts, [reading.text for reading in a])
-    counts_b = score(texts, [reading.text for reading in b])
-    pages = list(map(page_of, samples))
-    sets = [sample.set for sample in samples]
-    lengths = [class_of(len(for_scoring(text)), LENGTHS) for text in texts]
-    lines = map(ComparedLine, samples, a, b, (c.edits for c in counts_a), (c.edits for c in counts_b))
+def compare_lines(a: Sequence[ScoredLine], b: Sequence[ScoredLine]) -> Comparison:
+    """Compare how A and B read the same lines."""
+    samples = [line.sample for line in a]
+    counts_a, counts_b = [line.counts for line in a], [line.counts for line in b]
+    pages, sets = list(map(page_of, samples)), list(map(set_of, samples))
+    lengths = [class_of(len(for_scoring(sample.text)), LENGTHS) for sample in samples]
     return Comparison(
         cer=paired(counts_a, counts_b, pages, name="CER"),
         wer=paired(list(map(of_words, counts_a)), list(map(of_words, counts_b)), pages, name="WER"),
         sets=paired_by(sets, sorted(set(sets)), counts_a, counts_b, pages),
         lengths=paired_by(lengths, [name for name, _ in LENGTHS], counts_a, counts_b, pages),
-        confidences_a=by_confidence(a, counts_a),
-        confidences_b=by_confidence(b, counts_b),
-        confusions=confusions(texts, a, b),
-        lines=tuple(sorted(lines, key=lambda line: -abs(line.edits_a - line.edits_b))),
+        confidences_a=by_confidence(a),
+        confidences_b=by_confidence(b),
+        confusions=confusions(a, b),
+        lines=tuple(sorted(map(ComparedLine, a, b), key=lambda line: -abs(line.edits_a - line.edits_b))),
         empty=sum(not count.characters for count in counts_a),
     )
 
@@ -192,19 +199,13 @@ def paired_by(
     Args:
         names: The group of each line.
     """
-    groups: dict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(names):
-        groups[name].append(place)
-    return tuple(
-        paired(
-            [a[place] for place in groups[name]],
-            [b[place] for place in groups[name]],
-            [pages[place] for place in groups[name]],
-            name=name,
-        )
-        for name in in_order
-        if any(a[place].characters for place in groups[name])
-    )
+    groups = grouped(zip(names, a, b, pages, strict=True), lambda line: line[0])
+    found = {}
+    for name, lines in groups.items():
+        _, of_a, of_b, of_pages = zip(*lines, strict=True)
+        if any(counts.characters for counts in of_a):
+            found[name] = paired(of_a, of_b, of_pages, name=name)
+    return tuple(found[name] for name in in_order if name in found)
 
 
 def class_of(value: float, classes: Classes) -> str:
@@ -212,20 +213,22 @@ def class_of(value: float, classes: Classes) -> str:
     return next(name for name, largest in classes if value <= largest)
 
 
-def by_confidence(readings: Sequence[Reading], counts: Sequence[Counts]) -> tuple[OfConfidence, ...]:
+def by_confidence(lines: Sequence[ScoredLine]) -> tuple[OfConfidence, ...]:
     """Error rates of lines grouped by confidence, least confident first."""
     classes: dict[str, Counts] = defaultdict(Counts)
-    for reading, count in zip(readings, counts, strict=True):
-        classes[class_of(reading.confidence, CONFIDENCES) if reading.text else NOTHING_READ] += count
+    for line in lines:
+        reading = line.reading
+        classes[class_of(reading.confidence, CONFIDENCES) if reading.text else NOTHING_READ] += line.counts
     in_order = (NOTHING_READ, *(name for name, _ in CONFIDENCES))
     found = [(name, classes[name]) for name in in_order if name in classes]
     return tuple(OfConfidence(name, one.lines, one.cer if one.characters else None) for name, one in found)
 
 
-def confusions(texts: Sequence[str], a: Sequence[Reading], b: Sequence[Reading]) -> tuple[Confusion, ...]:
+def confusions(a: Sequence[ScoredLine], b: Sequence[ScoredLine]) -> tuple[Confusion, ...]:
     """The most frequent confusions first."""
-    counts_a = Counter(pair for text, reading in zip(texts, a, strict=True) for pair in edits_of(text, reading.text))
-    counts_b = Counter(pair for text, reading in zip(texts, b, strict=True) for pair in edits_of(text, reading.text))
+    counts_a, counts_b = (
+        Counter(pair for sample, reading in lines for pair in edits_of(sample.text, reading.text)) for lines in (a, b)
+    )
     total = counts_a + counts_b
     return tuple(Confusion(*pair, counts_a[pair], counts_b[pair]) for pair, _ in total.most_common())
 
@@ -241,12 +244,11 @@ def edits_of(text: str, read: str) -> list[tuple[str, str]]:
 
 
 class Side(NamedTuple):
-    """System A or B: its name, the provenance of its readings, decoder and precision, and the readings."""
+    """System A or B: its name, the provenance of its readings, decoder and precision."""
 
     name: str
     made_by: Provenance
     settings: Mapping[str, str]
-    readings: list[Reading]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.made_by}, {', '.join(self.settings.values())})"

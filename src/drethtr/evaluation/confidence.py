@@ -4,15 +4,17 @@ A character that was read is correct if a minimal edit script between reading an
 holds for words. Text that was not read has no confidence and is not counted here; error rates count it.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from drethtr.datasets.sample import set_of
 from drethtr.evaluation.metrics import Counts, score
+from drethtr.evaluation.reading import ScoredLine, by_name
 from drethtr.recognition.confidence.evidence import in_both
 from drethtr.recognition.reading import Reading
 from drethtr.text.normalize import for_scoring
@@ -110,14 +112,11 @@ def measure_trust(texts: Sequence[str], readings: Sequence[Reading]) -> Trustwor
     )
 
 
-def measure_sets(names: Sequence[str], texts: Sequence[str], readings: Sequence[Reading]) -> dict[str, Trustworthiness]:
-    """The measurements for each set of lines, sorted by name; `names` has the set of each line."""
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, name in enumerate(names):
-        places[name].append(place)
+def measure_sets(lines: Iterable[ScoredLine]) -> dict[str, Trustworthiness]:
+    """The measurements for each set of lines, sorted by name."""
     return {
-        name: measure_trust([texts[place] for place in of_set], [readings[place] for place in of_set])
-        for name, of_set in sorted(places.items())
+        name: measure_trust([line.sample.text for line in of_set], [line.reading for line in of_set])
+        for name, of_set in by_name(lines, set_of).items()
     }
 
 

@@ -1,67 +1,34 @@
 """Evaluate a recognizer on transcribed lines.
 
-Validation and test use `evaluate` with the same `Recognizer` as users do. Its parts: `to_read` selects the lines,
-`read_each` reads them, `count_unknown` counts characters outside the alphabet, and `metrics.score` counts edits.
+Validation and test use `evaluate` with the same `Recognizer` as users do. Its parts: `reading` selects and reads the
+lines, `count_unknown` counts characters outside the alphabet, and `metrics` counts edits.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from drethtr.base.errors import DataError
-from drethtr.datasets.sample import Sample, choose, clean_lines, line_or_error, open_sample, page_of
+from drethtr.datasets.sample import Sample, page_of, set_of
 from drethtr.evaluation.confidence import Trustworthiness, measure_sets, measure_trust, sets_to_json
 from drethtr.evaluation.metrics import (
     CONVENTION,
     WORD_CONVENTION,
     WORD_CONVENTIONS,
-    Counts,
     EditKinds,
     Rates,
     Words,
     bootstrap,
-    edit_kinds,
-    score,
+    compare,
 )
-from drethtr.images.line import Line
-from drethtr.recognition.batching import in_groups
-from drethtr.recognition.reading import Reading
-from drethtr.recognition.recognizer import READ_TOGETHER, Recognizer
+from drethtr.evaluation.reading import Advance, ScoredLine, by_name, read_each, to_read
+from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
 
 CER = ("cer", "cer_low", "cer_high")
 WER = ("wer", "wer_low", "wer_high")
-
-Advance: TypeAlias = Callable[[int], object]
-"""Called whenever lines have been read, with their number."""
-
-
-class ScoredLine(NamedTuple):
-    """A line with its reading and errors."""
-
-    sample: Sample
-    reading: Reading
-    counts: Counts
-    kinds: EditKinds
-
-    def to_json(self) -> dict[str, Any]:
-        """A row of `drethtr evaluate --per-line`, with both texts as they are compared."""
-        return {
-            "line": self.sample.key,
-            "set": self.sample.set,
-            "page": self.sample.page,
-            "id": self.sample.id,
-            "text": for_scoring(self.sample.text),
-            "reading": for_scoring(self.reading.text),
-            "confidence": self.reading.confidence,
-            "characters": self.counts.characters,
-            "edits": self.counts.edits,
-            **self.kinds._asdict(),
-            "words": self.counts.words,
-            "word_edits": self.counts.word_edits,
-        }
 
 
 class BySet(NamedTuple):
@@ -143,46 +110,40 @@ def evaluate(
     """
     wanted = to_read(samples, limit, seed)
     unknown = count_unknown(recognizer, wanted)
-    chosen, readings, unreadable = [], [], []
-    for sample, found in read_each(recognizer, wanted, advance):
+    lines, unreadable = [], []
+    for found in read_each(recognizer, wanted, advance):
         if isinstance(found, DataError):
             unreadable.append(found)
         else:
-            chosen.append(sample)
-            readings.append(found)
-    if not chosen:
+            lines.append(found)
+    if not lines:
         raise unreadable[0]
-    conventions = {name: by_set(chosen, readings, words_of) for name, words_of in WORD_CONVENTIONS.items()}
+    conventions = {name: by_set(lines, words_of) for name, words_of in WORD_CONVENTIONS.items()}
     usual = conventions.pop("wer")
-    texts = [sample.text for sample in chosen]
-    counts = score(texts, [reading.text for reading in readings])
-    kinds = [edit_kinds(text, reading.text) for text, reading in zip(texts, readings, strict=True)]
     return Scores(
         sets=usual.sets,
         overall=usual.overall,
-        lines=tuple(map(ScoredLine, chosen, readings, counts, kinds)),
+        lines=tuple(lines),
         unreadable=tuple(unreadable),
         left_out=dict(sorted(Counter(sample.set for sample in samples if not sample.clean).items())),
-        empty=dict(sorted(Counter(sample.set for sample in chosen if not for_scoring(sample.text)).items())),
+        empty=dict(sorted(Counter(line.sample.set for line in lines if not for_scoring(line.sample.text)).items())),
         unknown=dict(unknown.most_common()),
         conventions=conventions,
-        trust=measure_trust(texts, readings),
-        trust_sets=measure_sets([sample.set for sample in chosen], texts, readings),
+        trust=measure_trust([line.sample.text for line in lines], [line.reading for line in lines]),
+        trust_sets=measure_sets(lines),
     )
 
 
-def by_set(samples: Sequence[Sample], readings: Sequence[Reading], words_of: Words) -> BySet:
+def by_set(lines: Sequence[ScoredLine], words_of: Words) -> BySet:
     """Rates of some lines under one convention of what a word is."""
-    counts = score([sample.text for sample in samples], [reading.text for reading in readings], words_of)
-    pages = list(map(page_of, samples))
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, sample in enumerate(samples):
-        places[sample.set].append(place)
-    sets = {
-        name: bootstrap([counts[place] for place in of_set], [pages[place] for place in of_set])
-        for name, of_set in sorted(places.items())
-    }
-    return BySet(sets, bootstrap(counts, pages))
+    sets = {name: rates_over(of_set, words_of) for name, of_set in by_name(lines, set_of).items()}
+    return BySet(sets, rates_over(lines, words_of))
+
+
+def rates_over(lines: Sequence[ScoredLine], words_of: Words) -> Rates:
+    """Rates of some lines together."""
+    counts = [compare(line.sample.text, line.reading.text, words_of) for line in lines]
+    return bootstrap(counts, [page_of(line.sample) for line in lines])
 
 
 def sums_of(kinds: Sequence[EditKinds]) -> dict[str, int]:
@@ -207,21 +168,6 @@ def plain(rates: Rates) -> dict[str, Any]:
     return {name: values.pop(name) for name in ("lines", "drawn", "characters")} | values
 
 
-def to_read(samples: Sequence[Sample], limit: int | None = None, seed: int = 0) -> list[Sample]:
-    """The lines to evaluate: clean ones, and at most `limit` of each set.
-
-    Raises:
-        DataError: if there are none, or none of them has a text.
-    """
-    clean = clean_lines(samples)
-    if not clean:
-        raise DataError(f"no lines to evaluate: none of {len(samples)} lines has a text without uncertain letters")
-    chosen = choose(clean, len(clean) if limit is None else limit, seed)
-    if not any(for_scoring(sample.text) for sample in chosen):
-        raise DataError(f"no lines to evaluate: all {len(chosen)} texts are empty; add transcribed lines")
-    return chosen
-
-
 def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[str]:
     """Count the characters of the texts that the model cannot write.
 
@@ -237,39 +183,3 @@ def count_unknown(recognizer: Recognizer, samples: Sequence[Sample]) -> Counter[
             f"none of the characters in the texts ({shown!r}) is in the model's alphabet; use another model"
         )
     return unknown
-
-
-def read_lines(recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None) -> list[Reading]:
-    """Read each line.
-
-    Raises:
-        DataError: naming the sample, if an image cannot be used.
-    """
-    readings: list[Reading] = []
-    for some in portions(recognizer, samples, advance):
-        readings += recognizer.read_lines([line for _, line in some])
-    return readings
-
-
-def read_each(
-    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
-) -> Iterator[tuple[Sample, Reading | DataError]]:
-    """Yield each sample with its reading, or with the error if its image cannot be used."""
-    lines = ((sample, line_or_error(recognizer, sample)) for sample in samples)
-    for found in recognizer.read_opened(lines):
-        yield found
-        if advance is not None:
-            advance(1)
-
-
-def portions(
-    recognizer: Recognizer, samples: Sequence[Sample], advance: Advance | None = None
-) -> Iterator[list[tuple[Sample, Line]]]:
-    """Yield the samples with their images, in groups to read together.
-
-    A group counts as read when the next one is requested.
-    """
-    for some in in_groups(((sample, open_sample(recognizer, sample)) for sample in samples), READ_TOGETHER):
-        yield some
-        if advance is not None:
-            advance(len(some))

@@ -1,13 +1,12 @@
 """Find lines that probably have the text of another line: the model confidently reads something else."""
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-from drethtr.datasets.sample import Sample, page_of
-from drethtr.evaluation.evaluate import Advance, read_lines
+from drethtr.datasets.sample import Sample, grouped, page_of
+from drethtr.evaluation.reading import Advance, read_lines
 from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.normalize import for_scoring
@@ -52,7 +51,7 @@ def misaligned(
     """
     near = neighbors(among)
     suspects = []
-    for sample, reading in zip(lines, read_lines(recognizer, lines, advance), strict=True):
+    for sample, reading in read_lines(recognizer, lines, advance):
         read = for_scoring(reading.text)
         if len(read) < MIN_LENGTH or apart(read, sample.text) < FAR:
             continue
@@ -77,9 +76,7 @@ def nearest(read: str, candidates: Sequence[Sample]) -> Sample | None:
 def neighbors(among: Sequence[Sample]) -> Callable[[Sample], Sequence[Sample]]:
     """Return a function that gives the lines on the page of a line, or, if pages are unknown, the lines around it."""
     places = {sample.key: place for place, sample in enumerate(among)}
-    pages: dict[str, list[Sample]] = defaultdict(list)
-    for sample in among:
-        pages[page_of(sample)].append(sample)
+    pages = grouped(among, page_of)
 
     def near(sample: Sample) -> Sequence[Sample]:
         place, page = places[sample.key], page_of(sample)

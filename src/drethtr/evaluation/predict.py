@@ -1,21 +1,21 @@
 """Learn to predict the error rate of untranscribed lines, and measure how well that works on transcribed sets."""
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from math import exp
 from statistics import fmean, stdev
-from typing import TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.base.wording import counted
-from drethtr.datasets.sample import Sample, page_of
-from drethtr.evaluation.metrics import Counts, compare
+from drethtr.datasets.sample import Sample, page_of, set_of
+from drethtr.evaluation.metrics import Counts
+from drethtr.evaluation.reading import ScoredLine, by_name
+from drethtr.layout.doubt import NO_DOUBT, LayoutDoubt
 from drethtr.recognition.confidence.error_rate import ErrorRate, Expected, TotalDoubt, doubt_of
 from drethtr.recognition.decoding.strategies import Strategy
-from drethtr.recognition.reading import Reading
 
 MIN_SETS = 3
 """Minimum number of sets for estimating how sets differ."""
@@ -27,9 +27,6 @@ POWERS = 0.5, 2.0
 """Limits of the power; real sets are at 1.2."""
 
 DIGITS = 4
-
-Pair: TypeAlias = tuple[Sample, Reading]
-"""A transcribed line with its reading."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +43,40 @@ class Prediction:
     def inside(self) -> bool | None:
         """Whether the interval contains the true rate."""
         return None if self.cer is None else self.expected.low <= self.cer <= self.expected.high
+
+
+class PageDoubt(NamedTuple):
+    """The doubt in the readings of a page, and that about its layout, if it was found."""
+
+    read: TotalDoubt
+    layout: LayoutDoubt = NO_DOUBT
+
+    @classmethod
+    def together(cls, pages: Collection[Self]) -> Self:
+        """The doubts of some pages together; those about layouts by the characters of each page."""
+        read = TotalDoubt(*(sum(numbers) for numbers in zip(*(page.read for page in pages), strict=True)))
+        shares = [page.read.characters / max(read.characters, 1) for page in pages]
+        expected, high = (
+            sum(share * getattr(page.layout, name) for share, page in zip(shares, pages, strict=True))
+            for name in ("expected", "high")
+        )
+        return cls(read, LayoutDoubt(expected, 0.0, high))
+
+    def expected(self, rate: ErrorRate) -> Expected:
+        """The expected error rate."""
+        return rate(self.read).with_cost(self.layout.expected, self.layout.high)
+
+    def to_json(self, rate: ErrorRate) -> dict[str, Any]:
+        """A page of `drethtr model predict-cer --json`: rates in fractions, and what of them is due to the layout."""
+        return {
+            "lines": self.read.lines,
+            "characters": self.read.characters,
+            "empty": self.read.empty,
+            **self.expected(rate)._asdict(),
+            "unknown_hand": rate.unknown_hand(self.read),
+            "layout": self.layout.expected,
+            "layout_reason": self.layout.reason,
+        }
 
 
 @dataclass(frozen=True)
@@ -76,33 +107,20 @@ class LabeledDoubt:
         return (self.edits + 0.5) / (self.read.doubt + 0.5)
 
 
-def known(pairs: Sequence[Pair]) -> LabeledDoubt:
+def known(lines: Sequence[ScoredLine]) -> LabeledDoubt:
     """The doubt in some lines, with their true error rate."""
-    counts = sum((compare(sample.text, reading.text) for sample, reading in pairs), Counts())
-    return LabeledDoubt(doubt_of(reading for _, reading in pairs), counts.cer if counts.characters else None)
+    counts = sum((line.counts for line in lines), Counts())
+    return LabeledDoubt(doubt_of(line.reading for line in lines), counts.cer if counts.characters else None)
 
 
-def grouped(pairs: Sequence[Pair], name: Callable[[Sample], str]) -> dict[str, list[Pair]]:
-    """Group lines by a name, sorted by it."""
-    groups: dict[str, list[Pair]] = defaultdict(list)
-    for sample, reading in pairs:
-        groups[name(sample)].append((sample, reading))
-    return dict(sorted(groups.items()))
-
-
-def set_of(sample: Sample) -> str:
-    """The set of a line."""
-    return sample.set
-
-
-def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
+def learn(strategy: Strategy, lines: Sequence[ScoredLine]) -> ErrorRate:
     """Learn the factor and the power that turn doubt into an error rate, and their uncertainty.
 
     The power is the slope of a line through the sets, on logarithmic scales; `NEAR_ONE` keeps it near 1 if sets are few
     or similar. Every set has the same weight, however many lines it has, since the next collection will be another set.
     On collections never seen, a factor alone is 3.0 points off, factor and power 1.3 (LOG.md, 2026-11-24, night).
     """
-    sets = [of_set for of_set in grouped(pairs, set_of).values() if known(of_set).teaches]
+    sets = [of_set for of_set in by_name(lines, set_of).values() if known(of_set).teaches]
     if len(sets) < MIN_SETS:
         raise DataError(
             f"lines of {counted(len(sets), 'set')}; at least {MIN_SETS} sets are needed to estimate how sets differ"
@@ -124,13 +142,13 @@ def learn(strategy: Strategy, pairs: Sequence[Pair]) -> ErrorRate:
     )
 
 
-def residuals_of(of_set: Sequence[Pair]) -> list[float]:
+def residuals_of(of_set: Sequence[ScoredLine]) -> list[float]:
     """Squared residuals of the edits on each page of a set, relative to the expected edits.
 
     If the set has a single page, from which the factor comes, its lines are used instead of pages.
     """
-    factor, by_page = known(of_set).factor, grouped(of_set, page_or_line)
-    pages = map(known, (by_page if len(by_page) > 1 else grouped(of_set, lambda sample: sample.key)).values())
+    factor, by_page = known(of_set).factor, by_name(of_set, page_or_line)
+    pages = map(known, (by_page if len(by_page) > 1 else by_name(of_set, lambda sample: sample.key)).values())
     return [(page.edits - factor * page.read.doubt) ** 2 / (factor * page.read.doubt) for page in pages if page.teaches]
 
 
@@ -140,10 +158,10 @@ def page_or_line(sample: Sample) -> str:
 
 
 def predict(
-    error_rate: ErrorRate, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of
+    error_rate: ErrorRate, lines: Sequence[ScoredLine], name_of: Callable[[Sample], str] = set_of
 ) -> list[Prediction]:
     """Predict the error rate of each set, or of each group given by `name_of`, beside the true rate."""
-    found = {name: known(group) for name, group in grouped(pairs, name_of).items()}
+    found = {name: known(group) for name, group in by_name(lines, name_of).items()}
     return [
         Prediction(name, one.read.lines, one.read.characters, error_rate(one.read), one.cer)
         for name, one in found.items()
@@ -162,18 +180,17 @@ def check_sets(samples: Sequence[Sample]) -> None:
 
 
 def leave_one_set_out(
-    strategy: Strategy, pairs: Sequence[Pair], name_of: Callable[[Sample], str] = set_of
+    strategy: Strategy, lines: Sequence[ScoredLine], name_of: Callable[[Sample], str] = set_of
 ) -> list[Prediction]:
     """Predict the error rate of each set with a factor learned from all other sets.
 
     Raises:
         DataError: if there are too few sets.
     """
-    check_sets([sample for sample, _ in pairs])
-    sets = grouped(pairs, set_of)
+    check_sets([line.sample for line in lines])
     predictions = []
-    for name, own in sets.items():
-        others = [pair for pair in pairs if pair[0].set != name]
+    for name, own in by_name(lines, set_of).items():
+        others = [line for line in lines if line.sample.set != name]
         predictions += predict(learn(strategy, others), own, name_of)
     return predictions
 
@@ -181,3 +198,17 @@ def leave_one_set_out(
 def mean_absolute_error(predictions: Sequence[Prediction]) -> float:
     """The mean absolute error of the predictions for groups with text."""
     return fmean(abs(one.expected.cer - one.cer) for one in predictions if one.cer is not None)
+
+
+class Agreement(NamedTuple):
+    """How accurate some predictions are: their mean absolute error, None without any, and how many intervals hold."""
+
+    number: int
+    mean_absolute_error: float | None
+    inside: int
+
+    @classmethod
+    def of(cls, predictions: Sequence[Prediction]) -> Self:
+        """The agreement of predictions with the true rates."""
+        error = mean_absolute_error(predictions) if predictions else None
+        return cls(len(predictions), error, sum(bool(one.inside) for one in predictions))

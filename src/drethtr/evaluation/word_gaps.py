@@ -7,7 +7,7 @@ import numpy as np
 
 from drethtr.base.errors import ConfigError
 from drethtr.datasets.sample import Sample, fingerprint
-from drethtr.evaluation.evaluate import Advance, portions
+from drethtr.evaluation.reading import Advance, portions
 from drethtr.images.line import Line
 from drethtr.images.prepare import quietest
 from drethtr.recognition.decoding.ctc_search import align

@@ -229,15 +229,13 @@ def choose_languages(languages: Languages, tokenizer: Tokenizer, names: str) -> 
     found = languages if ALL_LANGUAGES in parts or not wanted else languages.only(wanted)
     if not files:
         return found
-    from drethtr.language.learn import learn
+    from drethtr.language.learn import with_texts
 
     texts = [line for path in files for line in lines_of(path)]
     mixed: dict[str, NGrams] = {}
     for name, ngrams in found.models.items():
-        # Interpolated, not appended: a few lines of names would drown among hundreds of thousands of n-grams.
-        share = [SHARE, 1 - SHARE]
         try:
-            mixed[name] = learn([texts, ngrams], share, tokenizer, order=ngrams.order, most=len(ngrams.tokens))
+            mixed[name] = with_texts(ngrams, texts, SHARE, tokenizer)
         except DataError as error:
             raise DataError(f"{', '.join(map(str, files))}: {error}") from error
     return Languages(mixed)

@@ -286,15 +286,32 @@ def pruned(mixture: Sequence[Mixed], size: int, most: int) -> list[Mixed]:
     return kept
 
 
-def learn(
-    sources: Sequence[Iterable[str] | NGrams], parts: Sequence[float], tokenizer: Tokenizer, *, order: int, most: int
-) -> NGrams:
-    """Estimate a model of about `most` n-grams from texts and other models with weights `parts`, which sum to 1.
+class Ingredient(NamedTuple):
+    """Texts or a model that a model is learned from, their weight, and what they are in words.
+
+    The weights of all ingredients sum to 1.
+    """
+
+    source: Iterable[str] | NGrams
+    weight: float = 1.0
+    name: str = ""
+
+
+def with_share(others: Sequence[Ingredient], added: Ingredient) -> list[Ingredient]:
+    """Ingredients with one more, which gets its weight from the others; alone, it gets all."""
+    if not others:
+        return [added._replace(weight=1.0)]
+    return [*(one._replace(weight=(1 - added.weight) * one.weight) for one in others), added]
+
+
+def learn(ingredients: Sequence[Ingredient], tokenizer: Tokenizer, *, order: int, most: int) -> NGrams:
+    """Estimate a model of about `most` n-grams from texts and other models, interpolated by their weights.
 
     Raises:
         ConfigError: if the order is too high for the vocabulary, or a source model has another order or vocabulary.
         DataError: if there is too little text.
     """
+    sources = [one.source for one in ingredients]
     size = tokenizer.size
     check_order(order, size)
     if others := [some for some in sources if isinstance(some, NGrams) and (some.size, some.order) != (size, order)]:
@@ -306,10 +323,21 @@ def learn(
         known_by(some) if isinstance(some, NGrams) else count(map(tokenizer.encode, some), size, order)
         for some in sources
     ]
-    kept = pruned(mixed(known, parts, size), size, most)
+    kept = pruned(mixed(known, [one.weight for one in ingredients], size), size, most)
     # A byte for each: losses beyond 255 steps are equal, as are tokens that were never seen.
     losses = [(-np.log(some.shares) / STEP).round().clip(0, -FAINTEST / STEP) for some in kept]
     levels = Levels(size, [some.keys for some in kept], losses, [])
     for _ in range(order):
         levels.back_off()
     return levels.tree()
+
+
+def with_texts(ngrams: NGrams, texts: Iterable[str], share: float, tokenizer: Tokenizer) -> NGrams:
+    """A model of the same size into which texts are interpolated, with this share of the weight.
+
+    Raises:
+        DataError: if there is too little text.
+    """
+    # Interpolated, not appended: a few lines would drown among hundreds of thousands of n-grams.
+    ingredients = [Ingredient(texts, share), Ingredient(ngrams, 1 - share)]
+    return learn(ingredients, tokenizer, order=ngrams.order, most=len(ngrams.tokens))

@@ -63,7 +63,7 @@ class Projection(Finder):
         gap = max(self.gutter * level.shape[1], find_pitch(level.sum(1).astype(np.float64)))
         ridges = [
             Ridge(left, row + slope * (np.arange(left, right) - dark.shape[1] / 2), thickness)
-            for first, last in columns_of(level, round(gap))
+            for first, last in text_columns(level, round(gap))
             for left, right, row, thickness in lines_of(level, first, last)
         ]
         return outline(page, ridges, scale)
@@ -93,7 +93,7 @@ def find_slope(dark: NDArray[np.bool_]) -> float:
     return float(np.tan(np.radians(fine)))
 
 
-def columns_of(dark: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
+def text_columns(dark: NDArray[np.bool_], gap: int) -> list[tuple[int, int]]:
     """First and last pixel column of every text column; the gaps between them are at least `gap` wide."""
     window = max(1, gap // 2)
     density = smoothed(dark.mean(0), np.full(window, 1 / window))

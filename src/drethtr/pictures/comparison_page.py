@@ -118,13 +118,13 @@ def confusions(found: Comparison) -> str:
 
 def line_part(line: ComparedLine) -> str:
     """The image of a line above its text and both readings."""
-    text = line.sample.text
+    text, a, b = line.sample.text, line.a.reading, line.b.reading
     return (
         f'<div class="line"><img src="{jpeg_uri(Image.fromarray(np.asarray(line.sample.line())), MAX_SIZE)}" alt="">'
         f'<p><span class="who">text</span>{escape(text)}</p>'
-        f'<p><span class="who">A, {line.edits_a}</span>{marked(text, line.a.text)}</p>'
-        f'<p><span class="who">B, {line.edits_b}</span>{marked(text, line.b.text)}</p>'
-        f'<p class="key">{escape(line.sample.key)}; confidence A {line.a.confidence:.2f}, B {line.b.confidence:.2f}</p>'
+        f'<p><span class="who">A, {line.edits_a}</span>{marked(text, a.text)}</p>'
+        f'<p><span class="who">B, {line.edits_b}</span>{marked(text, b.text)}</p>'
+        f'<p class="key">{escape(line.sample.key)}; confidence A {a.confidence:.2f}, B {b.confidence:.2f}</p>'
         "</div>"
     )
 

@@ -1,7 +1,7 @@
 """Training: from a run file to a model.
 
 run.py         everything that affects the result of a run, as data
-feed/          supply.py: sources of lines; mixture.py: which line comes next; batch.py, stream.py: in which batch
+feed/          supply.py, streamed.py: sources of lines; mixture.py: which is next; batch.py, stream.py: in which batch
 start.py       the first weights, and which of them are trained
 objective.py   the losses of a batch
 optimize.py    the step: Muon or AdamW, its rate, and the moving average of the weights

@@ -12,7 +12,8 @@ from drethtr.base.credentials import without_credentials
 from drethtr.base.version import __version__
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, lines_digest
-from drethtr.evaluation.evaluate import Scores, evaluate, to_read
+from drethtr.evaluation.evaluate import Scores, evaluate
+from drethtr.evaluation.reading import to_read
 from drethtr.network.backend import TorchNetwork, with_network
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.model.file import Model, save_model

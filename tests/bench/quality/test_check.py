@@ -10,11 +10,11 @@ from drethtr.bench.quality.check import (
     KNOWN,
     Judged,
     acceptance,
-    average_precision,
     fit_support,
     known_sets,
     measure_support,
     pools_of,
+    precision_of_errors,
     weigh_cases,
 )
 from drethtr.datasets.sample import Sample
@@ -56,8 +56,9 @@ def test_right_texts_alone_teach_nothing(cases):
 
 def test_average_precision_is_that_of_a_share_of_errors():
     right = np.array([0.5, 0.9])
-    assert average_precision(right, np.array([0.1])) == 1
-    assert average_precision(right, np.array([0.7])) == pytest.approx(0.05 / (0.05 + 0.95 / 2))
+    assert precision_of_errors(right, np.array([0.1])) == 1
+    assert precision_of_errors(right, np.array([0.7])) == pytest.approx(0.05 / (0.05 + 0.95 / 2))
+    assert precision_of_errors(right, np.array([0.9])) == pytest.approx(0.05), "of equals, right words come first"
 
 
 def lines(right, wrong):

@@ -15,7 +15,7 @@ from drethtr.bulk.inputs import Columns
 from drethtr.bulk.job import open_job
 from drethtr.datasets.sample import Sample
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.posteriors import Posteriors
 from drethtr.recognition.reading import Character, Reading
 from drethtr.recognition.recognizer import Recognizer
@@ -26,8 +26,7 @@ ALPHABET = Characters(" abcdefghijklmnopqrstuvwxyz")
 LANGUAGES = Languages(
     {
         "en": learn(
-            [["the mill by the river", "a river and a mill", "the miller thinks"] * 5],
-            [1.0],
+            [Ingredient(["the mill by the river", "a river and a mill", "the miller thinks"] * 5)],
             ALPHABET,
             order=4,
             most=500,

@@ -36,11 +36,14 @@ def test_a_model_learns_when_to_be_believed(drethtr, few, tiny_path, tmp_path):
     assert all(np.array_equal(weights[name], others[name]) for name in weights) and weights.keys() == others.keys()
 
 
-def test_a_damaged_image_is_named_and_left_out(drethtr, few, tiny_path, tmp_path):
+def test_images_that_cannot_be_used_are_named_and_left_out(drethtr, few, tiny_path, tmp_path):
     (few / "more.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    (few / "more.gt.txt").write_text("abc", encoding="utf-8")
+    Image.new("L", (20_000, 2), 255).save(few / "long.png")
+    for name in ("more", "long"):
+        (few / f"{name}.gt.txt").write_text("abc", encoding="utf-8")
     outcome = drethtr("calibrate", tiny_path, few, "--output", tmp_path / "m", "--decoder", "ctc")
-    assert outcome.code == 1 and outcome.err.count("more.png") == 1 and "calibrated on 26 lines" in outcome.out
+    assert outcome.code == 1 and "calibrated on 26 lines" in outcome.out
+    assert outcome.err.count("more.png") == outcome.err.count("long.png") == 1 and "is too long" in outcome.err
     assert load_model(tmp_path / "m").record.calibrations
 
 

@@ -4,6 +4,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.cli.model.compare import system
@@ -53,6 +54,13 @@ def test_a_damaged_image_is_named_and_the_others_are_compared(drethtr, lines, ti
     (lines / "one.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     outcome = drethtr("compare", tiny_path, tiny_path, lines, "--json", tmp_path / "c.json")
     assert outcome.code == 1 and outcome.err.count("one.png") == 1
+    assert json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["cer"]["lines"] == 1
+
+
+def test_a_line_that_one_cannot_read_is_named_once_and_left_out(drethtr, lines, tiny_path, tmp_path):
+    Image.new("L", (20_000, 2), 255).save(lines / "one.png")
+    outcome = drethtr("compare", tiny_path, tiny_path, lines, "--json", tmp_path / "c.json")
+    assert outcome.code == 1 and outcome.err.count("one.png") == 1 and "too long" in outcome.err
     assert json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["cer"]["lines"] == 1
 
 

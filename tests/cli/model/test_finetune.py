@@ -23,7 +23,7 @@ from drethtr.base.locks import claimed
 from drethtr.datasets.open import open_all
 from drethtr.evaluation.calibrate import passes
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.network.backend import rescorer_of
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.confidence.calibration import Calibration
@@ -204,7 +204,7 @@ def test_what_was_learned_is_read_as_the_start_was(way, drethtr, data, tiny_path
 @pytest.fixture
 def worded(tiny_model, tmp_path):
     """The path of a model with n-grams and a rescorer."""
-    ngrams = learn([["a fine day", "no pen"] * 5], [1.0], tiny_model.tokenizer, order=3, most=500)
+    ngrams = learn([Ingredient(["a fine day", "no pen"] * 5)], tiny_model.tokenizer, order=3, most=500)
     config = RescorerConfig(layers=1, width=32, heads=2, hidden=8)
     network = RescorerNetwork(config, tiny_model.tokenizer.size)
     rescorer = Rescorer(config, {name: weight.numpy() for name, weight in network.state_dict().items()})

@@ -221,6 +221,24 @@ def test_the_truth_stands_beside(drethtr, taught, sets, tmp_path):
     assert found["name"] == "a" and found["inside"] == (found["low"] <= found["truth"] <= found["high"])
 
 
+@pytest.mark.parametrize("option", ["--truth", "--learn"])
+def test_images_that_cannot_be_used_are_left_out_of_the_truth(drethtr, taught, sets, tmp_path, option):
+    """One of them was the end of it, after minutes of reading."""
+    store_parquet([Sample(np.full((2, 20_000), 255, np.uint8), "abc", "long")], tmp_path / "long.parquet")
+    read = (
+        "predict-cer",
+        sets / "*.val.parquet",
+        tmp_path / "long.parquet",
+        "--model",
+        taught,
+        "--json",
+        tmp_path / "t",
+    )
+    outcome = drethtr(*read, option, *([tmp_path / "again"] if option == "--learn" else []))
+    assert outcome.code == 1 and outcome.err.count("long.parquet row 0") == 1, outcome.err
+    assert [row["name"] for row in json.loads((tmp_path / "t").read_text(encoding="utf-8"))["sets"]] == list("abcd")
+
+
 def test_a_set_without_text_has_no_truth(drethtr, taught, sets, tmp_path):
     store_parquet([Sample(written("a cab"), "", "blank")], tmp_path / "blank.parquet")
     data = sets / "a.val.parquet", tmp_path / "blank.parquet"

@@ -3,7 +3,7 @@ import pytest
 from conftest import log_probability, written
 
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.network.backend import open_network
 from drethtr.recognition.confidence.evidence import gather, in_both, line_features, weigh
 from drethtr.recognition.decoding.decoded import Decoded, View, entropy_of_steps, located
@@ -66,7 +66,7 @@ def test_a_model_without_ctc_knows_less(headless_model):
 def test_ngrams_tell_how_surprising_each_token_is(head, request):
     model = request.getfixturevalue(head)
     [a, b] = model.tokenizer.encode("ab")
-    ngrams = learn([["abab"] * 20], [1.0], model.tokenizer, order=3, most=1000)
+    ngrams = learn([Ingredient(["abab"] * 20)], model.tokenizer, order=3, most=1000)
     view = seen(model, open_network(model, "cpu", Precision.FLOAT32, 1), "abc")
     found = located(view.memory, view.ctc, [Hypothesis((a, b, b), -1.0, (-0.1, -0.2, -0.3, -0.4))])
     [known], [unknown] = gather(view, found, Languages({"all": ngrams})), gather(view, found)

@@ -10,7 +10,7 @@ from conftest import log_probability
 
 from drethtr.base.native import native
 from drethtr.language.languages import Languages, WeightedLanguages, WeightedNGrams
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.decoding import ctc_paths, ctc_search
 from drethtr.recognition.decoding.ctc_search import (
     align,
@@ -80,7 +80,7 @@ def test_wide_prefix_search_finds_every_text_with_its_probability(log_probs):
 def test_wide_prefix_search_with_language_weighs_every_text(log_probs):
     """Tokens 2 and 3 stand for letters here, as ends of lines mean nothing to the CTC head."""
     tokenizer = Characters("ab")
-    ngrams = learn([["ab", "aab", "ba", "abab"]], [1.0], tokenizer, order=3, most=99)
+    ngrams = learn([Ingredient(["ab", "aab", "ba", "abab"])], tokenizer, order=3, most=99)
     language_model = WeightedNGrams(ngrams, weight=0.7)
     letters = np.full((STEPS, tokenizer.size), -np.inf, dtype=np.float32)
     letters[:, [BLANK, 4, 5]] = log_probs[:, [1, 2, 3]]
@@ -106,7 +106,7 @@ def test_every_text_is_in_the_language_that_finds_it_likeliest(log_probs):
     tokenizer = Characters("ab")
     languages = Languages(
         {
-            name: learn([texts], [1.0], tokenizer, order=3, most=99)
+            name: learn([Ingredient(texts)], tokenizer, order=3, most=99)
             for name, texts in (("one", ["ab", "aab", "abab"]), ("two", ["bb", "bba", "b b"]))
         }
     )

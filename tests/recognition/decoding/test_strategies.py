@@ -10,7 +10,7 @@ from noise import VOCABULARY, find, network, noise_lines, noisy_weights
 
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import BONUS_PER_TOKEN, Languages, WeightedLanguages, WeightedNGrams
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.network.backend import TorchNetwork
 from drethtr.network.rescorer import RescorerNetwork
 from drethtr.recognition.decoding.ctc_paths import TextScores
@@ -67,7 +67,7 @@ def test_ngrams_give_the_language_score(made):
         noise_lines(made, 3),
         Characters("".join(map(chr, range(97, 97 + made.dimensions.vocabulary - SPECIALS)))),
     )
-    ngrams = learn([["abc", "cab", "bcaabc"]], [1.0], tokenizer, order=3, most=99)
+    ngrams = learn([Ingredient(["abc", "cab", "bcaabc"])], tokenizer, order=3, most=99)
     languages = Languages({"all": ngrams})
     joint = Joint(ctc_weight=0.3, language_weight=0.9)
     language_model, found = WeightedLanguages(languages, 0.9), joint.propose(made, [View.of(memory)], languages)
@@ -96,7 +96,7 @@ def test_a_rescorer_scores_alone_or_beside_the_ngrams(with_ngrams):
     languages = Languages()
     if with_ngrams:
         tokenizer = Characters("".join(map(chr, range(97, 97 + VOCABULARY - SPECIALS))))
-        languages = Languages({"all": learn([["abc", "cab", "bcaabc"]], [1.0], tokenizer, order=3, most=99)})
+        languages = Languages({"all": learn([Ingredient(["abc", "cab", "bcaabc"])], tokenizer, order=3, most=99)})
     language_models, joint, memory = WeightedLanguages(languages, 0.9), Joint(language_weight=0.9), noise_lines(made, 2)
     for texts in joint.propose(made, [View.of(memory)], languages):
         for text in texts:

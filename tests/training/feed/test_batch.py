@@ -15,7 +15,7 @@ from drethtr.synthesis.random_step import RandomStep
 from drethtr.text.tokenizer import PAD, UNK, Characters
 from drethtr.training.feed.batch import BatchConfig, Batches, Prose, collate
 from drethtr.training.feed.mixture import LineMixture
-from drethtr.training.feed.supply import RealLines
+from drethtr.training.feed.supply import RealSupply
 
 TEXTS = Path(__file__).parents[2] / "texts"
 TOKENIZER = Characters.learn(["abcx0123456789"])
@@ -33,7 +33,7 @@ class Darken(RandomStep):
 @pytest.fixture
 def mixture(make_samples):
     return LineMixture(
-        (RealLines("a", make_samples("a", 40)), RealLines("b", make_samples("b", 8))), (0.8, 0.2), seed=2
+        (RealSupply("a", make_samples("a", 40)), RealSupply("b", make_samples("b", 8))), (0.8, 0.2), seed=2
     )
 
 
@@ -78,7 +78,7 @@ def test_lines_keep_their_texts(mixture):
 
 def test_lines_of_a_batch_are_of_like_width_and_batches_shuffled(draw):
     samples = tuple(Sample(draw("a", width=20 + 10 * number), "a") for number in range(28))
-    mixture = LineMixture((RealLines("a", samples),), (1.0,), seed=0)
+    mixture = LineMixture((RealSupply("a", samples),), (1.0,), seed=0)
     unsorted = 0
     for chunk in range(4):
         ranges = [
@@ -93,7 +93,7 @@ def test_lines_of_a_batch_are_of_like_width_and_batches_shuffled(draw):
 @pytest.mark.parametrize("lines", [1, 4, 7])
 def test_with_fixed_shapes_all_batches_of_a_width_have_equally_many_lines(draw, lines):
     samples = tuple(Sample(draw(str(number % 10), width=20 + 10 * number), str(number)) for number in range(28))
-    mixture = LineMixture((RealLines("a", samples),), (1.0,), seed=0)
+    mixture = LineMixture((RealSupply("a", samples),), (1.0,), seed=0)
     config = replace(CONFIG, lines=lines, fixed_shapes=True)
     for chunk in range(4):
         batches = batches_of(mixture, config)[chunk]
@@ -120,7 +120,7 @@ def test_a_chunk_depends_on_its_number_and_the_seed_only(mixture):
 
 def test_every_sample_is_augmented_differently(make_samples):
     """One line, seen again and again, never looks the same."""
-    mixture = LineMixture((RealLines("a", make_samples("a", 1)),), (1.0,), seed=0)
+    mixture = LineMixture((RealSupply("a", make_samples("a", 1)),), (1.0,), seed=0)
     grays = {
         float(image[0, 0, 0]) for batch in batches_of(mixture, augmentation=(Darken(),))[0] for image in batch.images
     }
@@ -159,7 +159,7 @@ def test_wide_lines_are_left_out_and_counted(mixture):
 def test_lines_with_the_text_of_a_page_are_left_out_and_counted():
     """A batch has room for the longest of its texts on every line."""
     samples = tuple(Sample(np.full((16, 20), 255, np.uint8), length * "a") for length in (1, 10, 11, 300))
-    total = batches_of(LineMixture((RealLines("a", samples),), (1.0,), seed=0))[0]
+    total = batches_of(LineMixture((RealSupply("a", samples),), (1.0,), seed=0))[0]
     assert {text for batch in total for text in batch.texts} == {"a", 10 * "a"}
     assert sum(batch.left_out + len(batch.texts) for batch in total) == 24 and total[0].left_out > 0
 
@@ -169,7 +169,7 @@ def test_broken_samples_are_named(draw):
     endless = Sample(np.full((1, 70_000), 255, np.uint8), "a", key="lines.parquet row 4")
     for sample, message in ((broken, "row 3: "), (endless, "row 4: .*too long")):
         with pytest.raises(DataError, match=message):
-            batches_of(LineMixture((RealLines("a", (sample,)),), (1.0,), seed=0))[0]
+            batches_of(LineMixture((RealSupply("a", (sample,)),), (1.0,), seed=0))[0]
 
 
 def test_settings_are_checked(mixture):

@@ -9,7 +9,7 @@ from drethtr.base import config
 from drethtr.base.errors import ConfigError, DataError
 from drethtr.synthesis.synthetic import Synthetic
 from drethtr.training.feed.mixture import DECK, LineMixture, deck
-from drethtr.training.feed.supply import LineSource, Made, Real, RealLines, SetFactor
+from drethtr.training.feed.supply import LineSource, Made, Real, RealSupply, SetFactor
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_source_of_no_weight_only_lends_its_characters(pattern):
 
 def test_no_line_comes_again_before_all_others_came(make_samples):
     """Across the edges of decks, too: 7 lines do not divide a deck."""
-    supplies = (RealLines("a", make_samples("a", 7)), RealLines("b", make_samples("b", 5)))
+    supplies = (RealSupply("a", make_samples("a", 7)), RealSupply("b", make_samples("b", 5)))
     mixture = LineMixture(supplies, (0.7, 0.3), seed=1)
     for name, count in (("a", 7), ("b", 5)):
         seen = [s.key for s in map(mixture.sample, range(DECK - 200, DECK + 200)) if s.set == name]
@@ -104,7 +104,7 @@ def test_no_line_comes_again_before_all_others_came(make_samples):
 def test_a_sample_depends_on_seed_and_index_only(make_samples):
     def keys(seed, indices):
         mixture = LineMixture(
-            (RealLines("a", make_samples("a", 50)), RealLines("b", make_samples("b", 9))), (0.5, 0.5), seed
+            (RealSupply("a", make_samples("a", 50)), RealSupply("b", make_samples("b", 9))), (0.5, 0.5), seed
         )
         return {index: mixture.sample(index).key for index in indices}
 
@@ -114,7 +114,9 @@ def test_a_sample_depends_on_seed_and_index_only(make_samples):
 
 
 def test_equal_sets_are_not_drawn_alike(make_samples):
-    mixture = LineMixture((RealLines("a", make_samples("a", 40)), RealLines("b", make_samples("b", 40))), (0.5, 0.5), 0)
+    mixture = LineMixture(
+        (RealSupply("a", make_samples("a", 40)), RealSupply("b", make_samples("b", 40))), (0.5, 0.5), 0
+    )
     samples = [mixture.sample(index) for index in range(60)]
     a, b = ([int(s.text[1:].rstrip("x")) for s in samples if s.set == name][:20] for name in "ab")
     assert a != b

@@ -12,13 +12,13 @@ from drethtr.text.tokenizer import Characters
 from drethtr.training.feed.batch import BatchConfig, Batches
 from drethtr.training.feed.mixture import LineMixture
 from drethtr.training.feed.stream import PackedBatch, Position, beginnings, stream
-from drethtr.training.feed.supply import RealLines
+from drethtr.training.feed.supply import RealSupply
 
 TOKENIZER = Characters.learn(["abx0123456789"])
 
 
 def batches_of(samples):
-    mixture = LineMixture((RealLines("a", samples),), (1.0,), seed=2)
+    mixture = LineMixture((RealSupply("a", samples),), (1.0,), seed=2)
     config = BatchConfig(pixels=16 * 1024, lines=4, max_columns=400, chunk=12)
     return Batches(mixture, Preparation(height=16), TOKENIZER, config, SCANS)
 

@@ -6,7 +6,7 @@ import pytest
 from drethtr.base import config
 from drethtr.base.errors import ConfigError
 from drethtr.language.languages import Languages
-from drethtr.language.learn import learn
+from drethtr.language.learn import Ingredient, learn
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.decoding.strategies import Joint
 from drethtr.recognition.model.file import SHIPPED, load_model
@@ -57,7 +57,7 @@ def test_an_alphabet_is_named_only_if_it_changes(tiny_model):
 def test_a_model_that_counts_on_language_learns_that_of_the_new_lines(tiny_model, weight, prose):
     known = replace(tiny_model, record=CalibrationRecord(strategy=Joint(language_weight=weight)))
     assert run(known).prose == prose and run(tiny_model).prose is None
-    ngrams = learn([["abba", "a bag"]], [1.0], tiny_model.tokenizer, order=2, most=9)
+    ngrams = learn([Ingredient(["abba", "a bag"])], tiny_model.tokenizer, order=2, most=9)
     assert run(replace(known, languages=Languages({"all": ngrams}))).prose is None
 
 

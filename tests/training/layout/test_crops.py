@@ -11,7 +11,7 @@ from drethtr.layout.network import COARSE, MAPS, TEXT
 from drethtr.training.feed.mixture import Mixture
 from drethtr.training.feed.supply import Supply
 from drethtr.training.layout.crops import END, ON, UNKNOWN, CropBatches, CropConfig, targets, traced
-from drethtr.training.layout.sources import MarkedPages
+from drethtr.training.layout.sources import MarkedSupply
 
 SIDE = 320
 
@@ -90,7 +90,7 @@ def test_batches_depend_on_seed_and_chunk_alone():
 
 def test_every_page_of_a_collection_comes_before_any_comes_again(monkeypatch):
     monkeypatch.setattr("drethtr.training.layout.sources.marked", lambda original: original)
-    supply = MarkedPages("letters", ("a", "b", "c", "d"))
+    supply = MarkedSupply("letters", ("a", "b", "c", "d"))
     rounds = [[supply.sample(4 * turn + place, 0) for place in range(4)] for turn in range(6)]
     assert all(sorted(seen) == ["a", "b", "c", "d"] for seen in rounds) and len(set(map(tuple, rounds))) > 1
 

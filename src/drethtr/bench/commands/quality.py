@@ -52,7 +52,7 @@ def check(
 
     from drethtr.bench.quality.check import known_sets, measure_support, report, weigh_cases
     from drethtr.datasets.open import open_all
-    from drethtr.evaluation.evaluate import to_read
+    from drethtr.evaluation.reading import to_read
     from drethtr.proofreading.fit import fit_of
 
     refuse_results(json_file, force=force, inputs=data)
@@ -82,10 +82,10 @@ def fit_check(
 
     from drethtr.base.locks import claimed
     from drethtr.bench.quality.check import fit_support, weigh_cases
-    from drethtr.cli.progress import exit_if_left_out, with_images
+    from drethtr.cli.progress import exit_if_left_out, readable
     from drethtr.datasets.open import open_all
     from drethtr.evaluation.calibrate import TO_CALIBRATE
-    from drethtr.evaluation.evaluate import to_read
+    from drethtr.evaluation.reading import to_read
     from drethtr.recognition.backends import resolve_device
     from drethtr.recognition.model.file import load_model, save_record
     from drethtr.recognition.recognizer import Recognizer
@@ -94,15 +94,15 @@ def fit_check(
     refuse_places(target)
     refuse_existing(target, force=force)
     wanted = to_read(open_all(data), limit, seed)
-    samples = with_images(wanted)
-    if len(samples) < TO_CALIBRATE:
-        raise DataError(
-            f"{', '.join(data)}: {len(samples)} usable lines; the check needs at least {TO_CALIBRATE}, preferably a "
-            "few hundred: add lines used for neither training nor testing"
-        )
     with claimed(target, replace=force):
         loaded = load_model(model)
         recognizer = Recognizer(loaded, device=resolve_device(device), threads=threads)
+        samples = readable(recognizer, wanted)
+        if len(samples) < TO_CALIBRATE:
+            raise DataError(
+                f"{', '.join(data)}: {len(samples)} usable lines; the check needs at least {TO_CALIBRATE}, preferably "
+                "a few hundred: add lines used for neither training nor testing"
+            )
         with tqdm(total=len(samples), unit="line", disable=None) as bar:
             support = fit_support(weigh_cases(recognizer, samples, seed, bar.update)).weights
         save_record(model, replace(loaded.record, support=support), target, of=loaded)
@@ -204,11 +204,11 @@ def read_behind_bar(recognizer: "Recognizer", data: Sequence[str], limit: int | 
 
     from drethtr.bench.quality.retrieval.lines import LabeledLines
     from drethtr.datasets.open import open_all
-    from drethtr.evaluation.evaluate import read_lines, to_read
+    from drethtr.evaluation.reading import read_lines, to_read
 
     samples = to_read(open_all(data), limit, seed)
     with tqdm(total=len(samples), unit="line", disable=None) as bar:
-        return LabeledLines(samples, read_lines(recognizer, samples, bar.update))
+        return LabeledLines(samples, [line.reading for line in read_lines(recognizer, samples, bar.update)])
 
 
 def deliver(text: str, figures: dict[str, Any], recognizer: "Recognizer", json_file: Path | None) -> None:

@@ -23,8 +23,8 @@ from drethtr.datasets.sample import Sample, open_sample
 from drethtr.documents.page import Page, TextLine
 from drethtr.documents.points import Points
 from drethtr.evaluation.confidence import Booleans, Floats
-from drethtr.evaluation.evaluate import Advance, to_read
 from drethtr.evaluation.metrics import DRAWS, MIN_PAGES, drawn_sums, interval_95, rates_of
+from drethtr.evaluation.reading import Advance, to_read
 from drethtr.evaluation.whole_pages import open_references
 from drethtr.images.line import Line
 from drethtr.images.straighten import Strip

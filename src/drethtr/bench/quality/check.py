@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from drethtr.bench.quality.corruptions import KINDS, Corrupted, corrupt
+from drethtr.bench.quality.retrieval.ranking import average_precision
 from drethtr.cli.reports import figure, table
 from drethtr.datasets.sample import Sample, open_sample
 from drethtr.evaluation.confidence import Booleans, Floats, auroc, reliability
-from drethtr.evaluation.evaluate import Advance
+from drethtr.evaluation.reading import Advance
 from drethtr.proofreading.check import DOUBTED, weigh_lines
 from drethtr.proofreading.evidence import ReadText, TextEvidence
 from drethtr.proofreading.fit import WRONG_LINES, WRONG_WORDS, SupportFit, line_features, with_squares
@@ -279,7 +280,7 @@ def kind_figures(judged: Judged, kind: str) -> KindFigures:
     return KindFigures(
         cases=len(wrong),
         auroc=auroc(np.concatenate([right, wrong]), truth.astype(np.float64)),
-        ap=average_precision(right, wrong),
+        ap=precision_of_errors(right, wrong),
         r2=float((wrong < least[0]).mean()),
         r5=float((wrong < least[1]).mean()),
         overlooked=float((wrong >= DOUBTED).mean()),
@@ -287,12 +288,13 @@ def kind_figures(judged: Judged, kind: str) -> KindFigures:
     )
 
 
-def average_precision(right: Floats, wrong: Floats) -> float:
+def precision_of_errors(right: Floats, wrong: Floats) -> float:
     """Average precision of finding wrong words, if the share `WRONG_WORDS` of all were wrong."""
-    found = np.sort(wrong)
-    caught = WRONG_WORDS * np.arange(1, len(found) + 1) / len(found)
-    alarms = (1 - WRONG_WORDS) * np.searchsorted(np.sort(right), found, side="right") / len(right)
-    return float((caught / (caught + alarms)).mean())
+    is_wrong = np.arange(len(right) + len(wrong)) >= len(right)
+    weights = np.where(is_wrong, WRONG_WORDS / len(wrong), (1 - WRONG_WORDS) / len(right))
+    # Stable: of words that are equally probable, those that are right count as found first.
+    order = np.argsort(np.concatenate([right, wrong]), kind="stable")
+    return average_precision(is_wrong[order], WRONG_WORDS, weights[order])
 
 
 def drawn(judged: Judged, share: float, seed: int = 0) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from tqdm import tqdm
 from drethtr.cli.options import ForceResults, ReadingOptions, output_option, with_reading_options
 from drethtr.cli.outputs import refuse_ending, refuse_existing, refuse_places
 from drethtr.datasets.open import open_all
-from drethtr.evaluation.evaluate import to_read
+from drethtr.evaluation.reading import to_read
 from drethtr.evaluation.word_gaps import word_gaps
 from drethtr.synthesis.recombination import write_gaps
 

@@ -10,15 +10,16 @@ from drethtr.base.errors import DataError
 from drethtr.base.locks import claimed
 from drethtr.cli.options import ChangedModel, DeviceName, ForceModel, Limit, OutputModel, Seed, Threads
 from drethtr.cli.outputs import refuse_existing, refuse_places
-from drethtr.cli.progress import exit_if_left_out, open_lines, with_images
+from drethtr.cli.progress import exit_if_left_out, open_lines, readable
 from drethtr.cli.reports import figure, table, trust_of_sets
 from drethtr.evaluation import calibrate as fit
-from drethtr.evaluation.confidence import measure_sets, measure_trust, sets_to_json
-from drethtr.evaluation.evaluate import to_read
+from drethtr.evaluation.confidence import measure_sets, measure_trust
 from drethtr.evaluation.predict import MIN_SETS, leave_one_set_out, mean_absolute_error
+from drethtr.evaluation.reading import to_read
 from drethtr.recognition.backends import resolve_device
 from drethtr.recognition.decoding.strategies import name_of, strategy_named
 from drethtr.recognition.model.file import load_model, save_record
+from drethtr.recognition.recognizer import Recognizer
 
 
 def calibrate(
@@ -48,15 +49,15 @@ def calibrate(
     chosen = [(strategy_named(name),) for name in decoder or ()]
     where = resolve_device(device)
     wanted = to_read(open_lines(data), limit, seed)
-    samples = with_images(wanted)
-    if len(samples) < fit.TO_CALIBRATE:
-        raise DataError(
-            f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
-            "preferably a few hundred: add lines used for neither training nor testing"
-        )
     fits: list[fit.Fit] = []
     with claimed(target, replace=force):
         loaded = load_model(model)
+        samples = readable(Recognizer(loaded, device=where, threads=threads), wanted)
+        if len(samples) < fit.TO_CALIBRATE:
+            raise DataError(
+                f"{', '.join(data)}: {len(samples)} usable lines; calibration needs at least {fit.TO_CALIBRATE}, "
+                "preferably a few hundred: add lines used for neither training nor testing"
+            )
         passes = fit.passes(loaded, len(samples), chosen, device=where)
         with tqdm(total=len(samples) * passes, unit="line", disable=None) as bar:
             calibrated = fit.calibrate(loaded, samples, chosen, bar.update, fits.append, device=where, threads=threads)
@@ -79,14 +80,13 @@ def calibrate(
 def held_out_table(held: fit.Fit) -> str:
     """The reliability of confidences on each set, calibrated on the other sets, and on all of them."""
     strategy, precision = held.calibration.strategies[0], held.calibration.precision
-    texts, readings = [sample.text for sample, _ in held.held_out], [reading for _, reading in held.held_out]
-    sets = measure_sets([sample.set for sample, _ in held.held_out], texts, readings)
+    together = measure_trust([sample.text for sample, _ in held.held_out], [reading for _, reading in held.held_out])
     rates = leave_one_set_out(strategy, held.held_out)
     error, inside = 100 * mean_absolute_error(rates), sum(bool(rate.inside) for rate in rates)
     return "\n".join(
         [
             f"\nEach set calibrated on the others, {name_of(strategy)} ({precision}):",
-            trust_of_sets([*sets_to_json(sets), *sets_to_json({"all": measure_trust(texts, readings)})]),
+            trust_of_sets([*measure_sets(held.held_out).items(), ("all", together)]),
             f"CER of each set, predicted from the others: mean absolute error {error:.1f} points, "
             f"true CER inside the interval for {inside} of {len(rates)}.",
         ]

@@ -11,7 +11,7 @@ from drethtr.base.errors import CheckpointError, ConfigError
 from drethtr.base.files import write_text
 from drethtr.cli.options import ForceResults, JSONFile, Limit, LineData, ReadingOptions, Seed, with_reading_options
 from drethtr.cli.outputs import refuse_results, write_json
-from drethtr.cli.progress import exit_if_left_out, open_lines, read_with_bar, with_images
+from drethtr.cli.progress import exit_if_left_out, open_lines, read_usable
 from drethtr.cli.reports import NOT_CALIBRATED, between, table
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.compare import (
@@ -19,13 +19,13 @@ from drethtr.evaluation.compare import (
     Comparison,
     Difference,
     Side,
-    compare_readings,
+    compare_lines,
     confidence_rows,
     shown,
     to_json,
     without_text,
 )
-from drethtr.evaluation.evaluate import to_read
+from drethtr.evaluation.reading import ScoredLine, to_read
 from drethtr.pages.record import provenance_of, reading_settings
 from drethtr.pictures.comparison_page import comparison_page
 from drethtr.recognition.recognizer import Recognizer
@@ -70,20 +70,22 @@ def compare(
     systems = system(a), system(b)
     refuse_results(html_file, json_file, force=force, inputs=data)
     wanted = to_read(open_lines(data), limit, seed)
-    samples = with_images(wanted)
     # Both are loaded before the first reads, so that errors appear at once.
     readers = [replace(reading, model=which.model, decoder=which.decoder).load() for which in systems]
     for name, one in zip("AB", readers, strict=True):
         if one.calibration is None:
             typer.echo(f"{name}: {NOT_CALIBRATED}", err=True)
-    sides = [side_of(which.name, one, samples) for which, one in zip(systems, readers, strict=True)]
-    found = compare_readings(samples, *(side.readings for side in sides))
+    sides = [
+        Side(which.name, provenance_of(one), reading_settings(one)) for which, one in zip(systems, readers, strict=True)
+    ]
+    of_a, of_b = read_by_both(sides, readers, wanted)
+    found = compare_lines(of_a, of_b)
     if html_file is not None:
         write_text(html_file, comparison_page(found, *sides, lines=lines_shown or LINES_SHOWN))
     if json_file is not None:
         write_json(json_file, to_json(found, *sides))
     typer.echo(summary(found, *sides))
-    exit_if_left_out(wanted, samples)
+    exit_if_left_out(wanted, of_a)
 
 
 def system(spec: str) -> System:
@@ -105,10 +107,14 @@ def system(spec: str) -> System:
     raise CheckpointError("no such model file; give MODEL, MODEL:DECODER or :DECODER, as in :beam:5", spec)
 
 
-def side_of(name: str, recognizer: Recognizer, samples: Sequence[Sample]) -> Side:
-    """Read the lines with one system."""
-    found = read_with_bar(recognizer, samples, name)
-    return Side(name, provenance_of(recognizer), reading_settings(recognizer), found)
+def read_by_both(
+    sides: Sequence[Side], readers: Sequence[Recognizer], samples: Sequence[Sample]
+) -> tuple[list[ScoredLine], list[ScoredLine]]:
+    """The readings by A and by B of the lines that both can read; the others are reported, each once."""
+    of_a = read_usable(readers[0], samples, sides[0].name)
+    of_b = read_usable(readers[1], [line.sample for line in of_a], sides[1].name)
+    both = {line.sample for line in of_b}
+    return [line for line in of_a if line.sample in both], of_b
 
 
 def summary(found: Comparison, a: Side, b: Side) -> str:

@@ -1,6 +1,5 @@
 """`drethtr model language`: add a character n-gram language model to a model."""
 
-from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import numpy as np
@@ -12,8 +11,7 @@ from drethtr.cli.outputs import refuse_existing, refuse_places
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import clean_lines
 from drethtr.language.languages import UNSPECIFIED
-from drethtr.language.learn import learn
-from drethtr.language.ngrams import NGrams
+from drethtr.language.learn import Ingredient, learn, with_share
 from drethtr.recognition.model.file import load_model, save_languages
 from drethtr.synthesis.corpus import Corpus
 
@@ -79,26 +77,17 @@ def language(
     known = [sample.text for sample in usable if name is None or sample.language in (None, name)]
     if not (known or texts):
         raise DataError(f"no line is in the language {name}; give texts in it with --text")
-    sources: list[Iterable[str] | NGrams] = [known] if known else []
-    parts, names = [1.0], [f"{len(known):,} lines"] if known else []
+    ingredients = [Ingredient(known, name=f"{len(known):,} lines")] if known else []
     if texts:
-        corpus = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet)
-        sources.append(drawn(corpus, lines, np.random.default_rng(seed)))
-        parts = [1 - share, share] if known else [1.0]
-        names.append(f"{lines:,} lines drawn from texts")
+        corpus, rng = Corpus(files=tuple(texts), alphabet=tokenizer.alphabet), np.random.default_rng(seed)
+        drawn = (corpus.draw(rng).text for _ in range(lines))
+        ingredients = with_share(ingredients, Ingredient(drawn, share, f"{lines:,} lines drawn from texts"))
     chosen = name or (loaded.languages.of_texts(map(tokenizer.encode, known)) if loaded.languages else UNSPECIFIED)
     before = loaded.languages.models.get(chosen)
     if before is not None and keep:
-        sources.append(before)
-        parts = [*((1 - keep) * part for part in parts), keep]
-        names.append("its existing n-grams")
+        ingredients = with_share(ingredients, Ingredient(before, keep, "its existing n-grams"))
         order = order or before.order
-    ngrams = learn(sources, parts, tokenizer, order=order or ORDER, most=size)
+    ngrams = learn(ingredients, tokenizer, order=order or ORDER, most=size)
     save_languages(model, loaded.languages.with_model(chosen, ngrams), target, of=loaded)
-    typer.echo(f"{target}: language {chosen}: {ngrams}, from {' and '.join(names)}")
+    typer.echo(f"{target}: language {chosen}: {ngrams}, from {' and '.join(one.name for one in ingredients)}")
     typer.echo(f"Calibrate the model to use them: drethtr model calibrate {target} VALIDATION_LINES --force")
-
-
-def drawn(corpus: Corpus, number: int, rng: np.random.Generator) -> Iterator[str]:
-    """Lines drawn from texts at random."""
-    return (corpus.draw(rng).text for _ in range(number))

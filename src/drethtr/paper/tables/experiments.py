@@ -13,8 +13,9 @@ from torch import nn
 from drethtr.base import config
 from drethtr.datasets.open import open_all
 from drethtr.datasets.sample import Sample, check_apart, page_of
-from drethtr.evaluation.evaluate import count_unknown, portions, read_lines, to_read
-from drethtr.evaluation.metrics import Counts, score
+from drethtr.evaluation.evaluate import count_unknown
+from drethtr.evaluation.metrics import Counts
+from drethtr.evaluation.reading import ScoredLine, portions, read_lines, to_read
 from drethtr.images.line import Line
 from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.paper.speed.decoding import VOCABULARY, Task, build, prepare_ours
@@ -45,7 +46,6 @@ from drethtr.recognition.model.architecture import NetworkConfig
 from drethtr.recognition.model.file import Model, load_model
 from drethtr.recognition.network import ImageMemory, TextTree
 from drethtr.recognition.pieces import PreparedPiece
-from drethtr.recognition.reading import Reading
 from drethtr.recognition.recognizer import Recognizer
 from drethtr.text.tokenizer import EOS
 from drethtr.training.run import RunConfig
@@ -110,21 +110,21 @@ class Trained(Experiment):
             f"{recognizer.strategy!r}"
         )
         begun = time.monotonic()
-        readings = read_lines(recognizer, samples)
+        read = read_lines(recognizer, samples)
         seconds = time.monotonic() - begun
-        figures, read = measured(recognizer.model, samples, readings, nats_of_lines(recognizer, samples))
-        return Measurement(figures=figures | {SECONDS: seconds}, lines=read, files=files, model=str(path))
+        figures, lines = measured(recognizer.model, read, nats_of_lines(recognizer, samples))
+        return Measurement(figures=figures | {SECONDS: seconds}, lines=lines, files=files, model=str(path))
 
 
 def measured(
-    model: Model, samples: Sequence[Sample], readings: Sequence[Reading], nats: Sequence[float | None]
+    model: Model, read: Sequence[ScoredLine], nats: Sequence[float | None]
 ) -> tuple[dict[str, float], tuple[LineResult, ...]]:
     """The figures of readings, and the results line by line."""
-    counts = score([sample.text for sample in samples], [reading.text for reading in readings])
+    counts = [line.counts for line in read]
     total = sum(counts, Counts())
     lines = tuple(
         LineResult(sample.key, page_of(sample), sample.text, reading.text, of_line, of_text)
-        for sample, reading, of_line, of_text in zip(samples, readings, counts, nats, strict=True)
+        for (sample, reading), of_line, of_text in zip(read, counts, nats, strict=True)
     )
     figures = {
         CER: 100 * total.cer,

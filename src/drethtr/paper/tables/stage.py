@@ -20,7 +20,7 @@ from drethtr.paper.tables.material import PaperData, contents
 from drethtr.paper.tables.scale import Scale
 from drethtr.recognition.model.file import load_model
 from drethtr.training.devices import Devices
-from drethtr.training.feed.supply import FromFiles, LineSource, Made
+from drethtr.training.feed.supply import FileSource, LineSource, Made
 from drethtr.training.loop import BEST, LATEST, SNAPSHOT, train
 from drethtr.training.run import RunConfig
 from drethtr.training.start import FromModel, Start
@@ -78,7 +78,7 @@ def as_read(run: RunConfig) -> RunConfig:
 def source_as_read(source: LineSource) -> LineSource:
     """A source with digests of its files in place of their paths."""
     match source:
-        case FromFiles():
+        case FileSource():
             return replace(source, paths=contents(source.paths))
         case Made(lines=lines):
             made = replace(lines, fonts=" ".join(contents([lines.fonts])), texts=contents(lines.texts))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from drethtr.base.errors import ConfigError
 from drethtr.datasets.sample import Sample
-from drethtr.training.feed.supply import Item, LineSupply, RealLines, Source, Supply
+from drethtr.training.feed.supply import Item, LineSupply, RealSupply, Source, Supply
 
 DECK = 16384
 """Cards in a deck. Each supply has at least one, so that no set is forgotten, however small."""
@@ -83,7 +83,7 @@ class LineMixture(Mixture[Sample]):
 
     def real_samples(self) -> list[Sample]:
         """Every real line in memory that is drawn from, once."""
-        return [sample for supply in self.supplies if isinstance(supply, RealLines) for sample in supply.samples]
+        return [sample for supply in self.supplies if isinstance(supply, RealSupply) for sample in supply.samples]
 
     def within(self, characters: str) -> Self:
         """The mixture with synthetic lines restricted to these characters."""

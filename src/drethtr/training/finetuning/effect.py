@@ -19,7 +19,7 @@ from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample, page_of
 from drethtr.evaluation.calibrate import TO_CALIBRATE, calibrate, usual_strategies
 from drethtr.evaluation.compare import Difference, of_words, paired, paired_by
-from drethtr.evaluation.evaluate import plain, read_lines
+from drethtr.evaluation.evaluate import plain
 from drethtr.evaluation.metrics import (
     CONVENTION,
     DRAWS,
@@ -28,9 +28,9 @@ from drethtr.evaluation.metrics import (
     bootstrap,
     drawn_sums,
     interval_95,
-    score,
     sum_by_group,
 )
+from drethtr.evaluation.reading import read_lines
 from drethtr.recognition.confidence.record import CalibrationRecord
 from drethtr.recognition.model.file import Model
 from drethtr.recognition.recognizer import Recognizer
@@ -65,8 +65,8 @@ class Forgotten:
 
 def edits(model: Model, samples: Sequence[Sample], device: str, threads: int | None) -> list[Counts]:
     """The errors of a model on each line, read with its default strategy."""
-    readings = read_lines(Recognizer(model, device=device, threads=threads), samples)
-    return score([sample.text for sample in samples], [reading.text for reading in readings])
+    lines = read_lines(Recognizer(model, device=device, threads=threads), samples)
+    return [line.counts for line in lines]
 
 
 def pages_of(samples: Sequence[Sample]) -> list[str]:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from drethtr.datasets.parquet import store_parquet
 from drethtr.datasets.sample import Sample
 from drethtr.evaluation.calibrate import passes
-from drethtr.evaluation.evaluate import read_lines, to_read
+from drethtr.evaluation.reading import read_lines, to_read
 from drethtr.network.backend import TorchNetwork, network_of
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.recognizer import Recognizer

@@ -20,8 +20,8 @@ from drethtr.base.files import atomic_write, make_folders, remove_unfinished
 from drethtr.base.links import refuse_link
 from drethtr.base.locks import claimed
 from drethtr.datasets.parquet import store_parquet
-from drethtr.evaluation.evaluate import to_read
 from drethtr.evaluation.metrics import Counts
+from drethtr.evaluation.reading import to_read
 from drethtr.network.adapter import changes_between
 from drethtr.network.backend import network_of
 from drethtr.recognition.confidence.record import CalibrationRecord

@@ -12,9 +12,8 @@ import numpy as np
 
 from drethtr.base.errors import DataError
 from drethtr.datasets.sample import Sample
-from drethtr.evaluation.evaluate import read_lines
-from drethtr.evaluation.metrics import score
-from drethtr.language.learn import learn
+from drethtr.evaluation.reading import read_lines
+from drethtr.language.learn import with_texts
 from drethtr.network.network import DRetHTR
 from drethtr.recognition.decoding.strategies import Strategy
 from drethtr.recognition.model.file import Model
@@ -71,13 +70,11 @@ def choose_interpolation(
     start: Weights, learned: Model, samples: Sequence[Sample], decoder: Strategy, device: str, threads: int | None
 ) -> tuple[Model, float]:
     """Choose the smallest share of the change that keeps most of the gain, and that share."""
-    texts = [sample.text for sample in samples]
     # Few validation lines cannot tell shares apart that keep nearly all of the gain; the smallest forgets least.
     errors = {}
     for share in (0.0, *FRACTIONS):
         recognizer = Recognizer(interpolate(start, learned, share), decoder, device=device, threads=threads)
-        readings = read_lines(recognizer, samples)
-        errors[share] = sum(counts.edits for counts in score(texts, [reading.text for reading in readings]))
+        errors[share] = sum(line.counts.edits for line in read_lines(recognizer, samples))
     share = smallest_share(errors)
     return interpolate(start, learned, share), share
 
@@ -91,7 +88,7 @@ def with_language(model: Model, texts: Sequence[str], kept: float = NGRAMS_KEPT)
     name = model.languages.of_texts(map(model.tokenizer.encode, texts))
     known = model.languages.models[name]
     try:
-        ngrams = learn([texts, known], [1 - kept, kept], model.tokenizer, order=known.order, most=len(known.tokens))
+        ngrams = with_texts(known, texts, 1 - kept, model.tokenizer)
     except DataError:  # no text is long enough for an n-gram
         return model
     return replace(model, languages=model.languages.with_model(name, ngrams))

@@ -272,7 +272,7 @@ def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Part
     """
     kept, left_out = [], Counter(parts.left_out)
     for sample in parts.train:
-        columns = columns_of(sample.size(), preparation)
+        columns = prepared_columns(sample.size(), preparation)
         if columns > widest:
             left_out["too wide to train on"] += 1
         elif columns < MIN_COLUMNS * len(sample.text):
@@ -287,7 +287,7 @@ def drop_unreadable(parts: Parts, preparation: Preparation, widest: int) -> Part
     return replace(parts, train=tuple(kept), left_out=left_out)
 
 
-def columns_of(size: tuple[int, int], preparation: Preparation) -> float:
+def prepared_columns(size: tuple[int, int], preparation: Preparation) -> float:
     """The columns of a line of width x height pixels after preprocessing, infinite if it is too wide for that."""
     try:
         return preparation.columns(*size)

@@ -46,7 +46,7 @@ class Marked(MarkedSource):
         originals = open_references(self.paths, texts=False, images=self.images)
         found = {str(original.description): original for original in originals}
         supplies = [
-            (len(names) ** self.balance, MarkedPages(name, tuple(found[key] for key in sorted(names))))
+            (len(names) ** self.balance, MarkedSupply(name, tuple(found[key] for key in sorted(names))))
             for name, names in sorted(collections_of(list(found)).items())
             if name not in self.without
         ]
@@ -57,7 +57,7 @@ class Marked(MarkedSource):
 
 
 @dataclass(frozen=True)
-class MarkedPages(Supply[MarkedPage]):
+class MarkedSupply(Supply[MarkedPage]):
     """The pages of a collection, again and again, each time in another order."""
 
     name: str
@@ -86,11 +86,11 @@ class Drawn(MarkedSource):
         Raises:
             DataError: if there are no fonts.
         """
-        return [(1.0, DrawnPages(self.pages.build()))]
+        return [(1.0, DrawnSupply(self.pages.build()))]
 
 
 @dataclass(frozen=True)
-class DrawnPages(Supply[MarkedPage]):
+class DrawnSupply(Supply[MarkedPage]):
     """Synthetic pages."""
 
     synthesizer: PageSynthesizer
@@ -128,7 +128,7 @@ def check_apart(training: Iterable[Supply[MarkedPage]], validation: Iterable[Ori
     """
     held = {place_of(original): original.name for original in validation}
     for supply in training:
-        for original in supply.originals if isinstance(supply, MarkedPages) else ():
+        for original in supply.originals if isinstance(supply, MarkedSupply) else ():
             if (name := held.get(place_of(original))) is not None:
                 raise DataError(
                     f"the same page is in 'training' ({original.name}) and in 'validation' ({name}); "

@@ -1,3 +1,4 @@
+import json
 import pickle
 from collections import Counter
 
@@ -9,8 +10,8 @@ from drethtr.base import config
 from drethtr.base.errors import DataError
 from drethtr.datasets.open import open_all
 from drethtr.datasets.parquet import open_parquet
+from drethtr.training.feed import LineSource, Real, Streamed
 from drethtr.training.feed.mixture import LineMixture
-from drethtr.training.feed.supply import LineSource, Real, Streamed
 
 
 @pytest.fixture
@@ -44,9 +45,29 @@ def test_the_lines_are_those_in_memory(pattern):
     assert supply.describe() == f"streamed: {len(kept)} lines from 2 files"
 
 
+def test_columns_may_have_the_names_of_the_hub(draw, tmp_path):
+    """A file with `im`, or numbers of classes, was refused or read otherwise than in memory."""
+    features = {"writing_type": {"names": ["handwritten", "printed"], "_type": "ClassLabel"}}
+    table = pa.table({
+        "im": [draw("a"), draw("b")],
+        "text": ["a", "b"],
+        "language": ["la", "fr"],
+        "shelfmark": ["Ms 1", "Ms 2"],
+        "writing_type": [0, 1],
+    })  # fmt: skip
+    path = str(tmp_path / "letters.parquet")
+    pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})}), path)
+    [(_, supply)] = Streamed(paths=(path,)).open()
+    streamed = sorted((supply.sample(number, 1) for number in range(2)), key=lambda sample: sample.text)
+    for found, other in zip(streamed, open_all([path]), strict=True):
+        for name in ("image", "text", "set", "language", "hand", "key"):
+            assert getattr(found, name) == getattr(other, name)
+    assert [sample.set for sample in streamed] == ["letters_handwritten", "letters_printed"]
+
+
 def test_every_round_has_another_order(pattern, monkeypatch):
     """Lines of far blocks meet, and of two rounds or seeds none is like the other; any number can be asked for."""
-    monkeypatch.setattr("drethtr.training.feed.supply.TOGETHER", 3)
+    monkeypatch.setattr("drethtr.training.feed.streamed.TOGETHER", 3)
     [(_, supply)] = Streamed(paths=(pattern,)).open()
     size = supply.lines
     rounds = [lines(supply, range(start, start + size)) for start in (0, size)] + [lines(supply, range(size), seed=2)]
@@ -59,7 +80,7 @@ def test_every_round_has_another_order(pattern, monkeypatch):
 
 def test_few_blocks_are_read_for_lines_that_come_together(pattern, monkeypatch):
     """Otherwise a whole row group would be read for every line."""
-    monkeypatch.setattr("drethtr.training.feed.supply.TOGETHER", 3)
+    monkeypatch.setattr("drethtr.training.feed.streamed.TOGETHER", 3)
     [(_, supply)] = Streamed(paths=(pattern,)).open()
     lines(supply, range(20))
     assert supply.rows.cache_info().misses <= 9
@@ -74,7 +95,7 @@ def test_a_source_does_not_take_the_memory_of_others(draw, tmp_path, monkeypatch
         pq.write_table(pa.table({"image": [image] * 80, "text": ["a"] * 80}), path, row_group_size=4)
         supplies += [supply for _, supply in Streamed(paths=(str(path),)).open()]
     monkeypatch.setattr(
-        "drethtr.training.feed.supply.open_parquet", lambda file: opened.append(file) or open_parquet(file)
+        "drethtr.training.feed.streamed.open_parquet", lambda file: opened.append(file) or open_parquet(file)
     )
     for number in range(64):
         for supply in supplies:
