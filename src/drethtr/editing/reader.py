@@ -24,7 +24,7 @@ from drethtr.editing.changes import Changed
 from drethtr.editing.executor import PriorityExecutor, print_bug
 from drethtr.editing.folder_pages import FolderPage
 from drethtr.editing.index import FolderIndex, LineRead
-from drethtr.editing.jobs import Cancelled, Job, Jobs, State
+from drethtr.editing.jobs import Job, Jobs
 from drethtr.editing.journal import Change
 from drethtr.editing.page_files import OpenPage
 from drethtr.editing.repairs import Replace
@@ -125,12 +125,8 @@ class Reader:
 
     def run_job(self, job: Job, pages: list[str], *, again: bool) -> None:
         """Read pages one after the other, until all are read or the job is cancelled."""
-        if job.cancelled.is_set():
-            self.jobs.update(job, state=State.CANCELLED)
-            return
-        self.jobs.update(job, state=State.RUNNING)
         failed = []
-        try:
+        with self.jobs.in_progress(job, cancelled="{} of {} pages were read"):
             while pages:
                 page = next((page for page in reversed(self.prioritized) if page in pages), pages[0])
                 pages.remove(page)
@@ -147,17 +143,9 @@ class Reader:
                     self.workspace.notify_page(folder_page, "read")
                     failed.append(f"{folder_page.name}: {self.workspace.without_private_paths(error.reason)}")
                 self.jobs.update(job, done=job.done + 1)
-        except Cancelled:
-            self.jobs.update(job, state=State.CANCELLED, message=f"{job.done} of {job.total} pages were read")
-        except Exception as error:
-            self.jobs.update(
-                job, state=State.FAILED, error=f"reading stopped: {self.workspace.without_private_paths(error)}"
-            )
-            raise
-        else:
             errors = f"; {failed[0]}" + (f", and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
             read = counted(job.total - len(failed), "page")
-            self.jobs.update(job, state=State.DONE, message=f"{read} read{errors}")
+            self.jobs.update(job, message=f"{read} read{errors}")
 
     def read_page(self, page: FolderPage, job: Job, *, again: bool = False) -> None:
         """Read a page in turns with urgent work: lines of its file that no person has touched, or those that are found.
