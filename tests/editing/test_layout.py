@@ -302,6 +302,9 @@ STEPS = {
     "move": lambda folder, page: folder.act(page, Move(("l3",), None)),
     "region": lambda folder, page: folder.act(page, SetRegion(("l1",), kind="margin")),
     "table": lambda folder, page: folder.act(page, Table(columns=(((200, 0), (200, 9999)),))),
+    "find": lambda folder, page: folder.act(
+        page, Replace((Region("r", (TextLine("new", None, ((40, 330), (300, 330))),)),))
+    ),
     "rows": lambda folder, page: folder.act(page, TwoPages(((250, 0), (250, 340)))),
 }
 

@@ -380,11 +380,15 @@ def moved(
 def arranged(
     file: PageFile, regions: Sequence[Region], lines: Sequence[str], action: str, context: PageContext
 ) -> Changed:
+    """The change of a file to `in_regions`."""
+    note = Change(context.page, "", action, None, None, None)
+    return Changed(in_regions(file, regions), tuple(lines), (note,))
+
+
+def in_regions(file: PageFile, regions: Sequence[Region]) -> PageFile:
     """A file with its lines in other regions or another order; regions grow with the lines that they get."""
     before = {region.id: region for region in file.page.regions}
-    fitted = [around(region, before.get(region.id)) for region in regions]
-    note = Change(context.page, "", action, None, None, None)
-    return Changed(file.with_regions(fitted), tuple(lines), (note,))
+    return file.with_regions([around(region, before.get(region.id)) for region in regions])
 
 
 def around(region: Region, before: Region | None) -> Region:
