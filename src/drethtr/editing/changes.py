@@ -20,13 +20,13 @@ Outline = Callable[[TextLine, PageFile], Points | None]
 class PageContext:
     """What a change has to know of a page.
 
-    page       its id
+    page_id    its id
     made_here  whether drethtr created its file
     outline    finds outlines of lines
     approved   whether its page status in Transkribus says that its text is done
     """
 
-    page: str
+    page_id: str
     made_here: bool
     outline: Outline
     approved: bool = False
@@ -68,7 +68,7 @@ def edit_line(file: PageFile, line_id: str, edit: LineEdit, context: PageContext
     notes = list[Change]()
 
     def note(action: str, before: str | None, after: str | None, status: Review | None = None) -> None:
-        notes.append(Change(context.page, line_id, action, before, after, status and str(status)))
+        notes.append(Change(context.page_id, line_id, action, before, after, status and str(status)))
 
     if written is not old:
         if written.transcription != old.transcription:
@@ -105,11 +105,11 @@ def at_place(line: TextLine, edit: LineEdit, file: PageFile, context: PageContex
     return placed
 
 
-def confirm_lines(file: PageFile, lines: Sequence[TextLine], page: str) -> Changed:
+def confirm_lines(file: PageFile, lines: Sequence[TextLine], page_id: str) -> Changed:
     """Confirm lines as they are, in one edit of the file."""
     review = Review.CONFIRMED
     new = [replace(line, transcription=with_review(line.transcription, line.text, review)) for line in lines]
-    notes = tuple(Change(page, line.id, "status", line.text, line.text, str(review)) for line in lines)
+    notes = tuple(Change(page_id, line.id, "status", line.text, line.text, str(review)) for line in lines)
     return Changed(file.with_lines(new), tuple(line.id for line in lines), notes)
 
 
@@ -118,11 +118,11 @@ def listed_tags(tags: Sequence[Tag], text: str) -> str:
     return "; ".join(f"{tag.name} {text[tag.start : tag.start + tag.length]}" for tag in tags)
 
 
-def within(points: Points | None, page: Page) -> Points | None:
+def within(points: Points | None, content: Page) -> Points | None:
     """Points on a page; those outside move to its edge, since finding the ink around them would take for ever."""
-    if points is None or not (page.width and page.height):
+    if points is None or not (content.width and content.height):
         return points
-    return tuple((min(x, page.width), min(y, page.height)) for x, y in points)
+    return tuple((min(x, content.width), min(y, content.height)) for x, y in points)
 
 
 def with_review(old: Transcription | None, text: str, review: Review) -> Transcription:

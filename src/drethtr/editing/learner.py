@@ -165,7 +165,7 @@ class Learner:
                     return
                 model = self.reader.model
                 self.workspace.journal.add(
-                    [Change(page, line, LEARN, None, None, None, model=model) for page, line, _ in lines]
+                    [Change(page_id, line, LEARN, None, None, None, model=model) for page_id, line, _ in lines]
                 )
                 result = gain_of(load_named(target, None).card["fine_tuned"])
                 self.models[job.id] = target

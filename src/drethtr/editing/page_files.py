@@ -268,10 +268,10 @@ def page_content(opened: OpenPage, earlier: Mapping[str, str]) -> dict[str, Any]
     }
 
 
-def quarters_of_page(page: Page) -> int:
+def quarters_of_page(content: Page) -> int:
     """How many times the page must be turned to the left by 90 degrees for most of its writing to be upright."""
     lengths = Counter[int]()
-    for line in page.lines:
+    for line in content.lines:
         if line.baseline:
             ends = np.array((line.baseline[0], line.baseline[-1]), dtype=np.float64)
             lengths[quarters_of(ends)] += int(np.abs(ends[1] - ends[0]).max())

@@ -64,8 +64,8 @@ class Replace(Action):
         new = [line for region in found for line in region.lines]
         if not (new or gone):
             raise DataError("no lines were found there")
-        notes = [Change(context.page, line.id, self.name, line.text, None, None) for line in gone]
-        notes += [Change(context.page, line.id, self.name, None, "", None) for line in new]
+        notes = [Change(context.page_id, line.id, self.name, line.text, None, None) for line in gone]
+        notes += [Change(context.page_id, line.id, self.name, None, "", None) for line in new]
         # New lines come first: they are put after one that the file has, and those that go may be all of these. Regions
         # come last, when it is known which are empty. In a box they stay, as it may hold only a part of them.
         changed = file
@@ -98,12 +98,12 @@ class Replace(Action):
         ]
 
 
-def line_before(gone: Sequence[TextLine], new: Sequence[TextLine], page: Page) -> str | None:
+def line_before(gone: Sequence[TextLine], new: Sequence[TextLine], content: Page) -> str | None:
     """The id of the line that new ones follow: they stand where those that go stood, else where they belong."""
     if not gone:
-        return neighbor_before(page.lines, new[0].baseline or ())
-    start = page.lines.index(gone[0])
-    return page.lines[start - 1].id if start else None
+        return neighbor_before(content.lines, new[0].baseline or ())
+    start = content.lines.index(gone[0])
+    return content.lines[start - 1].id if start else None
 
 
 def regions_with(found: Sequence[Region], file: PageFile, before: Page) -> list[Region]:
@@ -135,9 +135,8 @@ class TwoPages(Action):
         fold = self.stroke or fold_of(file.page)
         across = [line for line in file.page.lines if crossings(line, fold)]
         cut = Cut(fold, tuple(line.id for line in across)).done(file, context) if across else Changed(file, (), ())
-        page = cut.file.page
         left, right = list[Region](), list[Region]()
-        for region in page.regions:
+        for region in cut.file.page.regions:
             sides = sides_of(region.lines, fold)
             parts = [tuple(as_text(side)) if all(sides) else side for side in sides]
             if all(sides):
@@ -160,23 +159,23 @@ def sides_of(lines: Sequence[TextLine], fold: Points) -> tuple[tuple[TextLine, .
     return tuple(sides[0]), tuple(sides[1])
 
 
-def fold_of(page: Page) -> Points:
+def fold_of(content: Page) -> Points:
     """The fold of an opening: where the fewest lines cross the middle of the scan, in the middle of that gap.
 
     Raises:
         DataError: if lines stand on one side only.
     """
-    boxes = [box for line in page.lines if (box := line.box)]
-    low, high = (round(share * page.width) for share in MIDDLE)
+    boxes = [box for line in content.lines if (box := line.box)]
+    low, high = (round(share * content.width) for share in MIDDLE)
     edges = [low, high, *(edge for box in boxes for edge in (box.left, box.right) if low < edge < high)]
     gaps = []
     for start, end in pairwise(sorted(edges)):
         middle = (start + end) / 2
         crossing = sum(box.left < middle < box.right for box in boxes)
-        gaps.append((crossing, -(end - start), abs(middle - page.width / 2), round(middle)))
+        gaps.append((crossing, -(end - start), abs(middle - content.width / 2), round(middle)))
     _, _, _, x = min(gaps)
-    fold = ((x, 0), (x, page.height))
-    if not all(sides_of(page.lines, fold)):
+    fold = ((x, 0), (x, content.height))
+    if not all(sides_of(content.lines, fold)):
         raise DataError("there are lines on one side of the middle only; draw the fold as a cut instead")
     return fold
 
